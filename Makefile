@@ -1,0 +1,74 @@
+# Every recipe works from a fresh clone: the virtual environment is made on demand from the hash lock, and made again
+# only when the lock or pyproject.toml changes.
+
+SHELL       := /bin/bash
+PYTHON      ?= python3
+WORKERS     ?= 2
+ARGS        ?=
+FUZZ_SECONDS ?= 600
+
+VENV  := .venv
+BIN   := $(VENV)/bin
+READY := $(VENV)/.ready
+LOCK  := requirements/dev.txt
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check fix golden requirements bench bench-peers fuzz lock clean
+.DELETE_ON_ERROR:
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): $(LOCK) pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Legato needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+demo: $(READY) ## Watch one conversation change provider mid-way (needs no key, no network)
+	$(BIN)/legato demo $(ARGS)
+
+test: $(READY) ## Run all tests with branch coverage; ARGS="-k name" narrows the run
+	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term --cov-report=json:coverage.json $(ARGS)
+	$(if $(ARGS),,$(BIN)/python scripts/check_coverage.py coverage.json)
+
+check: $(READY) ## Lint, format, types (pyright strict) and layers
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports --no-cache
+
+fix: $(READY) ## Format, and repair what ruff can repair
+	$(BIN)/ruff check --fix --exit-zero --quiet
+	$(BIN)/ruff format
+	$(BIN)/ruff check
+
+golden: $(READY) ## Write the golden files anew; read the diff before committing it
+	LEGATO_GOLDEN=write $(BIN)/python -m pytest tests/golden $(ARGS)
+
+requirements: $(READY) ## Show which tests prove each requirement, and write docs/requirements.md
+	$(BIN)/python scripts/requirements_report.py $(ARGS)
+
+bench: $(READY) ## Measure speed and memory
+	$(BIN)/python -m bench $(ARGS)
+
+bench-peers: $(READY) ## Measure other libraries on the same work, each in its own environment
+	$(BIN)/python scripts/bench_peers.py $(ARGS)
+
+fuzz: $(READY) ## Run the properties on many more examples, for FUZZ_SECONDS (600)
+	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
+
+# Built from what pyproject.toml names, for every supported Python on Linux and macOS. Existing pins stay unless
+# ARGS=--upgrade asks for newer ones. Nothing in the file says where packages come from.
+lock: ## Resolve the dependencies into requirements/dev.txt (ARGS=--upgrade for newer ones)
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet uv; }
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes --quiet \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file $(LOCK) $(ARGS)
+
+clean: ## Remove everything that make made
+	rm -rf $(VENV) .venv-peers build dist htmlcov coverage.json .coverage .coverage.* .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,1 @@
+"""The loop: turns, steps, tool history and subagents."""

@@ -1,0 +1,49 @@
+"""What can be done: tools, the scheduler that runs them, the questions asked before, and the tools that come along.
+
+    registry, functions, schema   what a tool is, and how a Python function becomes one
+    scheduler, batch, jobs        a batch of calls, from the first check to the last commit
+    approval, rules, desk         may it run? modes, rules, and a person
+    builtin, mcp                  files and commands of a working folder; other people's servers
+
+Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settle` of its keeper.
+"""
+
+from __future__ import annotations
+
+from legato.tools.approval import Approval, ApprovalRecords, Approver, Question, Ruling
+from legato.tools.attempt import run_tool
+from legato.tools.budget import OutputBudget, Spill
+from legato.tools.desk import Desk
+from legato.tools.functions import tool
+from legato.tools.keeper import Keeper
+from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.registry import Tool, ToolBox, ToolContext, ToolKind, ToolOutput
+from legato.tools.rules import Effect, Mode, Rule, parse_rules
+from legato.tools.scheduler import ToolScheduler
+
+__all__ = [
+    "Approval",
+    "ApprovalRecords",
+    "Approver",
+    "Desk",
+    "Effect",
+    "Keeper",
+    "Mode",
+    "Note",
+    "NoteKind",
+    "Noted",
+    "OutputBudget",
+    "Question",
+    "Rule",
+    "Ruling",
+    "Spill",
+    "Tool",
+    "ToolBox",
+    "ToolContext",
+    "ToolKind",
+    "ToolOutput",
+    "ToolScheduler",
+    "parse_rules",
+    "run_tool",
+    "tool",
+]
