@@ -1,0 +1,192 @@
+"""Every exception Legato raises.
+
+    LegatoError
+    ├── CallerError            the caller asked for something impossible
+    │   ├── InvalidEntry       news that means nothing (no blocks, unknown speaker)
+    │   ├── UnknownCall        a result for a call this conversation never saw
+    │   ├── UnknownTarget      a route or target that names nothing we know
+    │   ├── ImpossibleRequest  an option that the target refuses
+    │   ├── ConfigError        settings that cannot be read or do not fit
+    │   ├── FormatError        a file that cannot be read, or read as what it claims to be
+    │   └── UnsafeName         a path or name that would escape where it belongs
+    ├── OurFault               a promise of ours is broken; the report says which
+    │   ├── CanonicalError     the log or the ledger contradicts itself
+    │   │   ├── IngestError    a value that cannot become JSON
+    │   │   └── CodecError     stored bytes that are not ours, or newer than this program
+    │   ├── RenderError        a unit that breaks pairing or order
+    │   └── ProjectionError    two calls share an id, or an id breaks its scheme
+    ├── StoreError             the place where sessions stay
+    │   ├── Conflict           somebody else wrote first
+    │   ├── SessionLocked      another live process holds the session
+    │   ├── SessionNotFound
+    │   ├── StoreCorrupt       a checksum or the file itself is damaged
+    │   └── StoreUnavailable   disk full, I/O error, server gone
+    └── ProviderError          theirs: the provider, or the way to it
+        ├── ProtocolRefused    it refused the shape of our request (so: our fault after all, found by them)
+        ├── BadRequest         it refused what the user asked for
+        ├── Unauthorized
+        ├── QuotaExhausted
+        ├── RateLimited        has `retry_after`
+        ├── Overloaded
+        ├── Unreachable
+        ├── TimedOut
+        ├── BadAnswer          a malformed, truncated or empty answer
+        ├── ContextTooLong
+        └── AllRoutesFailed    has `causes`
+
+The first fork says who can act, so that a router chooses by type and never by reading text. An error carries plain
+data in `facts` beside its message: what happened, where, and what to do next.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class LegatoError(Exception):
+    """The base of everything Legato raises. `facts` holds plain data about what happened."""
+
+    def __init__(self, message: str, /, **facts: Any) -> None:
+        super().__init__(message)
+        self.message = message
+        self.facts: dict[str, Any] = facts
+
+
+class CallerError(LegatoError):
+    """The caller asked for something that cannot be; asking differently helps."""
+
+
+class InvalidEntry(CallerError):
+    """News that means nothing: an entry without blocks, an unknown speaker."""
+
+
+class UnknownCall(CallerError):
+    """A result or a verdict for a call that this conversation has never seen."""
+
+
+class UnknownTarget(CallerError):
+    """A route or target that names nothing we know."""
+
+
+class ImpossibleRequest(CallerError):
+    """An option, or a combination of options, that the target refuses."""
+
+
+class ConfigError(CallerError):
+    """Settings that cannot be read, or that do not fit together."""
+
+
+class FormatError(CallerError):
+    """A file that cannot be read, or cannot be read as what it claims to be."""
+
+
+class UnsafeName(CallerError):
+    """A path or a name that would escape the place where it belongs."""
+
+
+class OurFault(LegatoError):
+    """A promise of ours is broken. The facts hold the report."""
+
+
+class CanonicalError(OurFault):
+    """The log or the ledger contradicts itself."""
+
+
+class IngestError(CanonicalError):
+    """A value or a run of bytes that cannot become JSON."""
+
+
+class CodecError(CanonicalError):
+    """Stored bytes that are not ours, are damaged, or are newer than this program."""
+
+
+class RenderError(OurFault):
+    """A unit that breaks pairing or order."""
+
+
+class ProjectionError(OurFault):
+    """Two calls share a provider id, or an id breaks its own scheme."""
+
+
+class StoreError(LegatoError):
+    """The place where sessions stay could not do what was asked."""
+
+
+class Conflict(StoreError):
+    """Somebody else wrote first: the expected sequence number is not the current one."""
+
+
+class SessionLocked(StoreError):
+    """Another live process holds the session."""
+
+
+class SessionNotFound(StoreError):
+    """No session of that name is stored here."""
+
+
+class StoreCorrupt(StoreError):
+    """A checksum does not match, or the file itself is damaged."""
+
+
+class StoreUnavailable(StoreError):
+    """The disk is full, the device fails, or the server is gone."""
+
+
+class ProviderError(LegatoError):
+    """The provider, or the way to it, failed."""
+
+
+class ProtocolRefused(ProviderError):
+    """The provider refused the shape of our request. It never walks a failover chain, which would hide our fault."""
+
+
+class BadRequest(ProviderError):
+    """The provider refused what was asked for; the user can act (another model, another option, a policy)."""
+
+
+class Unauthorized(ProviderError):
+    """The key is missing, wrong, or not allowed to do this."""
+
+
+class QuotaExhausted(ProviderError):
+    """The balance or the quota is used up; waiting a little does not help."""
+
+
+class RateLimited(ProviderError):
+    """Too many requests for now."""
+
+    def __init__(self, message: str, /, *, retry_after: float | None = None, **facts: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **facts)
+        self.retry_after = retry_after
+
+
+class Overloaded(ProviderError):
+    """The provider failed or is too busy; the same request may pass later."""
+
+    def __init__(self, message: str, /, *, retry_after: float | None = None, **facts: Any) -> None:
+        super().__init__(message, retry_after=retry_after, **facts)
+        self.retry_after = retry_after
+
+
+class Unreachable(ProviderError):
+    """No connection could be made, or it broke before an answer began."""
+
+
+class TimedOut(ProviderError):
+    """The provider took longer than we were told to wait."""
+
+
+class BadAnswer(ProviderError):
+    """An answer that is malformed, truncated or empty."""
+
+
+class ContextTooLong(ProviderError):
+    """The conversation does not fit the model's window."""
+
+
+class AllRoutesFailed(ProviderError):
+    """Every route of the chain failed; `causes` holds (route, error) for each, in order."""
+
+    def __init__(self, message: str, /, *, causes: list[tuple[str, ProviderError]], **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.causes = causes

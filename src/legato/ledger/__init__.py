@@ -1,0 +1,9 @@
+"""Station 2, what is true: of each call its identity, its state, its one effective completion."""
+
+from __future__ import annotations
+
+from legato.ledger.identity import Identity
+from legato.ledger.ledger import Call, Dropped, Ledger
+from legato.ledger.states import CallNews, CallState, infer, next_state
+
+__all__ = ["Call", "CallNews", "CallState", "Dropped", "Identity", "Ledger", "infer", "next_state"]

@@ -1,0 +1,235 @@
+"""What is true of each call: a fold over the log.
+
+The ledger is keyed by our own call ids. For each call it holds the arguments, what was said about running it, and the
+one completion that counts; responses that lost against a better one are kept with the rationale. It holds nothing that
+the log does not: `Ledger.replay(log)` rebuilds it exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from legato.ledger.states import RANK, CallNews, CallState, infer, next_state
+from legato.model import CallId, ClosureReason, Ending, Entry, JsonObject, Origin, ToolCall, ToolResponse
+from legato.model.records import (
+    Answered,
+    Asked,
+    Imported,
+    Opened,
+    ReasoningRefused,
+    Record,
+    Recorded,
+    Started,
+    StepBegan,
+    Verdict,
+)
+
+
+class Dropped(NamedTuple):
+    """A response that does not count, and why."""
+
+    seq: int
+    rationale: str
+
+
+class Call:
+    """What is true of one call. Read it; only the ledger writes it."""
+
+    __slots__ = (
+        "answered",
+        "arguments",
+        "asked",
+        "dropped",
+        "ending",
+        "frozen",
+        "id",
+        "imported",
+        "incarnation",
+        "name",
+        "news",
+        "ordinal",
+        "response",
+        "response_seq",
+        "seq",
+        "started",
+        "state",
+        "wire_id",
+    )
+
+    def __init__(
+        self, call: ToolCall, seq: int, *, ending: Ending | None = None, incarnation: int, imported: bool
+    ) -> None:
+        self.id = call.id
+        self.ordinal = call.ordinal
+        self.wire_id = call.wire_id
+        self.name = call.name
+        self.arguments: JsonObject = call.arguments
+        self.seq = seq
+        """the record that holds the call, or, for a call that was never seen, its result"""
+        self.ending = ending
+        self.incarnation = incarnation
+        """the incarnation of the session in which it was recorded; 0 where no session keeps the log"""
+        self.imported = imported
+        self.state = CallState.PENDING
+        self.news: CallNews | None = None
+        self.response: ToolResponse | None = None
+        """the response that counts"""
+        self.response_seq = -1
+        self.dropped: tuple[Dropped, ...] = ()
+        self.asked: str | None = None
+        self.answered: Answered | None = None
+        self.started: int | None = None
+        """the incarnation of the session in which the tool was started"""
+        self.frozen: ClosureReason | None = None
+        """the reason that was sent to a provider while there was no completion"""
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the call has a completion of its own: real or cancelled."""
+        return self.state is not CallState.PENDING
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Call) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def __repr__(self) -> str:
+        return f"Call({self.id}, {self.name!r}, {self.state.value})"
+
+
+class Ledger:
+    """Every call of one log, by id and in the order of their ordinals."""
+
+    def __init__(self) -> None:
+        self.calls: dict[CallId, Call] = {}
+        self.in_order: list[Call] = []
+        """by ordinal: what id projection is computed from"""
+        self.orphans: dict[CallId, Call] = {}
+        """results that came without a call, under the name that was minted for them"""
+        self.adopted: dict[CallId, CallId] = {}
+        """orphans whose call came after all, with the id of that call"""
+        self.incarnation = 0
+        self.refused_origins: tuple[Origin, ...] = ()
+        self._importing = 0
+
+    @classmethod
+    def replay(cls, log: Iterable[Record]) -> Ledger:
+        """The ledger of `log`."""
+        ledger = cls()
+        for seq, record in enumerate(log):
+            ledger.apply(seq, record)
+        return ledger
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ledger) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def apply(self, seq: int, record: Record) -> None:
+        """Take the record with sequence number `seq`; cannot fail for a record that was prepared."""
+        match record:
+            case Recorded():
+                self._entry(seq, record.entry)
+            case Started():
+                if call := self.calls.get(record.call):
+                    call.started = self.incarnation
+            case Asked():
+                if call := self.calls.get(record.call):
+                    call.asked = record.digest
+            case Answered():
+                call = self.calls.get(record.call)
+                # A bare "no" after a reasoned one must not lose the reason.
+                if call and not (call.answered and call.answered.reason and _is_bare_denial(record)):
+                    call.answered = record
+            case StepBegan():
+                for call_id, reason in record.closures.items():
+                    if call := self.calls.get(call_id):
+                        call.frozen = call.frozen or reason
+            case Opened():
+                self.incarnation = record.incarnation
+                self._importing = 0
+            case Imported():
+                self._importing = record.entries
+            case ReasoningRefused():
+                if record.origin not in self.refused_origins:
+                    self.refused_origins = (*self.refused_origins, record.origin)
+            case _:
+                pass  # turns, routes and compactions say nothing about a call
+
+    def _entry(self, seq: int, entry: Entry) -> None:
+        imported = self._importing > 0
+        if imported:
+            self._importing -= 1
+        for block in entry.blocks:
+            if type(block) is ToolCall:
+                self._call(seq, block, entry.ending, imported=imported)
+            elif type(block) is ToolResponse:
+                self._response(seq, block, imported=imported)
+
+    def _call(self, seq: int, block: ToolCall, ending: Ending | None, *, imported: bool) -> None:
+        if block.id in self.calls:
+            return  # a replay within its answer
+        call = Call(block, seq, ending=ending, incarnation=self.incarnation, imported=imported)
+        self.calls[block.id] = call
+        self.in_order.append(call)
+        if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
+            del self.calls[orphan.id]
+            self.adopted[orphan.id] = block.id
+            call.state, call.news = orphan.state, orphan.news
+            call.response, call.response_seq, call.dropped = orphan.response, orphan.response_seq, orphan.dropped
+
+    def _response(self, seq: int, response: ToolResponse, *, imported: bool) -> None:
+        call_id = self.adopted.get(response.call_id, response.call_id)
+        call = self.calls.get(call_id)
+        if call is None:
+            phantom = ToolCall(response.tool_name, {}, response.wire_id, id=call_id, ordinal=response.ordinal)
+            call = Call(phantom, seq, incarnation=self.incarnation, imported=imported)
+            self.calls[call_id] = self.orphans[call_id] = call
+            self.in_order.append(call)
+        news = infer(response)
+        if news is None:
+            return
+        if call.news is not None:
+            challenger = (RANK[news], response.guessed)
+            holder = (RANK[call.news], call.response.guessed if call.response else False)
+            if challenger >= holder:
+                why = "repeated" if challenger == holder else f"{call.news.value} stands before {news.value}"
+                call.dropped = (*call.dropped, Dropped(seq, why))
+                return
+            call.dropped = (*call.dropped, Dropped(call.response_seq, f"{news.value} stands before {call.news.value}"))
+        call.state = next_state(call.state, news)
+        call.news, call.response, call.response_seq = news, response, seq
+
+    def closure_reason(self, call: Call) -> ClosureReason:
+        """Why `call` has no completion: a function of records alone.
+
+        What was once sent stays what is sent. After that the strongest fact counts: a verdict, a start, what an
+        imported transcript says, and only then that nothing is known.
+        """
+        if call.frozen is not None:
+            return call.frozen
+        if call.answered is not None and (reason := _OF_VERDICT.get(call.answered.verdict)):
+            return reason
+        if call.started is not None:
+            is_running = call.started == self.incarnation
+            return ClosureReason.IN_FLIGHT if is_running else ClosureReason.INTERRUPTED
+        if call.response is not None and call.response.reason is not None:
+            return call.response.reason
+        if call.ending in (Ending.CUT, Ending.CANCELLED):
+            return ClosureReason.NOT_STARTED
+        if call.imported:
+            return ClosureReason.MISSING_IN_IMPORT
+        # Where a session keeps the log, every start is in it; in somebody's own loop nobody noted one.
+        return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
+
+
+_OF_VERDICT = {
+    Verdict.DENIED: ClosureReason.DENIED,
+    Verdict.UNAVAILABLE: ClosureReason.APPROVAL_UNAVAILABLE,
+    Verdict.TIMED_OUT: ClosureReason.TIMED_OUT,
+}
+
+
+def _is_bare_denial(record: Answered) -> bool:
+    return record.verdict is Verdict.DENIED and not record.reason

@@ -1,0 +1,126 @@
+"""The parts of an entry: a closed, tagged union.
+
+Every block may carry `native`: opaque data (a signature, an encrypted reasoning item) that only the origin of its entry
+sees again. It is copied, never rebuilt, merged or moved to another block.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NewType, TypeAlias
+
+from msgspec import Struct
+
+from legato.model.closures import ClosureReason
+from legato.model.jsonvalue import Json, JsonObject
+
+CallId = NewType("CallId", str)
+"""Our own name for one occurrence of a call: `hist_tool_` and a stem, unique in its log, never a provider's id."""
+
+UNMINTED = CallId("")
+
+
+class _Block(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+    native: JsonObject | None = None
+
+
+class Text(_Block, frozen=True, tag="text"):
+    """Visible text."""
+
+    text: str
+
+
+class Thinking(_Block, frozen=True, tag="thinking"):
+    """What the model thought; its signature or its encrypted form, if any, is in `native`."""
+
+    text: str = ""
+
+
+class CallKind(StrEnum):
+    """How the arguments of a call are typed."""
+
+    FUNCTION = "function"
+    CUSTOM = "custom"
+    """The argument is free text; it stands in `arguments["input"]`."""
+
+
+class ToolCall(_Block, frozen=True, tag="tool_call"):
+    """The model asks for a tool.
+
+    `wire_id` is what the provider called it, kept as it came, empty if there was none. `id` and `ordinal` are minted
+    when the call is recorded. `raw` is the argument text as the model wrote it, kept only where it is not the plain
+    JSON of `arguments`; `finished` is false where that text breaks off. `adopts` is the name of a result that was
+    recorded before this call and belongs to it.
+    """
+
+    name: str
+    arguments: JsonObject = {}
+    wire_id: str = ""
+    id: CallId = UNMINTED
+    ordinal: int = -1
+    kind: CallKind = CallKind.FUNCTION
+    raw: str | None = None
+    finished: bool = True
+    adopts: CallId | None = None
+
+
+class MediaKind(StrEnum):
+    """What a medium is."""
+
+    IMAGE = "image"
+    AUDIO = "audio"
+    VIDEO = "video"
+    DOCUMENT = "document"
+
+
+class Media(_Block, frozen=True, tag="media"):
+    """An image, a sound, a film or a document: base64 in `data`, or a `url`."""
+
+    kind: MediaKind
+    mime: str
+    data: str | None = None
+    url: str | None = None
+    name: str | None = None
+
+
+class ToolResponse(_Block, frozen=True, tag="tool_response"):
+    """What came back for a call.
+
+    `call_id` is ours; before it is recorded it may be empty, with the provider's id in `wire_id`. `ordinal` is given
+    only to a response whose call was not known when it was recorded, so that the pair can be reconstructed under an
+    id of its own. `guessed` marks a response that was matched by place because its id matched nothing. `reason` says
+    that no result exists and why: settled by a scheduler, or, with `synthetic`, written by a renderer into a
+    transcript that came back to us.
+    """
+
+    call_id: CallId = UNMINTED
+    wire_id: str = ""
+    tool_name: str = ""
+    result: Json = None
+    error: str | None = None
+    is_complete: bool | None = None
+    media: tuple[Media, ...] = ()
+    reason: ClosureReason | None = None
+    said: str | None = None
+    synthetic: bool = False
+    ordinal: int = -1
+    guessed: bool = False
+
+
+class Code(_Block, frozen=True, tag="code"):
+    """A piece of code that stands apart from the text around it."""
+
+    code: str
+    language: str = ""
+
+
+class HostedTool(_Block, frozen=True, tag="hosted_tool"):
+    """A call that the provider executed itself. It is never run here and never open; other providers see text."""
+
+    name: str
+    arguments: JsonObject = {}
+    result: Json = None
+    wire_id: str = ""
+
+
+Block: TypeAlias = Text | Thinking | ToolCall | ToolResponse | Media | Code | HostedTool

@@ -1,0 +1,92 @@
+"""Records and entries as bytes, and back.
+
+A record is one JSON object; a file of records begins with a line that names the format and its version. What this
+program does not know (a newer version, a record, a block or a field it has never heard of) is refused by name and
+never dropped: see docs/decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from legato.errors import CodecError
+from legato.model.entries import Entry
+from legato.model.records import Record
+
+FORMAT = "legato-log"
+VERSION = 1
+
+_encoder = msgspec.json.Encoder()
+_record_decoder = msgspec.json.Decoder(Record)
+_entry_decoder = msgspec.json.Decoder(Entry)
+
+
+def encode_record(record: Record) -> bytes:
+    """One record as one line of JSON, without the newline."""
+    return _encoder.encode(record)
+
+
+def decode_record(data: bytes | memoryview) -> Record:
+    """The record in `data`; raises `CodecError` that names what is unknown or damaged."""
+    try:
+        return _record_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise _refusal("record", error) from None
+
+
+def encode_entry(entry: Entry) -> bytes:
+    """One entry as JSON."""
+    return _encoder.encode(entry)
+
+
+def decode_entry(data: bytes) -> Entry:
+    """The entry in `data`; raises `CodecError` that names what is unknown or damaged."""
+    try:
+        return _entry_decoder.decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise _refusal("entry", error) from None
+
+
+def dump_log(records: Iterable[Record]) -> Iterator[bytes]:
+    """The lines of a log file: the header, then a record a line."""
+    yield _encoder.encode({"format": FORMAT, "version": VERSION}) + b"\n"
+    for record in records:
+        yield _encoder.encode(record) + b"\n"
+
+
+def load_log(lines: Iterable[bytes]) -> Iterator[Record]:
+    """The records in a log file; raises `CodecError` that names the line."""
+    numbered = enumerate(lines, start=1)
+    check_header(next(numbered, (1, b""))[1])
+    for number, line in numbered:
+        if line.strip():
+            try:
+                yield decode_record(line)
+            except CodecError as error:
+                raise CodecError(f"line {number}: {error.message}", line=number) from None
+
+
+def check_header(line: bytes) -> None:
+    """Raise `CodecError` unless `line` is the first line of a log that this program can read."""
+    try:
+        header = msgspec.json.decode(line, type=dict[str, object])
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        header = {}
+    if header.get("format") != FORMAT:
+        raise CodecError(f"not a Legato log: its first line does not say {FORMAT!r}")
+    version = header.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise CodecError(
+            f"this log is of version {version}, and this program reads up to version {VERSION}; upgrade Legato",
+            version=version,
+        )
+
+
+def _refusal(what: str, error: Exception) -> CodecError:
+    if isinstance(error, msgspec.ValidationError):
+        return CodecError(
+            f"a {what} that this program does not know: {error}. It may come from a newer version of Legato"
+        )
+    return CodecError(f"a damaged {what}: {error}")

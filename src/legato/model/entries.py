@@ -1,0 +1,105 @@
+"""One thing that was said or done, by whom, and where it came from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from legato.model.blocks import Block, Text, ToolCall
+
+
+class Speaker(StrEnum):
+    """Who an entry is from."""
+
+    HUMAN = "human"
+    AI = "ai"
+    TOOL = "tool"
+
+
+class Ending(StrEnum):
+    """How a model's answer ended."""
+
+    DONE = "done"
+    CALLS = "calls"
+    LENGTH = "length"
+    CANCELLED = "cancelled"
+    CUT = "cut"
+    REFUSED = "refused"
+    PAUSED = "paused"
+
+
+class Authority(StrEnum):
+    """Whether a human-side entry is a person's word or an instruction (a system or developer message)."""
+
+    PERSON = "person"
+    INSTRUCTION = "instruction"
+
+
+class Origin(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Where an answer was made: enough to know who may see its signatures again.
+
+    `asked` is the model that was asked for, `served` the one that answered (providers answer under dated names, routers
+    under another one). An empty field is unknown and matches nothing.
+    """
+
+    dialect: str = ""
+    provider: str = ""
+    endpoint: str = ""
+    account: str = ""
+    asked: str = ""
+    served: str = ""
+
+
+class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One entry of a conversation.
+
+    `answer` keys the model's answer: entries with one key are one answer (a stream stored in pieces, a file that splits
+    an answer over lines); entries with different keys, or none, never merge.
+    """
+
+    speaker: Speaker
+    blocks: tuple[Block, ...]
+    origin: Origin | None = None
+    answer: str | None = None
+    ending: Ending | None = None
+    authority: Authority = Authority.PERSON
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls in this entry, in order."""
+        return tuple(block for block in self.blocks if isinstance(block, ToolCall))
+
+    @property
+    def text(self) -> str:
+        """The visible text of this entry."""
+        return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+
+class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Tokens as the provider counted them. `input` includes what was read from or written to its cache."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+
+
+class Answer(Struct, frozen=True):
+    """What one response held: the entry to record, and what the provider said about it."""
+
+    entry: Entry
+    usage: Usage | None = None
+    served: str = ""
+    response_id: str = ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The calls in the answer, in order."""
+        return self.entry.calls
+
+    @property
+    def text(self) -> str:
+        """The visible text of the answer."""
+        return self.entry.text

@@ -1,0 +1,237 @@
+"""Make any value JSON-safe, once, at the door.
+
+In:  any Python value (a tool's return value, a model's arguments, a decoded file), or bytes that claim to be JSON.
+Out: None, bool, int, float, str, list and dict with string keys, that every provider and every store can hold.
+
+Nothing later has to look again, so nothing later copies or repairs a value. Ingesting twice is ingesting once. What
+cannot be kept exactly is kept visibly: a cycle becomes a marker where it closes, a lone surrogate U+FFFD, a number that
+JSON lacks its name. Values referenced twice without a cycle stay whole.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import enum
+import json
+import math
+from collections.abc import Iterable, Mapping, Set
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any, cast
+
+import msgspec
+
+from legato.errors import IngestError
+from legato.model.jsonvalue import Json
+
+MAX_DEPTH = 64
+"""Deeper values are cut with a marker. Protobuf's JSON stops at 100 levels, and a request adds some of its own."""
+
+MAX_TEXT = 16 * 1024 * 1024
+"""Longer strings are cut with a marker; no provider takes a request of that size."""
+
+MAX_NODES = 1_000_000
+"""A value with more parts than this is refused: it would never fit any request."""
+
+MAX_JSON_BYTES = 256 * 1024 * 1024
+"""Larger JSON documents are refused before they are parsed."""
+
+CYCLE = "[cycle: this value contains itself]"
+TOO_DEEP = f"[cut: nested deeper than {MAX_DEPTH} levels]"
+
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+
+
+def ingest(value: object) -> Json:
+    """`value` as a JSON-safe value; raises `IngestError` only if it has more than `MAX_NODES` parts."""
+    if type(value) is str:
+        return clean_text(value)
+    try:
+        return _Walk().visit(value, 0)
+    except IngestError:
+        raise
+    except Exception as error:
+        # Somebody's __str__, model_dump or __iter__ failed; their traceback is no use to whoever records a value.
+        raise IngestError(f"a value of type {type(value).__name__} cannot become JSON: {error!r}") from error
+
+
+def clean_text(text: str) -> str:
+    """`text` without NUL and lone surrogates (each becomes U+FFFD), cut to `MAX_TEXT` characters with a marker."""
+    if len(text) > MAX_TEXT and not text.endswith(_CUT_END):
+        text = f"{text[:MAX_TEXT]}… [cut: {len(text) - MAX_TEXT} more characters{_CUT_END}"
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            # The round trip joins surrogate pairs that were split over two escapes, and replaces what stays alone.
+            text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "\ufffd") if "\0" in text else text
+
+
+_CUT_END = " of text]"
+
+
+class _Walk:
+    """One pass over one value; remembers the containers it is inside of, to see cycles."""
+
+    def __init__(self) -> None:
+        self.inside: set[int] = set()
+        self.nodes = 0
+
+    def visit(self, value: object, depth: int) -> Json:
+        self.nodes += 1
+        if self.nodes > MAX_NODES:
+            raise IngestError(f"the value has more than {MAX_NODES:,} parts; keep it in a file and record its path")
+        kind = type(value)
+        if kind is str:
+            return clean_text(cast(str, value))
+        if value is None or kind is bool:
+            return value
+        if kind is int:
+            return _exact(cast(int, value))
+        if kind is float:
+            return value if math.isfinite(cast(float, value)) else _name_of(cast(float, value))
+        if depth > MAX_DEPTH:
+            return TOO_DEEP
+        return self.container(value, depth)
+
+    def container(self, value: object, depth: int) -> Json:
+        identity = id(value)
+        if identity in self.inside:
+            return CYCLE
+        self.inside.add(identity)
+        try:
+            if isinstance(value, Mapping):
+                return self.mapping(cast("Mapping[object, object]", value), depth)
+            if isinstance(value, list | tuple):
+                return [self.visit(item, depth + 1) for item in cast("list[object]", value)]
+            return self.other(value, depth)
+        finally:
+            self.inside.discard(identity)
+
+    def mapping(self, value: Mapping[object, object], depth: int) -> dict[str, Json]:
+        result: dict[str, Json] = {}
+        for key, item in value.items():
+            name = clean_text(key) if type(key) is str else self.key(key)
+            while name in result:  # {1: ..., "1": ...}: two keys stay two keys
+                name += "'"
+            result[name] = self.visit(item, depth + 1)
+        return result
+
+    def key(self, key: object) -> str:
+        value = self.visit(key, MAX_DEPTH)
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    def other(self, value: object, depth: int) -> Json:
+        """Everything that is neither a plain JSON type nor a mapping or sequence."""
+        if isinstance(value, enum.Enum):
+            return self.visit(value.value, depth + 1)
+        if isinstance(value, str):
+            return clean_text(str.__str__(value))
+        if isinstance(value, int):
+            return _exact(int(value))
+        if isinstance(value, float):
+            return self.visit(float(value), depth)
+        if isinstance(value, bytes | bytearray | memoryview):
+            return _text_of_bytes(bytes(cast(bytes, value)))
+        if isinstance(value, datetime | date | time):
+            return value.isoformat()
+        if isinstance(value, timedelta):
+            return value.total_seconds()
+        if isinstance(value, Decimal):
+            return str(value)
+        if isinstance(value, Set):
+            items = [self.visit(item, depth + 1) for item in cast("Set[object]", value)]
+            return sorted(items, key=lambda item: json.dumps(item, sort_keys=True))
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+            return self.visit(fields, depth)
+        if isinstance(value, msgspec.Struct):
+            return self.visit({name: getattr(value, name) for name in value.__struct_fields__}, depth)
+        dump: Any = getattr(value, "model_dump", None)  # pydantic, and the providers' SDK objects
+        if callable(dump) and not isinstance(value, type):
+            return self.visit(dump(), depth)
+        if isinstance(value, BaseException):
+            return clean_text(f"{type(value).__name__}: {value}")
+        if isinstance(value, Iterable) and not isinstance(value, type):
+            return [self.visit(item, depth + 1) for item in _bounded(cast("Iterable[object]", value))]
+        return clean_text(str(value))
+
+
+def _bounded(values: Iterable[object]) -> Iterable[object]:
+    """At most `MAX_NODES` of `values`: an endless generator must end in an error, not in a hang."""
+    for count, item in enumerate(values):
+        if count >= MAX_NODES:
+            raise IngestError(f"the value has more than {MAX_NODES:,} parts; keep it in a file and record its path")
+        yield item
+
+
+def _exact(number: int) -> int | str:
+    """Integers stay exact: as numbers up to 64 bits, which is what JSON libraries carry, as text beyond."""
+    if _INT_MIN <= number <= _INT_MAX:
+        return int(number)
+    return str(number) if number.bit_length() < 14_000 else hex(number)  # str() refuses more than 4300 digits
+
+
+def _name_of(number: float) -> str:
+    return "NaN" if math.isnan(number) else ("Infinity" if number > 0 else "-Infinity")
+
+
+def _text_of_bytes(data: bytes) -> str:
+    try:
+        return clean_text(data.decode())
+    except UnicodeDecodeError:
+        return "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+
+
+def read_json(data: bytes | str) -> Json:
+    """The JSON-safe value that `data` holds; raises `IngestError` that says what is wrong with it.
+
+    Strict: a byte-order mark is skipped, but invalid UTF-8, two equal keys in one object and nesting that no parser
+    survives are errors.
+    """
+    return ingest(_loads(_text(data), reject_duplicates=True))
+
+
+def read_json_leniently(data: bytes | str) -> Json:
+    """As `read_json`, for files made by others: the last of equal keys wins, half an emoji becomes U+FFFD."""
+    if isinstance(data, bytes):
+        try:
+            return ingest(msgspec.json.decode(data))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            pass  # the slow road below either reads it or says what is wrong
+    return ingest(_loads(_text(data), reject_duplicates=False))
+
+
+def _text(data: bytes | str) -> str:
+    if len(data) > MAX_JSON_BYTES:
+        raise IngestError(f"{len(data):,} bytes of JSON are more than the {MAX_JSON_BYTES:,} that are read")
+    if isinstance(data, str):
+        return data.removeprefix("\ufeff")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise IngestError(f"not valid UTF-8 at byte {error.start}") from None
+
+
+def _loads(text: str, *, reject_duplicates: bool) -> object:
+    try:
+        return json.loads(text, object_pairs_hook=_unique if reject_duplicates else None)
+    except json.JSONDecodeError as error:
+        raise IngestError(f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})") from None
+    except RecursionError:
+        raise IngestError("not readable as JSON: nested too deeply") from None
+    except ValueError as error:  # an integer with more digits than Python converts
+        raise IngestError(f"not readable as JSON: {error}") from None
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise IngestError(f"not accepted as JSON: the key {key!r} stands twice in one object")
+            seen.add(key)
+    return result

@@ -1,0 +1,203 @@
+"""What the log holds: an append-only sequence of records, never repaired, never rewritten.
+
+For one call: `StepBegan < Recorded(ai) < Asked < Answered < Started < Recorded(tool)`; across calls any order. A
+record's sequence number is its place in the log. `at` is seconds since the epoch where a clock was at hand; nothing
+pure reads it.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from legato.model.blocks import CallId
+from legato.model.closures import ClosureReason
+from legato.model.entries import Entry, Origin, Usage
+from legato.model.jsonvalue import JsonObject
+
+
+class _Record(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="record"):
+    at: float | None = None
+
+
+class Opened(_Record, frozen=True, tag="opened"):
+    """A writer took the session. A fork is a new log with a copied prefix and its parent named."""
+
+    incarnation: int
+    parent: str | None = None
+
+
+class Imported(_Record, frozen=True, tag="imported"):
+    """The next `entries` entries come from a file."""
+
+    format: str
+    digest: str
+    entries: int
+
+
+class Recorded(_Record, frozen=True, tag="recorded"):
+    """Something was said or done; the minted call ids and ordinals are inside."""
+
+    entry: Entry
+
+
+class RouteSelected(_Record, frozen=True, tag="route-selected"):
+    """Somebody switched; the last one wins and binds the next turn."""
+
+    route: str
+
+
+class TurnCause(StrEnum):
+    """Why a turn began."""
+
+    MESSAGE = "message"
+    CONTINUATION = "continuation"
+
+
+class TurnBegan(_Record, frozen=True, tag="turn-began"):
+    """A turn is bound to one route from here to its end."""
+
+    turn: int
+    route: str
+    cause: TurnCause = TurnCause.MESSAGE
+
+
+class TurnOutcome(StrEnum):
+    """How a turn ended."""
+
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LIMIT = "limit"
+
+
+class TurnEnded(_Record, frozen=True, tag="turn-ended"):
+    """The turn is over; every call of it is completed or closed."""
+
+    turn: int
+    outcome: TurnOutcome
+    detail: str = ""
+
+
+class StepBegan(_Record, frozen=True, tag="step-began"):
+    """A request is about to leave. It freezes which calls were closed in it, and why."""
+
+    step: int
+    target: str
+    attempt: int = 1
+    digest: str = ""
+    closures: dict[CallId, ClosureReason] = {}
+
+
+class StepEnded(_Record, frozen=True, tag="step-ended"):
+    """The answer and its batch of tools are complete."""
+
+    step: int
+    usage: Usage | None = None
+    served: str = ""
+
+
+class Asked(_Record, frozen=True, tag="asked"):
+    """The user was shown a call and asked whether it may run; `digest` names what was shown."""
+
+    call: CallId
+    digest: str
+
+
+class Verdict(StrEnum):
+    """What was answered when a call needed approval."""
+
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    UNAVAILABLE = "unavailable"
+    TIMED_OUT = "timed-out"
+
+
+class Scope(StrEnum):
+    """How far an approval reaches."""
+
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+
+
+class Answered(_Record, frozen=True, tag="answered"):
+    """The verdict; `arguments` are those that run, where the user edited them."""
+
+    call: CallId
+    verdict: Verdict
+    scope: Scope = Scope.ONCE
+    reason: str | None = None
+    arguments: JsonObject | None = None
+
+
+class Started(_Record, frozen=True, tag="started"):
+    """The tool is about to run; durable before it does."""
+
+    call: CallId
+    digest: str = ""
+
+
+class CompactionKind(StrEnum):
+    """What a compaction leaves of what it touches."""
+
+    CLIP = "clip"
+    """the beginning and the end of one output"""
+    STUB = "stub"
+    """a line about one output"""
+    COVER = "cover"
+    """a summary of a run of whole units"""
+
+
+class Compacted(_Record, frozen=True, tag="compacted"):
+    """What a later render may leave out, for every target whose window is not larger than `window`.
+
+    A clip or a stub names its `call`. A cover names the units whose first records are `first` to `last`.
+    """
+
+    kind: CompactionKind
+    text: str
+    window: int
+    call: CallId | None = None
+    first: int = -1
+    last: int = -1
+    digest: str = ""
+
+
+class Restored(_Record, frozen=True, tag="restored"):
+    """The compaction at sequence number `compaction` no longer holds."""
+
+    compaction: int
+
+
+class Rewound(_Record, frozen=True, tag="rewound"):
+    """Undo: what was said from sequence number `to` up to here is out of the view."""
+
+    to: int
+
+
+class ReasoningRefused(_Record, frozen=True, tag="reasoning-refused"):
+    """A provider refused its own reasoning back; from here on it is stripped for that origin."""
+
+    origin: Origin
+
+
+Record: TypeAlias = (
+    Opened
+    | Imported
+    | Recorded
+    | RouteSelected
+    | TurnBegan
+    | TurnEnded
+    | StepBegan
+    | StepEnded
+    | Asked
+    | Answered
+    | Started
+    | Compacted
+    | Restored
+    | Rewound
+    | ReasoningRefused
+)

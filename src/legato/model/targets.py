@@ -1,0 +1,172 @@
+"""Where a request goes and what is accepted there, as data.
+
+A *route* is what a person names (`mistral/mistral-large-latest`), a *target* is a route resolved, an *endpoint* is a
+URL. Encoders never ask for a model's name: they look at capabilities.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from legato.model.entries import Origin
+
+
+class Dialect(StrEnum):
+    """A family of request and response shapes."""
+
+    OPENAI_CHAT = "openai_chat"
+    OPENAI_RESPONSES = "openai_responses"
+    ANTHROPIC = "anthropic"
+    GEMINI = "gemini"
+    VERCEL = "vercel"
+
+
+class IdScheme(StrEnum):
+    """The form of a tool call's id on the wire."""
+
+    CALL40 = "call40"
+    CALL64 = "call64"
+    TOOLU = "toolu"
+    NINE = "nine"
+    KIMI = "kimi"
+
+
+class NameRule(StrEnum):
+    """The form of a tool's name on the wire."""
+
+    OPENAI = "openai"
+    """`[a-zA-Z0-9_-]{1,64}`"""
+    ANTHROPIC = "anthropic"
+    """`[a-zA-Z0-9_-]{1,128}`"""
+    GEMINI = "gemini"
+    """`[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}`"""
+    KIMI = "kimi"
+    """`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`"""
+
+
+class ThinkingMode(StrEnum):
+    """How a model's thinking is switched."""
+
+    NEVER = "never"
+    BUDGET = "budget"
+    """on and off, with a budget of tokens"""
+    ADAPTIVE = "adaptive"
+    """on and off; the model decides how much"""
+    EFFORT = "effort"
+    """always on, in degrees"""
+    ALWAYS = "always"
+    """on; cannot be switched"""
+    SWITCH = "switch"
+    """on and off"""
+
+
+class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """What one model at one endpoint accepts. The defaults are those of a plain modern chat model."""
+
+    id_scheme: IdScheme = IdScheme.CALL40
+    name_rule: NameRule = NameRule.OPENAI
+    images: bool = True
+    documents: bool = False
+    audio: bool = False
+    result_images: bool = False
+    """images inside tool results"""
+    native_tool_history: bool = True
+    """false: results are embedded as text and calls are left out"""
+    text_beside_calls: bool = True
+    max_calls: int = 128
+    """calls in one message; 1 where the model does not call in parallel"""
+    prefill: bool = False
+    """the request may end on an answer"""
+    middle_system: bool = True
+    """an instruction in the middle keeps its role"""
+    developer_role: bool = False
+    user_after_tool: bool = True
+    demands_tools: bool = False
+    """definitions are demanded when the history holds calls"""
+    call_ids: bool = True
+    """Gemini: calls and responses carry ids"""
+    call_signatures: bool = False
+    """Gemini 3: the first call of a content needs a signature"""
+    thinking: ThinkingMode = ThinkingMode.NEVER
+    thinking_default: bool = False
+    """thinks unless told not to"""
+    thinking_first: bool = False
+    """while thinking is on, an open tool loop must begin with a thought of the model's own"""
+    reasoning_field: bool = False
+    """`reasoning_content` on answers with calls, demanded while thinking is on"""
+    empty_text: bool = True
+    """an empty string is accepted as content"""
+    max_tokens_field: str = "max_tokens"
+    temperature: bool = True
+    router: bool = False
+    """answers come from other models than the one asked for; only the served one knows its thoughts"""
+    window: int = 128_000
+    max_output: int = 8_192
+    price_input: float = 0.0
+    """dollars for a million tokens"""
+    price_output: float = 0.0
+    price_cache_read: float = 0.0
+    price_cache_write: float = 0.0
+
+
+class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):
+    """A route resolved: which dialect and profile to speak, to which model, where, and what it accepts."""
+
+    dialect: Dialect
+    profile: str
+    provider: str
+    model: str
+    endpoint: str
+    account: str = ""
+    capabilities: Capabilities = Capabilities()
+
+    @property
+    def route(self) -> str:
+        """The name a person would use."""
+        return f"{self.provider}/{self.model}"
+
+    def origin(self, served: str = "") -> Origin:
+        """The origin of an answer that this target gives."""
+        return Origin(
+            dialect=str(self.dialect),
+            provider=self.provider,
+            endpoint=normal_endpoint(self.endpoint),
+            account=self.account,
+            asked=self.model,
+            served=served,
+        )
+
+    def is_home_of(self, origin: Origin | None) -> bool:
+        """Whether thoughts from `origin` may go back there: same place, same account, same model."""
+        if origin is None or not origin.dialect or not origin.provider:
+            return False
+        if (
+            origin.dialect != self.dialect
+            or origin.provider != self.provider
+            or origin.account != self.account
+            or normal_endpoint(origin.endpoint) != normal_endpoint(self.endpoint)
+        ):
+            return False
+        if self.capabilities.router:
+            return bool(origin.served) and origin.served == self.model
+        return self.model in (origin.asked, origin.served)
+
+
+_DEFAULT_PORTS = {"https": 443, "http": 80}
+
+
+def normal_endpoint(url: str) -> str:
+    """`url` without what does not matter: case of scheme and host, default port, trailing slash."""
+    parts = urlsplit(url.strip())
+    if not parts.netloc:
+        return url.strip().rstrip("/").lower()
+    host = (parts.hostname or "").lower()
+    try:
+        port = parts.port
+    except ValueError:
+        port = None
+    suffix = "" if port is None or port == _DEFAULT_PORTS.get(parts.scheme.lower()) else f":{port}"
+    return f"{parts.scheme.lower()}://{host}{suffix}{parts.path.rstrip('/')}"

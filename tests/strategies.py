@@ -1,0 +1,172 @@
+"""Hypothesis strategies: any conversation, however badly interrupted, mixed up or damaged.
+
+`logs()` starts from arbitrary entries over a small alphabet of ids, so that ids are reused, doubled, missing and mixed
+up all the time; `interleaved()` adds the records that a session writes around them.
+"""
+
+from __future__ import annotations
+
+from builders import ROUTES, origin
+from hypothesis import strategies as st
+
+from legato.model import (
+    Authority,
+    CallId,
+    ClosureReason,
+    Code,
+    Ending,
+    Entry,
+    HostedTool,
+    Media,
+    MediaKind,
+    Origin,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+)
+from legato.model.records import (
+    Answered,
+    Compacted,
+    CompactionKind,
+    Opened,
+    ReasoningRefused,
+    Record,
+    Recorded,
+    Restored,
+    Rewound,
+    Started,
+    Verdict,
+)
+
+WIRE_IDS = ("", "a", "call_a", "toolu_a", "call_call_b", "functions.read:0", "functions.read:1", "abcdefgh1", "x" * 80, "é ?")
+NAMES = ("read", "grep", "mcp.server/tool", "0weird name", "n" * 150)
+SMALL_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from(["", "x", "ü😀", "\ud800"])),
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["k", "path"]), inner, max_size=2)),
+    max_leaves=4,
+)
+TEXTS = st.sampled_from(["", " ", "hello", "line\nline", "\u2003", "[No result: ", "(noted)", "Continue."])
+MEDIA = st.sampled_from(
+    [
+        Media(MediaKind.IMAGE, "image/png", data="aGk="),
+        Media(MediaKind.IMAGE, "image/jpeg", url="https://example.invalid/i.jpg"),
+        Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf"),
+        Media(MediaKind.AUDIO, "audio/wav", data="aGk="),
+        Media(MediaKind.VIDEO, "video/mp4", url="https://example.invalid/v.mp4"),
+    ]
+)
+NATIVES: dict[str, list[dict[str, object]]] = {
+    "anthropic": [{"signature": "c2ln"}, {"redacted": "c2ln"}, {"data": "c2ln"}],
+    "gemini": [{"thoughtSignature": "c2ln"}, {"thought_signature": "c2ln"}, {"thoughtSignature": "not base64!"}],
+    "openai_responses": [{"item": {"type": "reasoning", "summary": [], "encrypted_content": "c2ln"}}],
+}
+
+
+def natives() -> st.SearchStrategy[dict[str, object] | None]:
+    return st.one_of(st.none(), st.sampled_from([native for family in NATIVES.values() for native in family]))
+
+
+def calls_() -> st.SearchStrategy[ToolCall]:
+    return st.builds(
+        ToolCall,
+        st.sampled_from(NAMES),
+        st.dictionaries(st.sampled_from(["path", "k"]), SMALL_JSON, max_size=2),
+        st.sampled_from(WIRE_IDS),
+        raw=st.sampled_from([None, None, None, "[1]", '{"path": "x']),
+        finished=st.sampled_from([True, True, True, False]),
+        native=st.one_of(st.none(), st.sampled_from(NATIVES["gemini"])),
+    )
+
+
+def responses() -> st.SearchStrategy[ToolResponse]:
+    return st.builds(
+        ToolResponse,
+        wire_id=st.sampled_from(WIRE_IDS),
+        tool_name=st.sampled_from((*NAMES, "")),
+        result=SMALL_JSON,
+        error=st.sampled_from([None, None, None, "", "failed"]),
+        is_complete=st.sampled_from([None, True, False]),
+        media=st.one_of(st.just(()), st.tuples(MEDIA)),
+        reason=st.sampled_from([None, None, None, *ClosureReason]),
+        synthetic=st.booleans(),
+    )
+
+
+def blocks() -> st.SearchStrategy[object]:
+    return st.one_of(
+        st.builds(Text, TEXTS, native=natives()),
+        st.builds(Thinking, TEXTS, native=natives()),
+        calls_(),
+        calls_(),
+        responses(),
+        responses(),
+        MEDIA,
+        st.builds(Code, TEXTS, st.sampled_from(["", "python"])),
+        st.builds(HostedTool, st.sampled_from(["web_search"]), st.just({"q": "x"}), SMALL_JSON, native=natives()),
+    )
+
+
+def origins() -> st.SearchStrategy[Origin | None]:
+    return st.one_of(st.none(), st.sampled_from([origin(route) for route in ROUTES]))
+
+
+def entries() -> st.SearchStrategy[Entry]:
+    return st.builds(
+        Entry,
+        st.sampled_from(Speaker),
+        st.lists(blocks(), min_size=1, max_size=4).map(tuple),
+        origin=origins(),
+        answer=st.sampled_from([None, None, None, "m1", "m2"]),
+        ending=st.sampled_from([None, None, Ending.DONE, *Ending]),
+        authority=st.sampled_from([Authority.PERSON, Authority.PERSON, Authority.INSTRUCTION]),
+    )
+
+
+def logs(max_size: int = 12) -> st.SearchStrategy[list[Entry]]:
+    return st.lists(entries(), max_size=max_size)
+
+
+CALL_IDS = st.sampled_from([CallId(f"hist_tool_{stem}") for stem in ("a", "b", "a_2", "abcdefgh1")])
+
+
+def session_records() -> st.SearchStrategy[Record]:
+    """What a session writes between entries, also where it makes no sense."""
+    return st.one_of(
+        st.builds(Opened, incarnation=st.integers(1, 3)),
+        st.builds(Started, call=CALL_IDS),
+        st.builds(Answered, call=CALL_IDS, verdict=st.sampled_from(Verdict), reason=st.sampled_from([None, "no"])),
+        st.builds(Rewound, to=st.integers(0, 12)),
+        st.builds(ReasoningRefused, origin=st.sampled_from([origin(route) for route in ROUTES])),
+        compactions(),
+        st.builds(Restored, compaction=st.integers(0, 12)),
+    )
+
+
+def compactions() -> st.SearchStrategy[Compacted]:
+    return st.one_of(
+        st.builds(
+            Compacted,
+            kind=st.just(CompactionKind.COVER),
+            text=st.just("what happened so far"),
+            window=st.sampled_from([50_000, 10_000_000]),
+            first=st.integers(0, 6),
+            last=st.integers(0, 12),
+        ),
+        st.builds(
+            Compacted,
+            kind=st.sampled_from([CompactionKind.CLIP, CompactionKind.STUB]),
+            text=st.just("[shortened]"),
+            window=st.sampled_from([50_000, 10_000_000]),
+            call=CALL_IDS,
+        ),
+    )
+
+
+def interleaved(max_size: int = 14) -> st.SearchStrategy[list[Entry | Record]]:
+    return st.lists(st.one_of(entries(), entries(), entries(), session_records()), max_size=max_size)
+
+
+def as_records(news: list[Entry | Record]) -> list[Record]:
+    return [Recorded(entry=item) if isinstance(item, Entry) else item for item in news]

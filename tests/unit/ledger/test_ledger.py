@@ -1,0 +1,178 @@
+"""What is true of a call, from the records that speak of it."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
+
+from legato.ledger import CallNews, CallState, Ledger, infer, next_state
+from legato.model import CallId, ClosureReason, Ending, Media, MediaKind, ToolResponse
+from legato.model.records import (
+    Answered,
+    Asked,
+    Imported,
+    Opened,
+    Record,
+    Recorded,
+    Started,
+    StepBegan,
+    Verdict,
+)
+from legato.transcript import Conversation
+
+A = CallId("hist_tool_a")
+OK = response("a", "fine")
+FAILED = response("a", None, error="broke")
+CANCELLED = response("a", None, reason=ClosureReason.CANCELLED_RUNNING)
+SYNTHETIC = response("a", None, reason=ClosureReason.NO_RESULT, synthetic=True)
+
+
+@pytest.mark.req("REQ-915-048")
+@pytest.mark.parametrize(
+    ("given", "news"),
+    [
+        (ToolResponse(error="e", is_complete=True, result="r"), CallNews.FAILED),
+        (ToolResponse(error=""), CallNews.FAILED),
+        (ToolResponse(is_complete=True), CallNews.FINISHED),
+        (ToolResponse(result="r"), CallNews.FINISHED),
+        (ToolResponse(result=""), CallNews.FINISHED),
+        (ToolResponse(result={}), CallNews.FINISHED),
+        (ToolResponse(result=0), CallNews.FINISHED),
+        (ToolResponse(result="r", is_complete=False), CallNews.FINISHED),
+        (ToolResponse(media=(Media(MediaKind.IMAGE, "image/png", url="u"),)), CallNews.FINISHED),
+        (ToolResponse(reason=ClosureReason.DENIED), CallNews.CANCELLED),
+        (ToolResponse(reason=ClosureReason.DENIED, synthetic=True), CallNews.CLOSED),
+        (ToolResponse(), None),
+        (ToolResponse(is_complete=False), None),
+    ],
+)
+def test_what_a_response_tells_follows_the_ladder(given: ToolResponse, news: CallNews | None) -> None:
+    assert infer(given) is news
+
+
+@pytest.mark.parametrize("news", CallNews)
+@pytest.mark.parametrize("state", CallState)
+def test_news_never_makes_a_state_worse(state: CallState, news: CallNews) -> None:
+    order = [CallState.COMPLETE, CallState.ERROR, CallState.CANCELLED, CallState.PENDING]
+    after = next_state(state, news)
+    assert order.index(after) <= order.index(state)
+    assert next_state(after, news) is after
+
+
+@pytest.mark.req("REQ-915-009")
+@pytest.mark.parametrize("order", list(permutations([OK, FAILED, CANCELLED, SYNTHETIC])), ids=lambda _: "")
+def test_success_counts_before_error_before_cancelled_before_synthetic_in_any_order(order: tuple[ToolResponse]) -> None:
+    conversation = talk(calls("a"), *(tool(item) for item in order))
+    assert completions(conversation) == [(A, "success", "fine")]
+    assert len([made for made in decisions(conversation) if made[0] == "deduped"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("responses", "state"),
+    [
+        ([SYNTHETIC], CallState.PENDING),
+        ([CANCELLED, SYNTHETIC], CallState.CANCELLED),
+        ([SYNTHETIC, CANCELLED, FAILED], CallState.ERROR),
+        ([FAILED, OK], CallState.COMPLETE),
+    ],
+)
+def test_the_state_is_that_of_the_best_news(responses: list[ToolResponse], state: CallState) -> None:
+    assert talk(calls("a"), *map(tool, responses)).ledger.calls[A].state is state
+
+
+def test_among_equals_the_first_recorded_stays() -> None:
+    conversation = talk(calls("a"), result("a", "first"), result("a", "second"))
+    assert completions(conversation) == [(A, "success", "first")]
+    assert conversation.ledger.calls[A].dropped[0].rationale == "repeated"
+
+
+def test_a_real_result_without_a_complete_flag_wins_over_a_stored_closure() -> None:
+    conversation = talk(calls("a"), tool(SYNTHETIC), result("a", "late but real"))
+    assert completions(conversation) == [(A, "success", "late but real")]
+
+
+def test_hearing_the_same_completion_twice_changes_nothing_but_the_note() -> None:
+    once = talk(calls("a"), result("a"))
+    twice = talk(calls("a"), result("a"), result("a"))
+    assert completions(once) == completions(twice)
+
+
+def reason(*news: Record) -> ClosureReason:
+    conversation = talk(*news)
+    return conversation.ledger.closure_reason(conversation.ledger.calls[A])
+
+
+OPEN = Recorded(entry=calls("a"))
+
+
+@pytest.mark.parametrize(
+    ("news", "expected"),
+    [
+        ([OPEN], ClosureReason.NO_RESULT),
+        ([Opened(incarnation=1), OPEN], ClosureReason.NOT_STARTED),
+        ([Opened(incarnation=1), OPEN, Asked(call=A, digest="d")], ClosureReason.NOT_STARTED),
+        ([Opened(incarnation=1), OPEN, Started(call=A)], ClosureReason.IN_FLIGHT),
+        ([Opened(incarnation=1), OPEN, Started(call=A), Opened(incarnation=2)], ClosureReason.INTERRUPTED),
+        ([Opened(incarnation=1), OPEN, Answered(call=A, verdict=Verdict.DENIED)], ClosureReason.DENIED),
+        ([OPEN, Answered(call=A, verdict=Verdict.UNAVAILABLE)], ClosureReason.APPROVAL_UNAVAILABLE),
+        ([OPEN, Answered(call=A, verdict=Verdict.TIMED_OUT)], ClosureReason.TIMED_OUT),
+        ([OPEN, Answered(call=A, verdict=Verdict.ALLOWED)], ClosureReason.NO_RESULT),
+        ([Imported(format="f", digest="d", entries=1), OPEN], ClosureReason.MISSING_IN_IMPORT),
+        ([Imported(format="f", digest="d", entries=1), Recorded(entry=user("x")), OPEN], ClosureReason.NO_RESULT),
+        ([Recorded(entry=calls("a", ending=Ending.CANCELLED))], ClosureReason.NOT_STARTED),
+        ([OPEN, Recorded(entry=tool(SYNTHETIC))], ClosureReason.NO_RESULT),
+        (
+            [OPEN, Recorded(entry=tool(response("a", None, reason=ClosureReason.LOST_IN_COMPACTION, synthetic=True)))],
+            ClosureReason.LOST_IN_COMPACTION,
+        ),
+    ],
+)
+def test_the_reason_for_a_closure_is_a_function_of_records(news: list[Record], expected: ClosureReason) -> None:
+    assert reason(*news) is expected
+
+
+def test_a_reason_that_was_sent_stays_the_one_that_is_sent() -> None:
+    sent = StepBegan(step=1, target="t", closures={A: ClosureReason.IN_FLIGHT})
+    assert reason(Opened(incarnation=1), OPEN, Started(call=A), sent, Opened(incarnation=2)) is ClosureReason.IN_FLIGHT
+
+
+def test_the_users_words_survive_a_second_bare_denial() -> None:
+    conversation = talk(
+        OPEN,
+        Answered(call=A, verdict=Verdict.DENIED, reason="use the other file"),
+        Answered(call=A, verdict=Verdict.DENIED),
+    )
+    answered = conversation.ledger.calls[A].answered
+    assert answered is not None
+    assert answered.reason == "use the other file"
+
+
+def test_records_about_unknown_calls_are_survived() -> None:
+    other = CallId("hist_tool_other")
+    ledger = Ledger.replay(
+        [
+            Started(call=other),
+            Asked(call=other, digest=""),
+            Answered(call=other, verdict=Verdict.ALLOWED),
+            StepBegan(step=1, target="t", closures={other: ClosureReason.IN_FLIGHT}),
+        ]
+    )
+    assert ledger == Ledger()
+
+
+@pytest.mark.req("REQ-915-046")
+def test_the_ledger_is_rebuilt_from_the_log_alone() -> None:
+    conversation = talk(
+        Opened(incarnation=1), calls("a", "b"), Started(call=A), result("b"), user("x"), result("zz"), calls("zz")
+    )
+    assert Ledger.replay(conversation.log) == conversation.ledger
+    assert Ledger.replay(conversation.log[:-1]) != conversation.ledger
+
+
+def test_calls_tell_what_they_are() -> None:
+    ledger = talk(calls("a")).ledger
+    assert repr(ledger.calls[A]) == "Call(hist_tool_a, 'read', pending)"
+    assert not ledger.calls[A].is_settled
+    assert ledger != Conversation(talk(ai(call("b"))).log).ledger

@@ -1,0 +1,136 @@
+"""Records survive a round trip, and what is unknown is refused by name."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import msgspec
+import pytest
+from builders import ai, call, origin, response, thought, tool, user
+
+from legato.errors import CodecError
+from legato.model import Code, Entry, HostedTool, Media, MediaKind, Record, ToolCall, Usage
+from legato.model.codec import (
+    VERSION,
+    decode_entry,
+    decode_record,
+    dump_log,
+    encode_entry,
+    encode_record,
+    load_log,
+)
+from legato.model.records import (
+    Answered,
+    Asked,
+    Compacted,
+    CompactionKind,
+    Imported,
+    Opened,
+    ReasoningRefused,
+    Recorded,
+    Restored,
+    Rewound,
+    RouteSelected,
+    Scope,
+    Started,
+    StepBegan,
+    StepEnded,
+    TurnBegan,
+    TurnCause,
+    TurnEnded,
+    TurnOutcome,
+    Verdict,
+)
+
+RICH = Entry(
+    "ai",  # type: ignore[arg-type]  # as it stands in a file
+    (
+        thought("why", signature="abc"),
+        *ai("text").blocks,
+        ToolCall("read", {"path": None}, "x", raw="{", finished=False, native={"thoughtSignature": "s"}),
+        Code("print(1)", "python"),
+        HostedTool("search", {"q": "x"}, {"hits": 2}, native={"item": {}}),
+        Media(MediaKind.IMAGE, "image/png", data="aGk="),
+    ),
+    origin=origin("anthropic/claude-sonnet-4-5", "claude-sonnet-4-5-20250929"),
+    answer="msg_1",
+)
+
+RECORDS: list[Record] = [
+    Opened(incarnation=2, parent="p", at=1.5),
+    Imported(format="claude-code", digest="d", entries=3),
+    Recorded(entry=RICH),
+    Recorded(entry=tool(response("x", {"ok": True}, media=(Media(MediaKind.IMAGE, "image/png", url="u"),)))),
+    RouteSelected(route="a/b"),
+    TurnBegan(turn=1, route="a/b", cause=TurnCause.CONTINUATION),
+    TurnEnded(turn=1, outcome=TurnOutcome.FAILED, detail="why"),
+    StepBegan(step=1, target="a/b", attempt=2, digest="d", closures={"hist_tool_x": "interrupted"}),  # type: ignore[dict-item]
+    StepEnded(step=1, usage=Usage(1, 2, 3, 4, 5), served="m"),
+    Asked(call="hist_tool_x", digest="d"),  # type: ignore[arg-type]
+    Answered(call="hist_tool_x", verdict=Verdict.DENIED, scope=Scope.SESSION, reason="no", arguments={"a": 1}),  # type: ignore[arg-type]
+    Started(call="hist_tool_x", digest="d"),  # type: ignore[arg-type]
+    Compacted(kind=CompactionKind.COVER, text="t", window=1, first=0, last=4, digest="d"),
+    Restored(compaction=4),
+    Rewound(to=3),
+    ReasoningRefused(origin=origin("anthropic/claude-sonnet-4-5")),
+]
+
+
+@pytest.mark.parametrize("record", RECORDS, ids=lambda record: type(record).__name__)
+def test_a_record_survives_a_round_trip(record: Record) -> None:
+    again = decode_record(encode_record(record))
+    assert encode_record(again) == encode_record(record)
+    assert type(again) is type(record)
+
+
+def test_the_examples_hold_every_kind_of_record() -> None:
+    assert {type(record) for record in RECORDS} == set(get_args(Record))
+
+
+def test_an_entry_survives_a_round_trip() -> None:
+    entry = user("hi", Media(MediaKind.DOCUMENT, "application/pdf", url="u", name="n"))
+    assert decode_entry(encode_entry(entry)) == entry
+
+
+@pytest.mark.parametrize(
+    ("damaged", "named"),
+    [
+        ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "hologram"}]}}, "hologram"),
+        ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [], "mood": 1}}, "mood"),
+        ({"record": "recorded", "entry": {"speaker": "oracle", "blocks": []}}, "oracle"),
+        ({"record": "teleported"}, "teleported"),
+        ({"record": "opened", "incarnation": 1, "planet": "x"}, "planet"),
+    ],
+)
+def test_what_a_newer_version_wrote_is_refused_by_name(damaged: object, named: str) -> None:
+    with pytest.raises(CodecError, match=named):
+        decode_record(msgspec.json.encode(damaged))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b"null"])
+def test_damaged_bytes_are_refused(data: bytes) -> None:
+    for decode in (decode_record, decode_entry):
+        with pytest.raises(CodecError):
+            decode(data)
+
+
+def test_a_log_survives_a_round_trip() -> None:
+    log = [Opened(incarnation=1), Recorded(entry=user("hi")), Recorded(entry=ai(call()))]
+    assert list(load_log(dump_log(log))) == log
+
+
+def test_a_newer_log_is_refused_with_both_versions() -> None:
+    with pytest.raises(CodecError, match=f"version {VERSION + 1}.*version {VERSION}"):
+        list(load_log([b'{"format":"legato-log","version":%d}' % (VERSION + 1)]))
+
+
+@pytest.mark.parametrize("first", [b"", b"{}", b"nonsense", b"[]"])
+def test_a_file_that_is_not_a_log_is_refused(first: bytes) -> None:
+    with pytest.raises(CodecError, match="not a Legato log"):
+        list(load_log([first]))
+
+
+def test_a_damaged_line_is_named() -> None:
+    lines = list(dump_log([Opened(incarnation=1)]))
+    with pytest.raises(CodecError, match="line 3"):
+        list(load_log([*lines, b"{\n"]))
