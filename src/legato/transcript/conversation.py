@@ -1,0 +1,229 @@
+"""One conversation: its log, its ledger and what follows from them.
+
+Writing has three moves. `prepare` turns news into records: it validates, mints ids and changes nothing that can be
+seen. Whoever stores the log appends them there. `apply` takes them into memory and cannot fail, so memory is never
+ahead of the disk. A conversation that lives in memory alone skips the middle move: `record`, `human` and `result` do
+the other two at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from msgspec.structs import replace
+
+from legato.errors import InvalidEntry, UnknownCall
+from legato.ledger import Call, Identity, Ledger
+from legato.model import (
+    Answer,
+    Authority,
+    Block,
+    CallId,
+    Code,
+    Entry,
+    HostedTool,
+    Media,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    clean_text,
+    ingest,
+)
+from legato.model.records import Imported, Record, Recorded
+from legato.transcript.compose import Composer, standing
+from legato.transcript.view import View
+
+_BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
+
+
+class Conversation:
+    """A conversation, whoever answers it. Everything recorded stays; views and requests are made from it."""
+
+    def __init__(self, records: Iterable[Record] = ()) -> None:
+        self._log: list[Record] = []
+        self._identity = Identity()
+        self._minted: list[Record] | None = None
+        """records whose names are already in `_identity` though they are not applied yet"""
+        self.ledger = Ledger()
+        self.composer = Composer(self.ledger)
+        self.attachments: dict[object, Any] = {}
+        """what others keep with this conversation: caches of its spelling; never part of what is said"""
+        self.apply(records)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    @property
+    def log(self) -> Sequence[Record]:
+        """The records, oldest first. A record's sequence number is its index."""
+        return self._log
+
+    @property
+    def entries(self) -> list[Entry]:
+        """Everything that was said and done and not undone."""
+        return [record.entry for _, record in standing(self._log) if isinstance(record, Recorded)]
+
+    @property
+    def instructions(self) -> str:
+        """The system messages that the conversation began with."""
+        return "\n\n".join(self.composer.instructions)
+
+    def view(self, window: int = 0) -> View:
+        """The units as a target with `window` sees them; 0 applies every compaction that stands."""
+        return View(self.composer, window)
+
+    def __len__(self) -> int:
+        return len(self._log)
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def prepare(self, news: Iterable[Entry | Answer | Record]) -> list[Record]:
+        """Records for `news`, validated and named. Nothing is recorded until `apply` gets them."""
+        if self._minted is not None:  # an earlier preparation was never applied; its names are free again
+            self._identity = Identity()
+            for record in self._log:
+                if type(record) is Recorded:
+                    self._identity.note(record.entry)
+            self._minted = None
+        checked = [item if not isinstance(item, Entry | Answer) else _checked(item) for item in news]
+        records: list[Record] = [
+            Recorded(entry=self._identity.mint(item))
+            if isinstance(item, Entry)
+            else replace(item, entry=self._identity.mint(_checked(item.entry)))
+            if isinstance(item, Recorded)
+            else item
+            for item in checked
+        ]
+        self._minted = records
+        return records
+
+    def apply(self, records: Iterable[Record]) -> None:
+        """Take records that were prepared, or read from a store."""
+        is_minted = records is self._minted
+        self._minted = None if is_minted else self._minted
+        log, ledger, composer = self._log, self.ledger, self.composer
+        for record in records:
+            seq = len(log)
+            if not is_minted and type(record) is Recorded:
+                self._identity.note(record.entry)
+            log.append(record)
+            ledger.apply(seq, record)
+            composer.apply(seq, record, log)
+
+    def record(self, news: Entry | Answer) -> Entry:
+        """Record an entry or a decoded answer; returns it with its calls named."""
+        records = self.prepare([news])
+        self.apply(records)
+        return cast(Recorded, records[0]).entry
+
+    def human(self, *parts: str | Block) -> Entry:
+        """Record what a person said: text, or blocks such as `Media`."""
+        return self.record(Entry(Speaker.HUMAN, _blocks(parts)))
+
+    def instruct(self, text: str) -> Entry:
+        """Record an instruction: part of the system prompt at the beginning, spelled where it stands later on."""
+        return self.record(Entry(Speaker.HUMAN, (Text(text),), authority=Authority.INSTRUCTION))
+
+    def result(
+        self,
+        call: ToolCall | CallId | str,
+        value: object = None,
+        *,
+        error: str | None = None,
+        media: Sequence[Media] = (),
+    ) -> Entry:
+        """Record what a tool returned for `call`: the call itself, our id of it, or the provider's.
+
+        An exception as `value` is recorded as an error. Raises `UnknownCall` if no such call was recorded.
+        """
+        if isinstance(value, BaseException):
+            error, value = error or f"{type(value).__name__}: {value}", None
+        known = self._known(call)
+        response = ToolResponse(
+            call_id=known.id,
+            wire_id=known.wire_id,
+            tool_name=known.name,
+            result=ingest(value) if value is not None or error is not None else "",
+            error=None if error is None else clean_text(error),
+            is_complete=True,
+            media=tuple(media),
+        )
+        return self.record(Entry(Speaker.TOOL, (response,)))
+
+    def load(self, entries: Sequence[Entry], *, format: str, digest: str) -> None:  # noqa: A002  # the file's format
+        """Record entries that come from a file."""
+        imported = Imported(format=format, digest=digest, entries=len(entries))
+        self.apply(self.prepare([imported, *entries]))
+
+    def copy(self) -> Conversation:
+        """A conversation with the same log that goes its own way from here."""
+        return Conversation(self._log)
+
+    def _known(self, call: ToolCall | CallId | str) -> Call:
+        name = (call.id or call.wire_id) if isinstance(call, ToolCall) else call
+        found = self.ledger.calls.get(CallId(name))
+        if found is None and name:
+            call_id = self._identity.find(ToolResponse(wire_id=name))
+            found = self.ledger.calls.get(call_id) if call_id is not None else None
+        if found is None:
+            raise UnknownCall(
+                f"no call {name!r} was recorded in this conversation; record the model's answer before its results",
+                call=str(name),
+            )
+        return found
+
+
+def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
+    return tuple(Text(part) if isinstance(part, str) else part for part in parts)
+
+
+def _checked(news: Entry | Answer) -> Entry:
+    """The entry in `news`, if it means anything; its texts and values made safe."""
+    entry = news.entry if isinstance(news, Answer) else news
+    if type(entry.speaker) is not Speaker:
+        try:
+            entry = replace(entry, speaker=Speaker(entry.speaker))
+        except ValueError:
+            raise InvalidEntry(
+                f"unknown speaker {entry.speaker!r}; it must be human, ai or tool", speaker=str(entry.speaker)
+            ) from None
+    if not entry.blocks:
+        raise InvalidEntry(
+            f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
+        )
+    blocks = tuple([_safe(block) for block in entry.blocks])
+    return (
+        entry
+        if all(old is new for old, new in zip(entry.blocks, blocks, strict=True))
+        else replace(entry, blocks=blocks)
+    )
+
+
+def _safe(block: Block) -> Block:
+    """`block` with JSON-safe values, the same object if they were safe already."""
+    if type(block) is Text or type(block) is Thinking:
+        text = clean_text(block.text)
+        return block if text is block.text else replace(block, text=text)
+    if type(block) is ToolCall:
+        name, wire_id = clean_text(block.name), clean_text(block.wire_id)
+        return replace(block, arguments=_arguments(block.arguments), name=name, wire_id=wire_id)
+    if type(block) is ToolResponse:
+        return replace(
+            block,
+            result=ingest(block.result),
+            error=None if block.error is None else clean_text(block.error),
+            wire_id=clean_text(block.wire_id),
+            tool_name=clean_text(block.tool_name),
+        )
+    if type(block) is HostedTool:
+        return replace(block, arguments=_arguments(block.arguments), result=ingest(block.result))
+    if type(block) in _BLOCKS:
+        return block
+    raise InvalidEntry(f"{type(block).__name__} is not a block", block=type(block).__name__)
+
+
+def _arguments(value: object) -> dict[str, Any]:
+    safe = ingest(value)
+    return cast("dict[str, Any]", safe) if isinstance(safe, dict) else {}

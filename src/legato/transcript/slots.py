@@ -1,0 +1,264 @@
+"""A place in the view: what one unit is made of, before it is made.
+
+A slot collects the blocks that belong together (a human entry, one answer of the model, a result without a call) as
+the log grows, and makes its unit from them and from the ledger when somebody asks. It is made again only if news
+touches it: then its revision grows.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from legato.ledger import Call, CallState, Ledger
+from legato.model import (
+    Action,
+    Authority,
+    CallId,
+    Code,
+    Decision,
+    Ending,
+    Fault,
+    Media,
+    Origin,
+    PrefixCause,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+)
+from legato.model.records import Verdict
+from legato.transcript.units import (
+    AnswerBlock,
+    Completion,
+    CompletionKind,
+    Exchange,
+    Said,
+    SaidBlock,
+    Summary,
+    Unit,
+    completion_text,
+)
+
+
+class SlotKind(StrEnum):
+    """What a slot becomes."""
+
+    SAID = "said"
+    ANSWER = "answer"
+    ORPHANS = "orphans"
+    """results whose calls were never seen, all with the tool's name or all without"""
+    SUMMARY = "summary"
+
+
+class Slot:
+    """One place in the view. `first` is the record that it began with; a summary stands for all up to `last`."""
+
+    __slots__ = (
+        "answer",
+        "authority",
+        "blocks",
+        "cause",
+        "decisions",
+        "ending",
+        "first",
+        "is_stale",
+        "kind",
+        "last",
+        "moved",
+        "notes",
+        "origin",
+        "revision",
+        "unit",
+    )
+
+    def __init__(self, kind: SlotKind, seq: int) -> None:
+        self.kind = kind
+        self.first = self.last = seq
+        self.blocks: list[AnswerBlock] = []
+        self.authority = Authority.PERSON
+        self.origin: Origin | None = None
+        self.ending: Ending | None = None
+        self.answer: str | None = None
+        self.moved: dict[CallId, str] = {}
+        """calls whose completion stood elsewhere in the log, with the reason code"""
+        self.notes: list[Decision] = []
+        """what was decided when the blocks were placed"""
+        self.unit: Unit | None = None
+        self.decisions: tuple[Decision, ...] = ()
+        self.is_stale = True
+        self.revision = 0
+        self.cause: PrefixCause | None = None
+        """why the slot last changed after it was first made"""
+
+    def touch(self, cause: PrefixCause) -> bool:
+        """News concerns this slot; whether its unit had already been made."""
+        was_made = not self.is_stale
+        if was_made:
+            self.is_stale = True
+            self.revision += 1
+            self.cause = cause
+        return was_made
+
+    def make(self, ledger: Ledger) -> Unit | None:
+        """The unit of this slot as things stand; None if there is nothing to say."""
+        if self.is_stale:
+            self.unit, self.decisions = _MAKERS[self.kind](self, ledger)
+            self.is_stale = False
+        return self.unit
+
+
+def summary_slot(text: str, first: int, last: int) -> Slot:
+    """The slot that stands for covered ones."""
+    slot = Slot(SlotKind.SUMMARY, first)
+    slot.last = last
+    slot.unit = Summary(first, text)
+    slot.is_stale = False
+    return slot
+
+
+# --- said -------------------------------------------------------------------------------------------------------------
+
+
+def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    blocks: tuple[SaidBlock, ...] = tuple(
+        [
+            block
+            for block in slot.blocks
+            if (type(block) is Text and not _is_blank(block)) or type(block) is Media or type(block) is Code
+        ]
+    )
+    if not blocks:
+        return None, (*slot.notes, Decision(Action.DROPPED, "blank-message", Fault.CANONICAL))
+    return Said(slot.first, blocks, slot.authority), tuple(slot.notes)
+
+
+# --- answers ----------------------------------------------------------------------------------------------------------
+
+
+def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    decisions: list[Decision] = list(slot.notes)
+    blocks: list[AnswerBlock] = []
+    completions: list[Completion] = []
+    ending = slot.ending
+    is_cut = ending is Ending.CUT or ending is Ending.CANCELLED
+    is_refused = ending is Ending.REFUSED
+    is_visible = False
+    calls = ledger.calls
+    for block in slot.blocks:
+        if type(block) is ToolCall:
+            call = calls[block.id]
+            if not call.is_settled and (is_refused or not block.finished):
+                decisions.append(_dropped("refused-answer" if is_refused else "unfinished-call", call.id))
+                continue
+            blocks.append(block)
+            completions.append(_completion(call, ledger, slot, decisions))
+            is_visible = True
+        elif is_refused:
+            continue
+        elif type(block) is Text:
+            if _is_blank(block) and not block.native:
+                continue
+            blocks.append(block)
+            is_visible = True
+        elif type(block) is Thinking:
+            if not (is_cut and not block.native):
+                blocks.append(block)
+        else:
+            blocks.append(block)
+            is_visible = True
+    if is_cut:
+        while blocks and type(blocks[-1]) is Thinking:  # reasoning without what it led to
+            blocks.pop()
+    if is_refused and not blocks:
+        decisions.append(Decision(Action.DROPPED, "refused-answer", Fault.RENDERING))
+    if not is_visible:
+        if not is_refused:
+            decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
+        return None, tuple(decisions)
+    unit = Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin)
+    return unit, tuple(decisions) if decisions else ()
+
+
+def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:
+    response = call.response
+    if call.dropped:
+        decisions.extend(
+            Decision(Action.DEDUPED, "duplicate-result", Fault.CANONICAL, drop.rationale, (call.id,))
+            for drop in call.dropped
+        )
+    if slot.moved and call.id in slot.moved and call.is_settled:
+        decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
+    match call.state:
+        case CallState.COMPLETE | CallState.ERROR if response is not None:
+            kind = CompletionKind.SUCCESS if call.state is CallState.COMPLETE else CompletionKind.ERROR
+            if response.guessed:
+                decisions.append(Decision(Action.MATCHED, "matched-by-place", Fault.CANONICAL, calls=(call.id,)))
+            answered = call.answered
+            edited = answered.arguments if answered is not None and answered.verdict is Verdict.ALLOWED else None
+            return Completion(call.id, kind, response.result, response.error, response.media, ran_with=edited)
+        case CallState.CANCELLED if response is not None:
+            return Completion(call.id, CompletionKind.CANCELLED, reason=response.reason, said=_said(call))
+        case _:
+            reason = ledger.closure_reason(call)
+            decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
+            return Completion(call.id, CompletionKind.SYNTHETIC, reason=reason, said=_said(call))
+
+
+def _said(call: Call) -> str | None:
+    """The user's own words about a call that did not run."""
+    if call.answered is not None and call.answered.verdict is Verdict.DENIED and call.answered.reason:
+        return call.answered.reason
+    return call.response.said if call.response is not None else None
+
+
+# --- results without a call -------------------------------------------------------------------------------------------
+
+
+def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    """A reconstructed exchange where the tool's name is known, else a quotation; nothing once the call was found."""
+    decisions = list(slot.notes)
+    calls: list[ToolCall] = []
+    completions: list[Completion] = []
+    quotes: list[SaidBlock] = []
+    for block in slot.blocks:
+        if type(block) is not ToolCall or (orphan := ledger.orphans.get(block.id)) is None:
+            continue  # its call came after all, and has it
+        if orphan.name:
+            calls.append(block)
+            completions.append(_completion(orphan, ledger, slot, decisions))
+            decisions.append(Decision(Action.RECONSTRUCTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
+        else:
+            completion = _completion(orphan, ledger, slot, [])
+            quotes.append(
+                Text(f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}")
+            )
+            quotes.extend(completion.media)
+            decisions.append(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
+    if calls:
+        return Exchange(slot.first, tuple(calls), tuple(completions)), tuple(decisions)
+    return (Said(slot.first, tuple(quotes)) if quotes else None), tuple(decisions)
+
+
+def orphan_call(response: ToolResponse) -> ToolCall:
+    """The call that `response` must have answered, as far as it can be known."""
+    return ToolCall(response.tool_name, {}, response.wire_id, id=response.call_id, ordinal=response.ordinal)
+
+
+def _is_blank(block: Text) -> bool:
+    return not block.text or block.text.isspace()
+
+
+def _dropped(reason: str, call_id: CallId) -> Decision:
+    return Decision(Action.DROPPED, reason, Fault.RENDERING, calls=(call_id,))
+
+
+def _made_already(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    return slot.unit, slot.decisions
+
+
+_MAKERS = {
+    SlotKind.SAID: _make_said,
+    SlotKind.ANSWER: _make_exchange,
+    SlotKind.ORPHANS: _make_orphans,
+    SlotKind.SUMMARY: _made_already,
+}
