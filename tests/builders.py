@@ -10,7 +10,6 @@ from typing import Any
 from legato.model import (
     Authority,
     Block,
-    Ending,
     Entry,
     Origin,
     Speaker,

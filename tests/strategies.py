@@ -6,7 +6,6 @@ up all the time; `interleaved()` adds the records that a session writes around t
 
 from __future__ import annotations
 
-from builders import ROUTES, origin
 from hypothesis import strategies as st
 
 from legato.model import (
@@ -40,11 +39,26 @@ from legato.model.records import (
     Verdict,
 )
 
-WIRE_IDS = ("", "a", "call_a", "toolu_a", "call_call_b", "functions.read:0", "functions.read:1", "abcdefgh1", "x" * 80, "é ?")
+from builders import ROUTES, origin
+
+WIRE_IDS = (
+    "",
+    "a",
+    "call_a",
+    "toolu_a",
+    "call_call_b",
+    "functions.read:0",
+    "functions.read:1",
+    "abcdefgh1",
+    "x" * 80,
+    "é ?",
+)
 NAMES = ("read", "grep", "mcp.server/tool", "0weird name", "n" * 150)
 SMALL_JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from(["", "x", "ü😀", "\ud800"])),
-    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["k", "path"]), inner, max_size=2)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=2), st.dictionaries(st.sampled_from(["k", "path"]), inner, max_size=2)
+    ),
     max_leaves=4,
 )
 TEXTS = st.sampled_from(["", " ", "hello", "line\nline", "\u2003", "[No result: ", "(noted)", "Continue."])

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from builders import talk, units
 from hypothesis import given
-from strategies import entries, interleaved, logs
 
 from legato.ledger import Ledger
 from legato.model import Entry, Record, ToolCall, ToolResponse
 from legato.model.codec import decode_record, encode_record
 from legato.model.records import Compacted, Recorded, Restored, Rewound
 from legato.transcript import Conversation, Exchange, Said, Summary
+
+from builders import talk, units
+from strategies import entries, interleaved, logs
 
 News = list[Entry | Record]
 

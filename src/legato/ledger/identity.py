@@ -20,12 +20,13 @@ from legato.model.hashing import base62
 
 PREFIX = "hist_tool_"
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
+_FIRST = ("call", "toolu_", "hist_tool_")
 _STEM = re.compile(r"[A-Za-z0-9_-]{1,24}")
 
 
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
-    while (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
+    while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
     return wire_id
 
@@ -55,61 +56,57 @@ class Identity:
 
     def mint(self, entry: Entry) -> Entry:
         """`entry` with every call and every response named, and remembered here."""
-        if not any(type(block) is ToolCall or type(block) is ToolResponse for block in entry.blocks):
-            self._begin(entry)
-            return entry
         self._begin(entry)
-        places = self._match_by_place(entry.blocks)
-        blocks = tuple(
-            [
-                self._mint_call(block)
-                if type(block) is ToolCall
-                else self._mint_response(block, places.get(index))
-                if type(block) is ToolResponse
-                else block
-                for index, block in enumerate(entry.blocks)
-            ]
-        )
-        return replace(entry, blocks=blocks)
+        blocks: list[Block] | None = None
+        for index, block in enumerate(entry.blocks):
+            if type(block) is ToolCall:
+                named = self._mint_call(block)
+            elif type(block) is ToolResponse:
+                named = self._mint_response(block, entry.blocks, index)
+            else:
+                continue
+            if blocks is None:
+                blocks = list(entry.blocks)
+            blocks[index] = named
+        return entry if blocks is None else replace(entry, blocks=tuple(blocks))
 
     def note(self, entry: Entry) -> None:
         """Remember an entry that was minted before."""
         self._begin(entry)
         for block in entry.blocks:
             if type(block) is ToolCall:
-                self._note_call(block)
+                self._note_call(block, bare(block.wire_id))
             elif type(block) is ToolResponse:
                 self._note_response(block)
 
     def _mint_call(self, call: ToolCall) -> ToolCall:
-        if call.wire_id:
-            for twin in self._answer_calls.get(call.wire_id, ()):
+        wire_id = call.wire_id
+        if wire_id and wire_id in self._answer_calls:
+            for twin in self._answer_calls[wire_id]:
                 if twin.name == call.name and twin.arguments == call.arguments and twin.raw == call.raw:
                     return replace(call, id=twin.id, ordinal=twin.ordinal)
-        call = replace(
-            call,
-            id=self._name(call.wire_id, call.name),
-            ordinal=self.next_ordinal,
-            adopts=self._waiting_for(call),
-        )
-        self._note_call(call)
+        stem = bare(wire_id)
+        adopts = self._waiting_for(stem, call.name) if self._waiting and wire_id else None
+        name = self._name(stem, wire_id, call.name)
+        call = replace(call, id=name, ordinal=self.next_ordinal, adopts=adopts)
+        self._note_call(call, stem)
         return call
 
-    def _mint_response(self, response: ToolResponse, place: CallId | None) -> ToolResponse:
+    def _mint_response(self, response: ToolResponse, siblings: tuple[Block, ...], index: int) -> ToolResponse:
         call_id = self.find(response)
         if call_id is not None:
             response = replace(response, call_id=call_id)
-        elif place is not None:
+        elif response.wire_id and (place := self._by_place(siblings, index)) is not None:
             response = replace(response, call_id=place, guessed=True)
         else:
-            name = self._name(response.wire_id or response.call_id, response.tool_name)
+            wire_id = response.wire_id or response.call_id
+            name = self._name(bare(wire_id), wire_id, response.tool_name)
             response = replace(response, call_id=name, ordinal=self.next_ordinal)
         self._note_response(response)
         return response
 
-    def _name(self, wire_id: str, name: str) -> CallId:
+    def _name(self, stem: str, wire_id: str, name: str) -> CallId:
         """A free id: the bare wire id where that is short and plain, else a hash, with a suffix if it is taken."""
-        stem = bare(wire_id)
         if not _STEM.fullmatch(stem):
             stem = base62(self.next_ordinal, wire_id, name, length=24)
         if stem not in self._suffix:
@@ -156,24 +153,24 @@ class Identity:
                 return next(iter(calls))
         return None
 
-    def _match_by_place(self, blocks: tuple[Block, ...]) -> dict[int, CallId]:
-        """Responses whose ids fit nothing, matched by place where counts and names leave no doubt."""
-        strays: list[tuple[int, ToolResponse]] = []
-        answered: set[CallId | None] = set()
-        for index, block in enumerate(blocks):
+    def _by_place(self, siblings: tuple[Block, ...], index: int) -> CallId | None:
+        """The call for the response at `index`, whose id fits nothing, if counts and names leave no doubt.
+
+        The responses from `index` on that fit nothing must be as many as the calls left open, tool by tool.
+        """
+        strays: list[str] = []
+        answered: set[CallId] = set()
+        for block in siblings[index:]:
             if type(block) is ToolCall:
-                return {}
+                return None
             if type(block) is ToolResponse:
                 found = self.find(block)
-                answered.add(found)
-                if found is None and block.wire_id:
-                    strays.append((index, block))
-        if not strays:
-            return {}
+                if found is not None:
+                    answered.add(found)
+                elif block.wire_id:
+                    strays.append(block.tool_name)
         free = [(call_id, name) for call_id, name in self._open.items() if call_id not in answered]
-        if [block.tool_name for _, block in strays] != [name for _, name in free]:
-            return {}
-        return {index: call_id for (index, _), (call_id, _) in zip(strays, free, strict=True)}
+        return free[0][0] if strays == [name for _, name in free] else None
 
     # --- remembering --------------------------------------------------------------------------------------------------
 
@@ -195,33 +192,31 @@ class Identity:
             self._answer = entry.answer
             self._answer_calls = {}
 
-    def _note_call(self, call: ToolCall) -> None:
+    def _note_call(self, call: ToolCall, stem: str) -> None:
         if call.ordinal < self.next_ordinal:
             return  # a replay within its answer: it has the name of its twin
         self.next_ordinal = call.ordinal + 1
         self._suffix[call.id[len(PREFIX) :]] = 1
-        if not call.wire_id:
+        wire_id = call.wire_id
+        if not wire_id:
             self._open[call.id] = call.name
             return
-        stem = bare(call.wire_id)
-        is_sibling = call.wire_id in self._answer_calls
-        armed = self._armed.setdefault(stem, [])
-        if not is_sibling:
-            armed.clear()
-        self._owner[call.wire_id] = self._bare_owner[stem] = call.id
-        self._answer_calls.setdefault(call.wire_id, []).append(call)
+        siblings = self._answer_calls.setdefault(wire_id, [])
+        armed = self._armed.get(stem) if siblings else None
+        if armed is None:  # a new answer arms the id for itself alone
+            armed = self._armed[stem] = []
+        siblings.append(call)
+        self._owner[wire_id] = self._bare_owner[stem] = call.id
         if call.adopts is None:
-            armed.append((call.wire_id, call.id))
+            armed.append((wire_id, call.id))
             self._open[call.id] = call.name
         else:
             self._waiting.pop(stem, None)
 
-    def _waiting_for(self, call: ToolCall) -> CallId | None:
-        """The result that came before `call` and waits for it: the same id, the same tool, nobody spoke in between."""
-        if not self._waiting or not call.wire_id:
-            return None
-        waiting = self._waiting.get(bare(call.wire_id))
-        return waiting[0] if waiting and waiting[1].tool_name in ("", call.name) else None
+    def _waiting_for(self, stem: str, name: str) -> CallId | None:
+        """The result that came before its call and waits for it: the same id, the same tool, nobody spoke since."""
+        waiting = self._waiting.get(stem)
+        return waiting[0] if waiting and waiting[1].tool_name in ("", name) else None
 
     def _note_response(self, response: ToolResponse) -> None:
         if response.ordinal >= 0:  # it came alone: it has a name of its own and waits for its call

@@ -227,7 +227,7 @@ class Ledger:
 _OF_VERDICT = {
     Verdict.DENIED: ClosureReason.DENIED,
     Verdict.UNAVAILABLE: ClosureReason.APPROVAL_UNAVAILABLE,
-    Verdict.TIMED_OUT: ClosureReason.TIMED_OUT,
+    Verdict.TIMED_OUT: ClosureReason.APPROVAL_UNAVAILABLE,
 }
 
 

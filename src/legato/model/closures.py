@@ -9,6 +9,7 @@ transcript that comes back in does not turn a closure into a result.
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class ClosureReason(StrEnum):
@@ -38,7 +39,7 @@ CLOSURE_TEXTS: dict[ClosureReason, str] = {
         "[No result: this call needs an approval and nobody was there to give it. The tool did not run.]"
     ),
     ClosureReason.TIMED_OUT: (
-        "[No result: the time allowed for this call ran out. If it was running, it may have taken effect in part. "
+        "[No result: this call ran longer than it was allowed to and was stopped. It may have taken effect in part. "
         "Check the state before calling it again.]"
     ),
     ClosureReason.INTERRUPTED: (
@@ -64,15 +65,25 @@ CLOSURE_TEXTS: dict[ClosureReason, str] = {
 
 _REASON_OF_TEXT = {text: reason for reason, text in CLOSURE_TEXTS.items()}
 _USER_SAID = "\nThe user said: "
+_OUTPUT = "\nOutput so far:\n"
 
 
-def closure_text(reason: ClosureReason, said: str | None = None) -> str:
-    """What the model is told; `said` is what the user gave as the reason, if a record has it."""
-    return CLOSURE_TEXTS[reason] + (_USER_SAID + said if said else "")
+class Closure(NamedTuple):
+    """A closure as it reads: why there is no result, what the user said about it, what had been put out before."""
+
+    reason: ClosureReason
+    said: str | None = None
+    output: str | None = None
 
 
-def recognise_closure(text: str) -> tuple[ClosureReason, str | None] | None:
-    """The reason (and the user's words) if `text` is one of our closures, else None."""
-    head, mark, said = text.partition(_USER_SAID)
+def closure_text(reason: ClosureReason, said: str | None = None, output: str | None = None) -> str:
+    """What the model is told; `said` and `output` only where a record has them."""
+    return CLOSURE_TEXTS[reason] + (_USER_SAID + said if said else "") + (_OUTPUT + output if output else "")
+
+
+def recognise_closure(text: str) -> Closure | None:
+    """What `text` says, if it is one of our closures."""
+    head, _, output = text.partition(_OUTPUT)
+    head, _, said = head.partition(_USER_SAID)
     reason = _REASON_OF_TEXT.get(head)
-    return None if reason is None else (reason, said if mark else None)
+    return None if reason is None else Closure(reason, said or None, output or None)

@@ -151,12 +151,20 @@ class _Walk:
             return self.visit({name: getattr(value, name) for name in value.__struct_fields__}, depth)
         dump: Any = getattr(value, "model_dump", None)  # pydantic, and the providers' SDK objects
         if callable(dump) and not isinstance(value, type):
-            return self.visit(dump(), depth)
+            return self.visit(_dumped(dump), depth)
         if isinstance(value, BaseException):
             return clean_text(f"{type(value).__name__}: {value}")
         if isinstance(value, Iterable) and not isinstance(value, type):
             return [self.visit(item, depth + 1) for item in _bounded(cast("Iterable[object]", value))]
         return clean_text(str(value))
+
+
+def _dumped(dump: Any) -> object:
+    """What a pydantic model says of itself, in JSON's own terms and under its wire names where it can."""
+    try:
+        return dump(mode="json", by_alias=True)
+    except (TypeError, ValueError):
+        return dump()
 
 
 def _bounded(values: Iterable[object]) -> Iterable[object]:

@@ -47,7 +47,7 @@ class Choice(StrEnum):
     REQUIRED = "required"
 
 
-class Options(Struct, frozen=True, omit_defaults=True):
+class Options(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """What one request asks for. `extra` is merged into the body as it is, for what no option covers."""
 
     max_tokens: int | None = None

@@ -8,7 +8,7 @@ the other two at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -63,7 +63,13 @@ class Conversation:
     @property
     def entries(self) -> list[Entry]:
         """Everything that was said and done and not undone."""
-        return [record.entry for _, record in standing(self._log) if isinstance(record, Recorded)]
+        return [entry for _, entry in self.standing_entries()]
+
+    def standing_entries(self) -> Iterator[tuple[int, Entry]]:
+        """The same with their sequence numbers."""
+        for seq, record in standing(self._log):
+            if isinstance(record, Recorded):
+                yield seq, record.entry
 
     @property
     def instructions(self) -> str:
@@ -193,12 +199,11 @@ def _checked(news: Entry | Answer) -> Entry:
         raise InvalidEntry(
             f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
         )
-    blocks = tuple([_safe(block) for block in entry.blocks])
-    return (
-        entry
-        if all(old is new for old, new in zip(entry.blocks, blocks, strict=True))
-        else replace(entry, blocks=blocks)
-    )
+    blocks = [_safe(block) for block in entry.blocks]
+    for old, new in zip(entry.blocks, blocks, strict=True):
+        if old is not new:
+            return replace(entry, blocks=tuple(blocks))
+    return entry
 
 
 def _safe(block: Block) -> Block:
@@ -210,13 +215,12 @@ def _safe(block: Block) -> Block:
         name, wire_id = clean_text(block.name), clean_text(block.wire_id)
         return replace(block, arguments=_arguments(block.arguments), name=name, wire_id=wire_id)
     if type(block) is ToolResponse:
-        return replace(
-            block,
-            result=ingest(block.result),
-            error=None if block.error is None else clean_text(block.error),
-            wire_id=clean_text(block.wire_id),
-            tool_name=clean_text(block.tool_name),
-        )
+        result = ingest(block.result)
+        error = None if block.error is None else clean_text(block.error)
+        wire_id, name = clean_text(block.wire_id), clean_text(block.tool_name)
+        if result is block.result and error is block.error and wire_id is block.wire_id and name is block.tool_name:
+            return block
+        return replace(block, result=result, error=error, wire_id=wire_id, tool_name=name)
     if type(block) is HostedTool:
         return replace(block, arguments=_arguments(block.arguments), result=ingest(block.result))
     if type(block) in _BLOCKS:

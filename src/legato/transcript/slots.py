@@ -197,11 +197,14 @@ def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision
             edited = answered.arguments if answered is not None and answered.verdict is Verdict.ALLOWED else None
             return Completion(call.id, kind, response.result, response.error, response.media, ran_with=edited)
         case CallState.CANCELLED if response is not None:
-            return Completion(call.id, CompletionKind.CANCELLED, reason=response.reason, said=_said(call))
+            return Completion(
+                call.id, CompletionKind.CANCELLED, response.result, reason=response.reason, said=_said(call)
+            )
         case _:
             reason = ledger.closure_reason(call)
             decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
-            return Completion(call.id, CompletionKind.SYNTHETIC, reason=reason, said=_said(call))
+            output = response.result if response is not None else None
+            return Completion(call.id, CompletionKind.SYNTHETIC, output, reason=reason, said=_said(call))
 
 
 def _said(call: Call) -> str | None:

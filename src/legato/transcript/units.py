@@ -51,9 +51,9 @@ class CompletionKind(StrEnum):
 class Completion(Struct, frozen=True, omit_defaults=True):
     """The one effective end of a call.
 
-    `result`, `error` and `media` are what the tool gave (success, error); `reason` and `said` say why there is nothing
-    (cancelled, synthetic). `shortened` replaces the output where a compaction clipped or stubbed it. `ran_with` holds
-    the arguments that ran where the user edited them.
+    `result`, `error` and `media` are what the tool gave (success, error); `reason` and `said` say why it gave nothing
+    (cancelled, synthetic), and `result` then holds what it had put out before. `shortened` replaces the output where a
+    compaction clipped or stubbed it. `ran_with` holds the arguments that ran where the user edited them.
     """
 
     call_id: CallId
@@ -126,7 +126,7 @@ def completion_text(completion: Completion) -> str:
     if completion.shortened is not None:
         text = completion.shortened
     elif completion.reason is not None:
-        text = closure_text(completion.reason, completion.said)
+        text = closure_text(completion.reason, completion.said, _as_text(completion.result))
     elif completion.error is not None:
         text = completion.error
         if completion.result not in (None, "", completion.error):

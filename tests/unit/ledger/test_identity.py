@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
 
 from legato.ledger.identity import PREFIX, bare
 from legato.model import Entry, ToolCall
 from legato.transcript import Conversation
+
+from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
 
 
 def ids(conversation: Conversation) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
-from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
 
 from legato.ledger import CallNews, CallState, Ledger, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Media, MediaKind, ToolResponse
@@ -21,6 +20,8 @@ from legato.model.records import (
     Verdict,
 )
 from legato.transcript import Conversation
+
+from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
 
 A = CallId("hist_tool_a")
 OK = response("a", "fine")
@@ -117,7 +118,7 @@ OPEN = Recorded(entry=calls("a"))
         ([Opened(incarnation=1), OPEN, Started(call=A), Opened(incarnation=2)], ClosureReason.INTERRUPTED),
         ([Opened(incarnation=1), OPEN, Answered(call=A, verdict=Verdict.DENIED)], ClosureReason.DENIED),
         ([OPEN, Answered(call=A, verdict=Verdict.UNAVAILABLE)], ClosureReason.APPROVAL_UNAVAILABLE),
-        ([OPEN, Answered(call=A, verdict=Verdict.TIMED_OUT)], ClosureReason.TIMED_OUT),
+        ([OPEN, Answered(call=A, verdict=Verdict.TIMED_OUT)], ClosureReason.APPROVAL_UNAVAILABLE),
         ([OPEN, Answered(call=A, verdict=Verdict.ALLOWED)], ClosureReason.NO_RESULT),
         ([Imported(format="f", digest="d", entries=1), OPEN], ClosureReason.MISSING_IN_IMPORT),
         ([Imported(format="f", digest="d", entries=1), Recorded(entry=user("x")), OPEN], ClosureReason.NO_RESULT),

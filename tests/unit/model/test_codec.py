@@ -6,7 +6,6 @@ from typing import get_args
 
 import msgspec
 import pytest
-from builders import ai, call, origin, response, thought, tool, user
 
 from legato.errors import CodecError
 from legato.model import Code, Entry, HostedTool, Media, MediaKind, Record, ToolCall, Usage
@@ -41,6 +40,8 @@ from legato.model.records import (
     TurnOutcome,
     Verdict,
 )
+
+from builders import ai, call, origin, response, thought, tool, user
 
 RICH = Entry(
     "ai",  # type: ignore[arg-type]  # as it stands in a file

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import enum
 import json
@@ -208,7 +209,5 @@ def test_whatever_goes_in_comes_out_as_strict_json_and_only_once(value: object) 
 @given(st.binary())
 def test_no_bytes_make_reading_raise_anything_else(data: bytes) -> None:
     for read in (read_json, read_json_leniently):
-        try:
+        with contextlib.suppress(IngestError):
             msgspec.json.encode(read(data))
-        except IngestError:
-            pass

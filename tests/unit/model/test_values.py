@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import ai, call, origin
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -21,8 +20,15 @@ from legato.model import (
 )
 from legato.model.hashing import base62, digest
 
+from builders import ai, call, origin
+
 HERE = Target(
-    dialect=Dialect.ANTHROPIC, profile="anthropic", provider="anthropic", model="m", endpoint="https://host/v1", account="k"
+    dialect=Dialect.ANTHROPIC,
+    profile="anthropic",
+    provider="anthropic",
+    model="m",
+    endpoint="https://host/v1",
+    account="k",
 )
 
 
@@ -37,8 +43,9 @@ def test_only_a_denial_speaks_of_the_user() -> None:
 
 @pytest.mark.parametrize("reason", ClosureReason)
 @pytest.mark.parametrize("said", [None, "use the other file"])
-def test_a_closure_that_comes_back_is_recognised(reason: ClosureReason, said: str | None) -> None:
-    assert recognise_closure(closure_text(reason, said)) == (reason, said)
+@pytest.mark.parametrize("output", [None, "half of it"])
+def test_a_closure_that_comes_back_is_recognised(reason: ClosureReason, said: str | None, output: str | None) -> None:
+    assert recognise_closure(closure_text(reason, said, output)) == (reason, said, output)
 
 
 @given(st.text())

@@ -3,21 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from builders import (
-    ai,
-    call,
-    calls,
-    completions,
-    decisions,
-    instruction,
-    response,
-    result,
-    talk,
-    thought,
-    tool,
-    units,
-    user,
-)
 
 from legato.errors import InvalidEntry, RenderError, UnknownCall
 from legato.model import (
@@ -38,6 +23,22 @@ from legato.model import (
 )
 from legato.model.records import Answered, Opened, Recorded, Rewound, Started, Verdict
 from legato.transcript import Completion, CompletionKind, Conversation, Exchange, Said, completion_text
+
+from builders import (
+    ai,
+    call,
+    calls,
+    completions,
+    decisions,
+    instruction,
+    response,
+    result,
+    talk,
+    thought,
+    tool,
+    units,
+    user,
+)
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 
@@ -321,6 +322,13 @@ def test_a_settled_cancellation_is_recorded_and_its_text_is_made_at_render() -> 
     assert isinstance(unit, Exchange)
     assert unit.completions[0].kind is CompletionKind.CANCELLED
     assert completion_text(unit.completions[0]) == closure_text(ClosureReason.DENIED, "no")
+
+
+def test_what_a_cancelled_tool_had_put_out_is_kept_and_marked() -> None:
+    conversation = talk(calls("a"), result("a", "line 1", reason=ClosureReason.CANCELLED_RUNNING))
+    (unit,) = units(conversation)
+    assert isinstance(unit, Exchange)
+    assert completion_text(unit.completions[0]).endswith("calling it again.]\nOutput so far:\nline 1")
 
 
 def test_edited_arguments_are_named_at_the_head_of_the_result() -> None:
