@@ -1,0 +1,29 @@
+"""The Messages API of Anthropic, and of those who speak it."""
+
+from __future__ import annotations
+
+from legato.model import Dialect
+from legato.wire.anthropic.caching import mark, mark_head
+from legato.wire.anthropic.decode import decode
+from legato.wire.anthropic.encode import spell, tail
+from legato.wire.anthropic.head import head
+from legato.wire.anthropic.parse import parse
+from legato.wire.anthropic.reply import reply, reply_stream
+from legato.wire.anthropic.stream import Decoder
+from legato.wire.contract import DialectParts
+
+DIALECT = DialectParts(
+    name=Dialect.ANTHROPIC,
+    messages_field="messages",
+    blocks_field="content",
+    spell=spell,
+    tail=tail,
+    head=head,
+    decode=decode,
+    decoder=Decoder,
+    parse=parse,
+    reply=reply,
+    reply_stream=reply_stream,
+    mark=mark,
+    mark_head=mark_head,
+)

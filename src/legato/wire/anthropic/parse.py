@@ -1,0 +1,250 @@
+"""Read a request body back into entries.
+
+In:  a body as somebody sent it: ours, another program's, or one that was refused.
+Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
+
+What `encode` put there only to please the API (bridges, the tail, the words for an empty result) is left out again,
+and closures become closures, so that a conversation that goes round does not grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from legato.model import (
+    Authority,
+    Block,
+    Choice,
+    Entry,
+    Json,
+    JsonObject,
+    Media,
+    Options,
+    Speaker,
+    Text,
+    ThinkingSwitch,
+    ToolCall,
+    ToolResponse,
+    ToolSpec,
+    ingest,
+)
+from legato.wire.anthropic.decode import read_blocks
+from legato.wire.anthropic.fields import as_list, as_object, as_text
+from legato.wire.anthropic.hosted import is_result, is_use
+from legato.wire.anthropic.media import read_media
+from legato.wire.closures import read_closure
+from legato.wire.contract import Parsed
+from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK
+
+_UNDERSTOOD = frozenset(
+    {
+        "messages",
+        "model",
+        "max_tokens",
+        "system",
+        "tools",
+        "tool_choice",
+        "thinking",
+        "temperature",
+        "stream",
+        "output_config",
+        "cache_control",
+    }
+)
+_ANSWER_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+_TOLD_AS_JSON = frozenset({"tool_reference", "search_result"})
+_CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED, "none": Choice.NONE}
+
+
+def parse(body: JsonObject) -> Parsed:
+    """Read a request body."""
+    return _Reader().read(body)
+
+
+class _Reader:
+    """One body on its way to entries."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.notes: list[str] = []
+        self.called: dict[str, str] = {}
+        """the tool behind each call id, as far as the body has been read"""
+
+    def read(self, body: JsonObject) -> Parsed:
+        messages = as_list(body.get("messages"))
+        if not messages:
+            self.note("messages", "there are none")
+        role = ""
+        for at, item in enumerate(messages):
+            message, path = as_object(item), f"messages[{at}]"
+            previous, role = role, as_text(message.get("role"))
+            content = _content(message.get("content"))
+            match role:
+                case "assistant":
+                    self.assistant(content, path, continues=previous == "assistant")
+                case "user" if _is_ours(content, is_last=at == len(messages) - 1 and previous == "assistant"):
+                    pass
+                case "user":
+                    self.user(content, path)
+                case "system":
+                    self.human(self.said(content, f"{path}.content"), Authority.INSTRUCTION)
+                case _:
+                    self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
+        for name in body:
+            if name not in _UNDERSTOOD and body[name] is not None:
+                self.note(name, "not carried over")
+        return Parsed(
+            self.entries,
+            self.system(body),
+            self.tools(body),
+            as_text(body.get("model")),
+            self.options(body),
+            self.notes,
+        )
+
+    def note(self, path: str, what: str) -> None:
+        self.notes.append(f"{path}: {what}")
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
+        for at, item in enumerate(content):
+            block = as_object(item)
+            if block.get("type") not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
+                self.note(f"{path}.content[{at}]", f"a block of type {block.get('type')!r} is not understood")
+        blocks = tuple(read_blocks(content, str))
+        self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
+        if continues and self.entries and self.entries[-1].speaker is Speaker.AI:
+            blocks = (*self.entries.pop().blocks, *blocks)  # neighbours are one turn to the API
+        if blocks:
+            self.entries.append(Entry(Speaker.AI, blocks))
+        else:
+            self.note(path, "the message is empty")
+
+    def user(self, content: list[Json], path: str) -> None:
+        results: list[Block] = []
+        others: list[tuple[int, JsonObject]] = []
+        for at, item in enumerate(content):
+            block = as_object(item)
+            if block.get("type") == "tool_result":
+                results.append(self.result(block, f"{path}.content[{at}]"))
+            else:
+                others.append((at, block))
+        if results:
+            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+        run: list[Block] = []
+        authority = Authority.PERSON
+        for at, item in others:
+            for block in self.said([item], f"{path}.content", first=at):
+                marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
+                if marked is (authority is Authority.PERSON):
+                    self.human(run, authority)
+                    run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
+                if marked and isinstance(block, Text):
+                    block = Text(block.text.removeprefix(INSTRUCTION_MARK))
+                run.append(block)
+        self.human(run, authority)
+        if not content:
+            self.note(path, "the message is empty")
+
+    def human(self, blocks: Sequence[Block], authority: Authority) -> None:
+        if blocks:
+            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
+
+    def said(self, content: list[Json], path: str, *, first: int = 0) -> list[Block]:
+        """Text and media of a message; what is neither is noted."""
+        blocks: list[Block] = []
+        for at, item in enumerate(content, first):
+            block = as_object(item)
+            read = Text(as_text(block.get("text"))) if block.get("type") == "text" else read_media(block)
+            if read is None:
+                source = as_text(as_object(block.get("source")).get("type"))
+                kind = f"{block.get('type')!r} from {source!r}" if source else f"{block.get('type')!r}"
+                self.note(f"{path}[{at}]", f"a block of type {kind} is not understood and was left out")
+            elif not isinstance(read, Text) or read.text:
+                blocks.append(read)
+        return blocks
+
+    def result(self, block: JsonObject, path: str) -> ToolResponse:
+        wire_id = as_text(block.get("tool_use_id"))
+        name = self.called.get(wire_id, "")
+        texts: list[str] = []
+        media: list[Media] = []
+        for at, item in enumerate(_content(block.get("content"))):
+            part = as_object(item)
+            read = read_media(part)
+            if read is not None:
+                media.append(read)
+            elif part.get("type") == "text":
+                texts.append(as_text(part.get("text")))
+            else:
+                texts.append(msgspec.json.encode(ingest(part)).decode())
+                if part.get("type") not in _TOLD_AS_JSON:
+                    self.note(f"{path}.content[{at}]", f"a part of type {part.get('type')!r} is kept as its JSON")
+        text = "\n".join(texts)
+        closure = read_closure(text, wire_id=wire_id, tool_name=name)
+        if closure is not None:
+            return closure
+        if block.get("is_error"):
+            return ToolResponse(wire_id=wire_id, tool_name=name, error=text or EMPTY_RESULT, media=tuple(media))
+        return ToolResponse(
+            wire_id=wire_id, tool_name=name, result="" if text == EMPTY_RESULT else text, media=tuple(media)
+        )
+
+    # --- around them --------------------------------------------------------------------------------------------------
+
+    def system(self, body: JsonObject) -> str:
+        blocks = self.said(_content(body.get("system")), "system")
+        return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
+
+    def tools(self, body: JsonObject) -> list[ToolSpec]:
+        tools: list[ToolSpec] = []
+        for at, item in enumerate(as_list(body.get("tools"))):
+            tool = as_object(item)
+            name, schema = as_text(tool.get("name")), as_object(tool.get("input_schema"))
+            if name and schema:
+                tools.append(ToolSpec(name, as_text(tool.get("description")), ingest(schema)))
+            else:
+                kind = tool.get("type") or tool.get("name")
+                self.note(f"tools[{at}]", f"{kind!r} is run by the provider and was not carried over")
+        return tools
+
+    def options(self, body: JsonObject) -> Options:
+        choice, thinking = as_object(body.get("tool_choice")), as_object(body.get("thinking"))
+        config = as_object(body.get("output_config"))
+        for name in config.keys() - {"effort"}:
+            self.note(f"output_config.{name}", "not carried over")
+        switch = ThinkingSwitch.DEFAULT
+        if thinking:
+            switch = ThinkingSwitch.OFF if thinking.get("type") == "disabled" else ThinkingSwitch.ON
+        return Options(
+            max_tokens=_number(body.get("max_tokens")),
+            temperature=body["temperature"] if isinstance(body.get("temperature"), int | float) else None,
+            choice=_CHOICES.get(as_text(choice.get("type"))),
+            tool=as_text(choice.get("name")) or None,
+            thinking=switch,
+            thinking_budget=_number(thinking.get("budget_tokens")),
+            effort=as_text(config.get("effort")) or None,
+            stream=body.get("stream") is True,
+        )
+
+
+def _content(content: Json) -> list[Json]:
+    """The blocks of a content, which may also be a plain string."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}] if content else []
+    return as_list(content)
+
+
+def _is_ours(content: list[Json], *, is_last: bool) -> bool:
+    """Whether a human message holds nothing but a text that `encode` inserted."""
+    if len(content) != 1:
+        return False
+    text = as_object(content[0]).get("text")
+    return text == HUMAN_BRIDGE or (text == CONTINUE and is_last)
+
+
+def _number(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

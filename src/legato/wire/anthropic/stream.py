@@ -1,0 +1,173 @@
+"""Read a streamed message.
+
+In:  server-sent events: a message starts, blocks start, grow and stop under an index, the message ends.
+Out: deltas to show, and at the end the same `Answer` that the whole body would have given.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from legato.model import (
+    Answer,
+    Block,
+    Ending,
+    HostedTool,
+    Json,
+    JsonObject,
+    Target,
+    ingest,
+)
+from legato.wire.anthropic.decode import (
+    read_block,
+    read_caller,
+    read_citations,
+    read_ending,
+    read_usage,
+    refuse_error,
+    settle,
+)
+from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
+from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
+from legato.wire.contract import Delta, Names
+from legato.wire.stream import EventDecoder
+
+
+class Decoder(EventDecoder):
+    """The stream decoder of this dialect."""
+
+    def __init__(self, target: Target, names: Names) -> None:
+        super().__init__(target, names)
+        self._kinds: dict[int, str] = {}
+        self._uses: dict[int, JsonObject] = {}
+        """tools that the provider runs, whose arguments arrive in pieces"""
+        self._pieces: dict[int, list[str]] = {}
+        self._hosted: dict[str, tuple[int, HostedTool]] = {}
+        self._citations: dict[int, list[Json]] = {}
+        self._usage: JsonObject = {}
+        self._details: Json = None
+
+    def event(self, event: JsonObject) -> list[Delta]:
+        """Take one event that is already parsed; kinds that are new to us are skipped."""
+        match event.get("type"):
+            case "message_start":
+                self._start(as_object(event.get("message")))
+            case "content_block_start":
+                return self._start_block(as_count(event.get("index")), as_object(event.get("content_block")))
+            case "content_block_delta":
+                return self._grow_block(as_count(event.get("index")), as_object(event.get("delta")))
+            case "content_block_stop":
+                self._stop_block(as_count(event.get("index")))
+            case "message_delta":
+                self._end(as_object(event.get("delta")), as_object(event.get("usage")))
+            case "error":
+                refuse_error(event)
+            case _:
+                pass
+        return []
+
+    def _start(self, message: JsonObject) -> None:
+        self.served = as_text(message.get("model"))
+        self.response_id = as_text(message.get("id"))
+        self._count(as_object(message.get("usage")))
+        if message.get("stop_reason") is not None:
+            self._end(message, {})
+
+    def _start_block(self, index: int, block: JsonObject) -> list[Delta]:
+        kind = as_text(block.get("type"))
+        self._kinds[index] = kind
+        match kind:
+            case "text":
+                deltas = self.builder.text(index, as_text(block.get("text")))
+                self._cite(index, as_list(block.get("citations")))
+                return deltas
+            case "thinking":
+                deltas = self.builder.thinking(index, as_text(block.get("thinking")))
+                self.builder.native(index, signature=as_text(block.get("signature")))
+                return deltas
+            case "redacted_thinking":
+                self.builder.thinking(index, "")
+                self.builder.native(index, data=as_text(block.get("data")))
+                return []
+            case "tool_use":
+                whole = as_object(block.get("input"))  # some servers send all of it here
+                deltas = self.builder.call(
+                    index,
+                    name=as_text(block.get("name")),
+                    wire_id=as_text(block.get("id")),
+                    arguments=_json(whole) if whole else "",
+                )
+                self.builder.native(index, **(read_caller(block.get("caller")) or {}))
+                return deltas
+            case _:
+                return self._start_hosted(index, block)
+
+    def _start_hosted(self, index: int, block: JsonObject) -> list[Delta]:
+        if is_use(block):
+            self._uses[index] = present(block)
+        hosted = read_block(block, str)
+        if not isinstance(hosted, HostedTool):
+            return []
+        known = self._hosted.get(hosted.wire_id)
+        if known is not None and is_result(block):
+            index, hosted = known[0], joined(known[1], hosted)
+        if hosted.wire_id:
+            self._hosted[hosted.wire_id] = index, hosted
+        return self.builder.put(index, hosted)
+
+    def _grow_block(self, index: int, delta: JsonObject) -> list[Delta]:
+        match delta.get("type"):
+            case "text_delta" if self._kinds.get(index) == "text":
+                return self.builder.text(index, as_text(delta.get("text")))
+            case "thinking_delta" if self._kinds.get(index) == "thinking":
+                return self.builder.thinking(index, as_text(delta.get("thinking")))
+            case "signature_delta" if self._kinds.get(index) == "thinking":
+                self.builder.native(index, signature=as_text(delta.get("signature")))
+            case "citations_delta" if self._kinds.get(index) == "text":
+                self._cite(index, [delta.get("citation")])
+            case "input_json_delta":
+                piece = as_text(delta.get("partial_json"))
+                if self._kinds.get(index) == "tool_use":
+                    return self.builder.call(index, arguments=piece)
+                self._pieces.setdefault(index, []).append(piece)
+            case _:
+                pass
+        return []
+
+    def _stop_block(self, index: int) -> None:
+        use, written = self._uses.get(index), "".join(self._pieces.get(index, ()))
+        if use is None:
+            self.builder.done(index)
+        elif written:
+            # What the provider ran is known only now that its arguments are whole.
+            try:
+                hosted = read_hosted({**use, "input": msgspec.json.decode(written)})
+            except msgspec.DecodeError:
+                hosted = read_hosted(use)
+            self._hosted[hosted.wire_id] = index, hosted
+            self.builder.put(index, hosted)
+
+    def _cite(self, index: int, citations: list[Json]) -> None:
+        native = read_citations(citations)
+        if native is not None:
+            kept = self._citations.setdefault(index, [])
+            kept += native["citations"]
+            self.builder.native(index, citations=kept)
+
+    def _end(self, delta: JsonObject, usage: JsonObject) -> None:
+        self._count(usage)
+        if delta.get("stop_details") is not None:
+            self._details = ingest(delta["stop_details"])
+        if delta.get("stop_reason") is not None:
+            self.ending = read_ending(delta["stop_reason"])
+
+    def _count(self, usage: JsonObject) -> None:
+        self._usage |= present(usage)  # later events repeat the counts that have changed
+        self.usage = read_usage(self._usage)
+
+    def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:
+        return super()._answer(*settle(blocks, ending, self._details))
+
+
+def _json(value: JsonObject) -> str:
+    return msgspec.json.encode(ingest(value)).decode()

@@ -1,0 +1,73 @@
+"""Arguments of a call: the text a model wrote as a value, and a value as what providers accept.
+
+A provider takes a JSON object and nothing else. What the model wrote instead (nothing, an array, broken JSON) is kept
+as it was in `ToolCall.raw`, so that the log stays true and the model can be shown what it wrote.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple, cast
+
+import msgspec
+
+from legato.errors import IngestError
+from legato.model import Json, JsonObject, ToolCall, clean_text, ingest, read_json_leniently
+
+RAW_KEY = "raw_arguments"
+"""the one key of the object that stands on the wire for arguments that are not a JSON object"""
+
+
+class Arguments(NamedTuple):
+    """Arguments as `ToolCall` holds them."""
+
+    value: JsonObject
+    raw: str | None = None
+    finished: bool = True
+
+
+def read_arguments(source: Json) -> Arguments:
+    """Arguments from what a provider sent: an object, its JSON text, or anything else a model came up with."""
+    if isinstance(source, dict):
+        return _unwrapped(ingest(cast(JsonObject, source)))
+    if source is None:
+        return Arguments({})
+    if not isinstance(source, str):
+        return Arguments({}, raw=msgspec.json.encode(ingest(source)).decode())
+    if not source.strip():
+        return Arguments({})
+    try:
+        value = read_json_leniently(source)
+    except IngestError:
+        return Arguments({}, raw=clean_text(source), finished=not _breaks_off(source))
+    if isinstance(value, dict):
+        return _unwrapped(cast(JsonObject, value))
+    return Arguments({}) if value is None else Arguments({}, raw=clean_text(source))
+
+
+def wire_arguments(call: ToolCall) -> JsonObject:
+    """The object that stands for the arguments on the wire."""
+    return call.arguments if call.raw is None else {RAW_KEY: call.raw}
+
+
+def wire_arguments_text(call: ToolCall) -> str:
+    """The same as JSON text, for dialects that want a string."""
+    return msgspec.json.encode(call.arguments if call.raw is None else {RAW_KEY: call.raw}).decode()
+
+
+def _unwrapped(value: JsonObject) -> Arguments:
+    raw = value.get(RAW_KEY)
+    if len(value) == 1 and isinstance(raw, str):
+        return Arguments({}, raw=raw, finished=not _breaks_off(raw))
+    return Arguments(value)
+
+
+def _breaks_off(text: str) -> bool:
+    """Whether JSON `text` is wrong only because it ends too early (a provider may call that an ordinary stop)."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(text.rstrip()) or error.msg.startswith(("Unterminated string", "Expecting value"))
+    except (RecursionError, ValueError):
+        return False
+    return False

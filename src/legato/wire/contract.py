@@ -1,0 +1,258 @@
+"""What every dialect offers, and the values that pass between it and the rest.
+
+A dialect is a folder with the same six parts:
+
+    encode   `spell` prints one unit, `head` prints what stands around them, `tail` what must stand at the end
+    decode   a response body as an `Answer`
+    stream   a `StreamDecoder`: bytes or events in, deltas out, the same `Answer` at the end
+    parse    a request body back into entries
+    reply    an `Answer` as a response body or stream of that provider
+    rules    `check` a request body, sharing no code with `encode`
+
+and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect prints; it repairs nothing, it never looks
+ahead, and it never imports the ledger. How a unit is printed depends on the unit, on how the unit before it ended and
+on the `Voice`. Every insertion, omission or conversion it makes is a projection decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from typing import Any, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from legato.model import (
+    Answer,
+    CallId,
+    Decision,
+    Dialect,
+    Entry,
+    Foreign,
+    JsonObject,
+    Options,
+    Origin,
+    Target,
+    ToolSpec,
+)
+from legato.transcript.units import Unit
+
+# --- printing ---------------------------------------------------------------------------------------------------------
+
+
+class End(StrEnum):
+    """How the last printed unit ended: all that the next one may know about what came before."""
+
+    START = "start"
+    HUMAN = "human"
+    ANSWER = "answer"
+    RESULTS = "results"
+
+
+class Group(Struct, frozen=True):
+    """A run of printed objects.
+
+    With a role, they are blocks of a message under that role, and the assembler joins them with a neighbouring group of
+    the same role. Without one, each is a whole message or item.
+    """
+
+    role: str
+    blocks: tuple[JsonObject, ...]
+
+
+class Spelled(Struct, frozen=True):
+    """One unit as a dialect prints it. No groups: the target prints it as nothing, and `end` is what it was before."""
+
+    groups: tuple[Group, ...]
+    end: End
+    decisions: tuple[Decision, ...] = ()
+
+
+class Names(Protocol):
+    """The projection of tool names for one target."""
+
+    def project(self, name: str) -> str:
+        """The name that the target accepts for `name`."""
+        ...
+
+    def restore(self, wire_name: str) -> str:
+        """The name that `wire_name` stands for."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """How to speak to one target: what a dialect may know when it prints.
+
+    `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.
+    `is_home` says whether native data from an origin may be sent: it is the target's own, and not refused before.
+    """
+
+    target: Target
+    ids: Mapping[CallId, str]
+    names: Names
+    is_home: Callable[[Origin | None], bool]
+    thinking_on: bool = False
+    foreign: Foreign = Foreign.DROP
+
+
+@dataclass(frozen=True, slots=True)
+class Envelope:
+    """What stands around the units: instructions, tools and options.
+
+    `called` are the names of the tools that printed calls refer to, in order of appearance: some targets demand a
+    definition for them.
+    """
+
+    system: str
+    tools: Sequence[ToolSpec]
+    options: Options
+    called: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The printed envelope: the fields of the body beside the messages, and messages that stand before all units."""
+
+    fields: JsonObject
+    first: tuple[JsonObject, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+class TextDelta(Struct, frozen=True):
+    """More visible text."""
+
+    text: str
+
+
+class ThinkingDelta(Struct, frozen=True):
+    """More visible thinking."""
+
+    text: str
+
+
+class CallDelta(Struct, frozen=True):
+    """More of a call: `index` counts the calls of this answer; the name stands in the first delta of each."""
+
+    index: int
+    name: str = ""
+    arguments: str = ""
+
+
+Delta: TypeAlias = TextDelta | ThinkingDelta | CallDelta
+
+
+class StreamDecoder(Protocol):
+    """Reads one streamed answer. Fed whole, byte by byte or split anywhere, it gives the same answer."""
+
+    def feed(self, data: bytes) -> list[Delta]:
+        """Take raw bytes of the response; raises `BadAnswer` for what cannot be read, or an error that was streamed."""
+        ...
+
+    def event(self, event: JsonObject) -> list[Delta]:
+        """Take one event that somebody else (an SDK) already parsed."""
+        ...
+
+    def finish(self) -> Answer:
+        """The whole answer; raises `BadAnswer` if the stream ended before the answer did, or if it was empty."""
+        ...
+
+    def partial(self) -> Answer | None:
+        """What has been visible so far, as an answer that was cut; None if nothing was."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A request body read back. Leading system messages are in `system`; later ones stay among the entries."""
+
+    entries: list[Entry]
+    system: str = ""
+    tools: list[ToolSpec] = field(default_factory=list[ToolSpec])
+    model: str = ""
+    options: Options = Options()
+    notes: list[str] = field(default_factory=list[str])
+    """what was not understood, with its place; nothing is dropped silently"""
+
+
+# --- judging ----------------------------------------------------------------------------------------------------------
+
+
+class Severity(StrEnum):
+    """Whether a provider refuses the request, or only sometimes does."""
+
+    REFUSED = "refused"
+    RISKY = "risky"
+
+
+class Violation(Struct, frozen=True):
+    """One broken rule: a stable id such as `anthropic/unanswered-call`, a path such as `messages[3].content[0]`."""
+
+    rule: str
+    severity: Severity
+    path: str
+    message: str
+
+
+class Rule(Struct, frozen=True):
+    """A rule as documentation: what it asks, what the provider says when it is broken, and a body for each side.
+
+    The bodies are complete request bodies; `profile` and `model` say for which target they are meant. `make` writes
+    docs/rules.md from these, and a test runs every example.
+    """
+
+    id: str
+    severity: Severity
+    says: str
+    refused: JsonObject
+    accepted: JsonObject
+    error: str = ""
+    route: str = ""
+
+
+# --- a dialect as a whole ---------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialectParts:
+    """The parts of one dialect, gathered in its folder's `__init__` as `DIALECT`."""
+
+    name: Dialect
+    messages_field: str
+    """where the units go: `messages`, `input`, `contents`"""
+    blocks_field: str = ""
+    """where a message holds its blocks (`content`, `parts`), for dialects whose groups have roles"""
+    spell: Callable[[Unit, End, Voice, bool], Spelled]
+    """(unit, how the one before ended, voice, whether this unit's own thinking is kept)"""
+    tail: Callable[[End, Voice], Spelled]
+    """what must stand at the end because a request may not end otherwise; no groups if nothing must"""
+    head: Callable[[Envelope, Voice], Head]
+    decode: Callable[[JsonObject, Target, Names], Answer]
+    decoder: Callable[[Target, Names], StreamDecoder]
+    parse: Callable[[JsonObject], Parsed]
+    reply: Callable[[Answer, str], JsonObject]
+    """(answer, model name) -> a response body"""
+    reply_stream: Callable[[Answer, str], Iterator[bytes]]
+    """(answer, model name) -> the bytes of a streamed response"""
+    mark: Callable[[JsonObject], JsonObject | None] | None = None
+    """a copy of a block that marks the end of what the provider should cache; None if this block may not carry it"""
+    mark_head: Callable[[JsonObject], JsonObject] | None = None
+    """the fields of the head with its own cache marks"""
+
+    def check(self, body: JsonObject, target: Target) -> list[Violation]:
+        """What the rules of this dialect say about `body`; they are loaded when they are first asked."""
+        violations: list[Violation] = self._rules().check(body, target)
+        return violations
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules as documentation."""
+        return self._rules().RULES
+
+    def _rules(self) -> Any:
+        return import_module(f"legato.wire.{self.name.value}.rules")

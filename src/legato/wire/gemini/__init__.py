@@ -1,0 +1,25 @@
+"""The `generateContent` API of Gemini, and of Vertex AI."""
+
+from __future__ import annotations
+
+from legato.model import Dialect
+from legato.wire.contract import DialectParts
+from legato.wire.gemini.decode import decode
+from legato.wire.gemini.encode import spell, tail
+from legato.wire.gemini.head import head
+from legato.wire.gemini.parse import parse
+from legato.wire.gemini.reply import reply, reply_stream
+from legato.wire.gemini.stream import Decoder
+
+DIALECT = DialectParts(
+    name=Dialect.GEMINI,
+    messages_field="contents",
+    spell=spell,
+    tail=tail,
+    head=head,
+    decode=decode,
+    decoder=Decoder,
+    parse=parse,
+    reply=reply,
+    reply_stream=reply_stream,
+)

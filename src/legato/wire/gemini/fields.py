@@ -1,0 +1,53 @@
+"""Looking into JSON that somebody else wrote: a field of the wrong type counts as absent.
+
+Names come in camelCase from the API and in snake_case from some clients; inside the arguments of a call or the response
+to it, names belong to the tool and stay as they are.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import cast
+
+from legato.model import Json, JsonObject, clean_text
+
+_DUMPED_BYTES = "data:application/octet-stream;base64,"
+
+
+def as_object(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return cast(JsonObject, value) if isinstance(value, dict) else {}
+
+
+def as_list(value: Json) -> list[Json]:
+    """`value` if it is an array, else an empty one."""
+    return cast("list[Json]", value) if isinstance(value, list) else []
+
+
+def as_text(value: Json) -> str:
+    """`value` if it is a string, safe to store, else an empty one."""
+    return clean_text(value) if isinstance(value, str) else ""
+
+
+def as_count(value: Json) -> int:
+    """`value` if it is a whole number, else 0."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def as_base64(value: Json) -> str:
+    """Bytes as base64, which they already are in JSON; SDK objects hold them decoded."""
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    return as_text(value).removeprefix(_DUMPED_BYTES)
+
+
+def camel(value: Json) -> JsonObject:
+    """An object with its own names in camelCase, without the empty optional fields that SDK objects dump."""
+    return {_camel_name(name): item for name, item in as_object(value).items() if item is not None}
+
+
+def _camel_name(name: str) -> str:
+    if "_" not in name:
+        return name
+    first, *rest = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in rest) if first else name

@@ -1,0 +1,231 @@
+"""Read a request body back into entries.
+
+In:  a body as somebody sent it: ours, another program's, or one that was refused, in either spelling of names.
+Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
+
+What `encode` put there only to please the API (bridges, the tail, the words for an empty result, the placeholder for
+a signature) is left out again, and closures become closures, so that a conversation that goes round does not grow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from legato.model import (
+    Authority,
+    Block,
+    Choice,
+    Entry,
+    Json,
+    JsonObject,
+    Media,
+    NameRule,
+    Options,
+    Speaker,
+    Text,
+    ThinkingSwitch,
+    ToolResponse,
+    ToolSpec,
+    ingest,
+)
+from legato.wire.closures import read_closure
+from legato.wire.contract import Parsed
+from legato.wire.gemini.fields import as_list, as_object, as_text, camel
+from legato.wire.gemini.media import read_media
+from legato.wire.gemini.read import PartReader
+from legato.wire.names import NameTable
+from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK
+from legato.wire.stream import AnswerBuilder
+
+_UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
+_GENERATION = frozenset({"maxOutputTokens", "temperature", "thinkingConfig", "responseModalities"})
+_CHOICES = {"AUTO": Choice.AUTO, "VALIDATED": Choice.AUTO, "ANY": Choice.REQUIRED, "NONE": Choice.NONE}
+_HUMAN_SIDE = frozenset({"", "user", "function"})
+
+
+def parse(body: JsonObject) -> Parsed:
+    """Read a request body."""
+    return _Reader().read(camel(body))
+
+
+class _Reader:
+    """One body on its way to entries."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.notes: list[str] = []
+
+    def read(self, body: JsonObject) -> Parsed:
+        contents = body.get("contents")
+        contents = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else as_list(contents)
+        if not contents:
+            self.note("contents", "there are none")
+        role = ""
+        for at, item in enumerate(contents):
+            content, path = as_object(item), f"contents[{at}]"
+            previous, role = role, as_text(content.get("role"))
+            parts = [camel(part) for part in as_list(content.get("parts"))]
+            if not parts:
+                self.note(path, "the content is empty")
+            elif role == "model":
+                self.model(parts, path, continues=previous == "model")
+            elif role not in _HUMAN_SIDE:
+                self.note(path, f"a content of role {role!r} is not understood and was left out")
+            elif not _is_ours(parts, is_last=at == len(contents) - 1 and previous == "model"):
+                self.user(parts, path)
+        for name in body:
+            if name not in _UNDERSTOOD:
+                self.note(name, "not carried over")
+        return Parsed(
+            entries=self.entries,
+            system=self.system(body),
+            tools=self.tools(body),
+            model=as_text(body.get("model")),
+            options=self.options(body),
+            notes=self.notes,
+        )
+
+    def note(self, path: str, what: str) -> None:
+        self.notes.append(f"{path}: {what}")
+
+    # --- contents -----------------------------------------------------------------------------------------------------
+
+    def model(self, parts: Sequence[JsonObject], path: str, *, continues: bool) -> None:
+        """An answer; neighbouring contents are one. Responses in it are taken out, to be paired with their calls."""
+        results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
+        said = [part for part in parts if "functionResponse" not in part]
+        if results:
+            self.note(path, "responses stand in a content of the model")
+        blocks = _read_answer(said)
+        if continues and self.entries and self.entries[-1].speaker is Speaker.AI:
+            blocks = (*self.entries.pop().blocks, *blocks)
+        if blocks:
+            self.entries.append(Entry(Speaker.AI, blocks))
+        if results:
+            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+
+    def user(self, parts: Sequence[JsonObject], path: str) -> None:
+        """Responses, then what the human said beside them."""
+        calls = [part for part in parts if "functionCall" in part]
+        if calls:
+            self.note(path, "calls stand in a content of the user")
+            self.entries.append(Entry(Speaker.AI, _read_answer(calls)))
+        results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
+        if results:
+            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+        run: list[Block] = []
+        authority = Authority.PERSON
+        for at, part in enumerate(parts):
+            block = self.said(part, f"{path}.parts[{at}]")
+            if block is None:
+                continue
+            marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
+            if marked is (authority is Authority.PERSON):
+                self.human(run, authority)
+                run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
+            if marked and isinstance(block, Text):
+                block = Text(block.text.removeprefix(INSTRUCTION_MARK))
+            run.append(block)
+        self.human(run, authority)
+
+    def human(self, blocks: Sequence[Block], authority: Authority) -> None:
+        if blocks:
+            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
+
+    def said(self, part: JsonObject, path: str) -> Text | Media | None:
+        """Text or a medium; what is neither is noted."""
+        if "functionResponse" in part or "functionCall" in part:
+            return None
+        if "text" in part:
+            text = as_text(part["text"])
+            return Text(text) if text else None
+        media = read_media(part)
+        if media is None:
+            self.note(path, f"a part with {', '.join(map(repr, part)) or 'nothing in it'} is not understood")
+        return media
+
+    def response(self, response: JsonObject) -> ToolResponse:
+        wire_id, name = as_text(response.get("id")), as_text(response.get("name"))
+        value = as_object(response.get("response"))
+        media = tuple(read for part in as_list(response.get("parts")) if (read := read_media(camel(part))) is not None)
+        result: Json = value["result"] if value.keys() == {"result"} else value
+        error = value.get("error") if value.keys() == {"error"} else None
+        for told in (result, error):
+            closure = read_closure(told, wire_id=wire_id, tool_name=name) if isinstance(told, str) else None
+            if closure is not None:
+                return closure
+        if error is not None:
+            text = error if isinstance(error, str) else msgspec.json.encode(ingest(error)).decode()
+            return ToolResponse(wire_id=wire_id, tool_name=name, error=as_text(text) or EMPTY_RESULT, media=media)
+        result = "" if result == EMPTY_RESULT else ingest(result)
+        return ToolResponse(wire_id=wire_id, tool_name=name, result=result, media=media)
+
+    # --- around them --------------------------------------------------------------------------------------------------
+
+    def system(self, body: JsonObject) -> str:
+        instruction = body.get("systemInstruction")
+        if isinstance(instruction, str):
+            return as_text(instruction)
+        parts = [self.said(camel(part), "systemInstruction") for part in as_list(as_object(instruction).get("parts"))]
+        return "\n\n".join(part.text for part in parts if isinstance(part, Text))
+
+    def tools(self, body: JsonObject) -> list[ToolSpec]:
+        given = body.get("tools")
+        tools: list[ToolSpec] = []
+        for at, item in enumerate([given] if isinstance(given, dict) else as_list(given)):
+            for kind, value in camel(item).items():
+                if kind != "functionDeclarations":
+                    self.note(f"tools[{at}].{kind}", "run by the provider; not carried over")
+                    continue
+                tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
+        return tools
+
+    def options(self, body: JsonObject) -> Options:
+        config = camel(body.get("generationConfig"))
+        for name in config.keys() - _GENERATION:
+            self.note(f"generationConfig.{name}", "not carried over")
+        thinking = camel(config.get("thinkingConfig"))
+        calling = camel(camel(body.get("toolConfig")).get("functionCallingConfig"))
+        allowed = as_list(calling.get("allowedFunctionNames"))
+        if len(allowed) > 1:
+            self.note("toolConfig.functionCallingConfig.allowedFunctionNames", "a choice among several is not known")
+        budget, temperature = thinking.get("thinkingBudget"), config.get("temperature")
+        switch = ThinkingSwitch.ON if thinking else ThinkingSwitch.DEFAULT
+        return Options(
+            max_tokens=_number(config.get("maxOutputTokens")),
+            temperature=temperature if isinstance(temperature, int | float) else None,
+            choice=_CHOICES.get(as_text(calling.get("mode"))),
+            tool=as_text(allowed[0]) if len(allowed) == 1 else None,
+            thinking=ThinkingSwitch.OFF if budget == 0 else switch,
+            thinking_budget=budget if isinstance(budget, int) and budget > 0 else None,
+            effort=as_text(thinking.get("thinkingLevel")) or None,
+        )
+
+
+def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:
+    builder = AnswerBuilder(NameTable(NameRule.GEMINI))  # nothing was projected, so every name stands for itself
+    reader = PartReader(builder)
+    for part in parts:
+        reader.take(part)
+    reader.close()
+    return builder.blocks()
+
+
+def _read_tool(declaration: JsonObject) -> ToolSpec:
+    name, description = as_text(declaration.get("name")), as_text(declaration.get("description"))
+    schema = as_object(declaration.get("parametersJsonSchema")) or as_object(declaration.get("parameters"))
+    return ToolSpec(name, description, ingest(schema)) if schema else ToolSpec(name, description)
+
+
+def _is_ours(parts: Sequence[JsonObject], *, is_last: bool) -> bool:
+    """Whether a content holds nothing but a text that `encode` inserted."""
+    if len(parts) != 1:
+        return False
+    text = parts[0].get("text")
+    return text == HUMAN_BRIDGE or (text == CONTINUE and is_last)
+
+
+def _number(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

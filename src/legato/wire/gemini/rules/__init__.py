@@ -1,0 +1,74 @@
+"""The rules of Gemini's generateContent.
+
+In:  a request body in camelCase or snake_case, and the target it is meant for.
+Out: violations; the body is not changed, and no body makes `check` raise.
+
+    parts      contents and parts by themselves
+    pairing    their order, calls and responses, signatures, the end
+    catalogue  the rules as documentation, each with a refused and an accepted body
+"""
+
+from __future__ import annotations
+
+import re
+
+from legato.model import Json, JsonObject, Target
+from legato.wire.contract import Violation
+from legato.wire.gemini.rules.catalogue import RULES
+from legato.wire.gemini.rules.pairing import OrderJudge
+from legato.wire.gemini.rules.parts import PartJudge, pick
+from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
+
+__all__ = ["RULES", "check"]
+
+_NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
+
+
+def check(body: JsonObject, target: Target) -> list[Violation]:
+    """What `target` would hold against `body`."""
+    found = Findings()
+    if not examine_json(body, found):
+        return found.violations
+    _examine_tools(body, found)
+    contents = _listed(body.get("contents"))
+    if not contents:
+        found.refuse("gemini/no-contents", "contents", "`contents` is an array with at least one content")
+        return found.violations
+    parts, order = PartJudge(found), OrderJudge(target.capabilities, found)
+    for index, value in enumerate(contents):
+        content = parts.content(f"contents[{index}]", value)
+        if content is not None:
+            order.take(content)
+    order.end(len(contents))
+    return found.violations
+
+
+def _listed(value: Json) -> list[Json]:
+    """A repeated field, which the API also takes as a single object."""
+    if is_object(value):
+        return [value]
+    return value if is_list(value) else []
+
+
+def _examine_tools(body: JsonObject, found: Findings) -> None:
+    names: set[str] = set()
+    has_any = False
+    for index, tool in enumerate(_listed(body.get("tools"))):
+        declared = _listed(pick(tool, "functionDeclarations")) if is_object(tool) else []
+        for place, declaration in enumerate(declared):
+            has_any = True
+            name = declaration.get("name") if is_object(declaration) else None
+            path = f"tools[{index}].functionDeclarations[{place}].name"
+            if not isinstance(name, str) or not _NAME.fullmatch(name):
+                found.refuse("gemini/declared-name", path, f"{brief(name)} is no name for a function")
+            elif name in names:
+                found.refuse("gemini/duplicate-declaration", path, f"{brief(name)} is declared twice")
+            else:
+                names.add(name)
+    config = pick(body, "toolConfig")
+    if has_any or not is_object(config) or pick(body, "cachedContent") is not None:
+        return
+    if pick(config, "functionCallingConfig") is not None:
+        found.refuse(
+            "gemini/config-without-functions", "toolConfig", "a function calling config comes with declarations only"
+        )

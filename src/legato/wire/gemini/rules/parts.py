@@ -1,0 +1,201 @@
+"""Judge the contents of a Gemini body one by one, and gather what pairing needs to know about them.
+
+In:  one element of `contents`, in camelCase or in snake_case: the API takes both, even mixed.
+Out: findings about the content and its parts, and a `Content` with its calls and responses.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from legato.model import Json, JsonObject
+from legato.wire.judging import Findings, brief, is_list, is_object
+
+
+@dataclass(slots=True)
+class Call:
+    """A function call, or the response to one."""
+
+    path: str
+    id: str
+    name: str
+    is_signed: bool = False
+
+
+class Content:
+    """One content as pairing sees it. A missing role counts as the user's."""
+
+    __slots__ = ("calls", "has_others", "path", "responses", "role")
+
+    def __init__(self, path: str, role: str) -> None:
+        self.path = path
+        self.role = role
+        self.calls: list[Call] = []
+        self.responses: list[Call] = []
+        self.has_others = False
+
+
+def _both(*names: str) -> dict[str, str]:
+    """Each name in both spellings, to its camelCase one."""
+    return {spelling: name for name in names for spelling in (name, snake(name))}
+
+
+def snake(name: str) -> str:
+    """The snake_case spelling of a camelCase name."""
+    return re.sub(r"[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+
+
+def pick(value: JsonObject, name: str) -> Json:
+    """The field `name` in either spelling."""
+    found = value.get(name)
+    return value.get(snake(name)) if found is None else found
+
+
+_DATA = _both(
+    "text",
+    "inlineData",
+    "fileData",
+    "functionCall",
+    "functionResponse",
+    "executableCode",
+    "codeExecutionResult",
+    "toolCall",
+    "toolResponse",
+)
+_SIGNATURES = _both("thoughtSignature")
+_BESIDE = _both(
+    "thought",
+    "videoMetadata",
+    "mediaResolution",
+    "partMetadata",
+    "audioTranscription",
+    "mediaProcessing",
+    "speechMetadata",
+)
+_CONTENT_FIELDS = frozenset({"role", "parts"})
+_CALL_FIELDS = frozenset(_both("id", "name", "args", "partialArgs", "willContinue"))
+_RESPONSE_FIELDS = frozenset(_both("id", "name", "response", "parts", "willContinue", "scheduling"))
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
+
+
+class PartJudge:
+    """Judges contents and their parts."""
+
+    def __init__(self, found: Findings) -> None:
+        self._found = found
+
+    def content(self, path: str, content: Json) -> Content | None:
+        """Judge the content at `path`; None if it is none."""
+        found = self._found
+        if not is_object(content):
+            found.refuse("gemini/content-form", path, "a content is an object with `role` and `parts`")
+            return None
+        for name in content:
+            if name not in _CONTENT_FIELDS:
+                self._refuse_field(path, name)
+        role, parts = content.get("role"), content.get("parts")
+        if role is None:
+            found.risk("gemini/role-missing", path, "not every endpoint takes a content without a role")
+            role = "user"
+        elif not isinstance(role, str) or role not in ("user", "model"):
+            found.refuse("gemini/unknown-role", f"{path}.role", f"there is no role {brief(role)}, only user and model")
+            role = "user"
+        read = Content(path, role)
+        if is_object(parts):
+            parts = [parts]  # one object is read as an array of one
+        if not is_list(parts) or not parts:
+            found.refuse("gemini/no-parts", path, "a content has at least one part")
+            return read
+        is_alone = len(parts) == 1
+        for index, part in enumerate(parts):
+            self._part(f"{path}.parts[{index}]", part, read, is_alone=is_alone)
+        return read
+
+    def _part(self, path: str, part: Json, into: Content, *, is_alone: bool) -> None:
+        found = self._found
+        if not is_object(part):
+            found.refuse("gemini/part-data", path, "a part is an object")
+            return
+        kinds: list[str] = []
+        value: Json = None
+        signature: Json = None
+        for name, item in part.items():
+            if (kind := _DATA.get(name)) is not None:
+                if item is not None:
+                    kinds.append(kind)
+                    value = item
+            elif name in _SIGNATURES:
+                signature = item
+            elif name not in _BESIDE:
+                self._refuse_field(path, name)
+        if signature:
+            self._signature(path, signature)
+        if len(kinds) != 1:
+            found.refuse("gemini/part-data", path, f"a part holds one kind of data, not {len(kinds)}")
+        elif kinds[0] == "functionCall":
+            self._call(path, value, into, is_signed=bool(signature))
+        elif kinds[0] == "functionResponse":
+            self._response(path, value, into)
+        else:
+            into.has_others = True
+            if value == "" and kinds[0] == "text" and not signature:
+                self._empty_text(path, into.role, is_alone=is_alone)
+
+    def _empty_text(self, path: str, role: str, *, is_alone: bool) -> None:
+        if role == "user" and is_alone:
+            # Seen accepted where it was all that the user said.
+            self._found.risk("gemini/empty-prompt", path, "the user says nothing")
+        else:
+            self._found.refuse("gemini/empty-text", path, "text may not be empty; drop the part")
+
+    def _call(self, path: str, value: Json, into: Content, *, is_signed: bool) -> None:
+        if into.role != "model":
+            self._found.refuse("gemini/part-place", path, "calls stand in contents of the model")
+        if not is_object(value):
+            self._found.refuse("gemini/args-form", path, "a function call is an object")
+            return
+        for name in value:
+            if name not in _CALL_FIELDS:
+                self._refuse_field(f"{path}.functionCall", name)
+        args = value.get("args")
+        if args is not None and not is_object(args):
+            self._found.refuse("gemini/args-form", f"{path}.functionCall.args", "args are an object")
+        into.calls.append(Call(path, _text(value.get("id")), self._name(path, value), is_signed))
+
+    def _response(self, path: str, value: Json, into: Content) -> None:
+        if into.role != "user":
+            self._found.refuse("gemini/part-place", path, "responses stand in contents of the user")
+        if not is_object(value):
+            self._found.refuse("gemini/response-form", path, "a function response is an object")
+            return
+        for name in value:
+            if name not in _RESPONSE_FIELDS:
+                self._refuse_field(f"{path}.functionResponse", name)
+        if not is_object(value.get("response")):
+            self._found.refuse(
+                "gemini/response-form", f"{path}.functionResponse.response", "wrap what is no object: {'result': …}"
+            )
+        into.responses.append(Call(path, _text(value.get("id")), self._name(path, value)))
+
+    def _name(self, path: str, value: JsonObject) -> str:
+        name = value.get("name")
+        if not isinstance(name, str) or not name:
+            self._found.refuse("gemini/name-missing", path, "calls and responses name their function")
+            return ""
+        return name
+
+    def _signature(self, path: str, signature: Json) -> None:
+        if (
+            not isinstance(signature, str)
+            or not _BASE64.fullmatch(signature)
+            or len(signature.rstrip("=")) % 4 == 1  # no number of bytes has such a length
+        ):
+            self._found.refuse("gemini/signature-form", f"{path}.thoughtSignature", "a signature is base64, unchanged")
+
+    def _refuse_field(self, path: str, name: str) -> None:
+        self._found.refuse("gemini/unknown-field", f"{path}.{name}", f"there is no field {brief(name)} here")
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else ""

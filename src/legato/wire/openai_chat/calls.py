@@ -1,0 +1,113 @@
+"""Which call a streamed fragment belongs to.
+
+The rule of the protocol is simple: fragments with one `index` are one call, and the first of them brings id and name.
+Servers of the family keep it loosely. Some leave the index out, some count every call as 0, some repeat id and name in
+each fragment, some send no ids at all or whole calls at once. So a fragment is matched by what it brings:
+
+    another id than the call at its index has     another call
+    the same id                                   the same call, unless that one is whole and this is a second one
+    no id, but a name, behind a whole call        another call
+    anything else                                 more of the call at its index, or of the last one
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import msgspec
+
+from legato.model import JsonObject
+from legato.wire.openai_chat.reading import read_argument_text, read_object, read_string
+
+
+@dataclass(slots=True)
+class Fragment:
+    """One piece of a call, as a delta brings it."""
+
+    index: int | None
+    wire_id: str
+    name: str
+    arguments: str
+    is_custom: bool = False
+
+    @classmethod
+    def read(cls, item: JsonObject) -> Fragment:
+        """A fragment from an item of `tool_calls`."""
+        index = item.get("index")
+        custom = read_object(item.get("custom"))
+        function = custom or read_object(item.get("function"))
+        return cls(
+            index if isinstance(index, int) else None,
+            read_string(item.get("id")),
+            read_string(function.get("name")),
+            read_argument_text(function.get("input" if custom else "arguments")),
+            bool(custom) or item.get("type") == "custom",
+        )
+
+
+@dataclass(slots=True)
+class OpenCall:
+    """A call that is being streamed: `key` counts the calls of the answer."""
+
+    key: int
+    wire_id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list[str])
+
+    def is_whole(self) -> bool:
+        """Whether the arguments so far are a complete JSON object."""
+        try:
+            return isinstance(msgspec.json.decode("".join(self.pieces)), dict)
+        except msgspec.DecodeError:
+            return False
+
+
+class CallPlaces:
+    """The calls of one stream."""
+
+    def __init__(self) -> None:
+        self._calls: list[OpenCall] = []
+        self._at_index: dict[int, OpenCall] = {}
+
+    def place(self, fragment: Fragment) -> OpenCall | None:
+        """The call that `fragment` is a piece of, with the piece added; None if it only repeats what is there."""
+        call = self._match(fragment)
+        if call is None or self._is_another(call, fragment):
+            call = OpenCall(len(self._calls))
+            self._calls.append(call)
+        elif self._is_repetition(call, fragment):
+            return None
+        if fragment.index is not None:
+            self._at_index[fragment.index] = call
+        call.wire_id = call.wire_id or fragment.wire_id
+        call.name = call.name or fragment.name
+        if fragment.arguments:
+            call.pieces.append(fragment.arguments)
+        return call
+
+    def _match(self, fragment: Fragment) -> OpenCall | None:
+        if fragment.index is not None:
+            return self._at_index.get(fragment.index)
+        if fragment.wire_id:
+            return next((call for call in reversed(self._calls) if call.wire_id == fragment.wire_id), None)
+        return self._calls[-1] if self._calls else None
+
+    @staticmethod
+    def _is_another(call: OpenCall, fragment: Fragment) -> bool:
+        if fragment.wire_id and call.wire_id and fragment.wire_id != call.wire_id:
+            return True
+        if not (fragment.name and fragment.arguments and call.name):
+            return False
+        is_same = bool(fragment.wire_id) and fragment.wire_id == call.wire_id and fragment.name == call.name
+        return call.is_whole() and not (is_same and fragment.arguments == "".join(call.pieces))
+
+    @staticmethod
+    def _is_repetition(call: OpenCall, fragment: Fragment) -> bool:
+        return bool(
+            fragment.wire_id
+            and fragment.wire_id == call.wire_id
+            and fragment.name == call.name
+            and fragment.arguments
+            and fragment.arguments == "".join(call.pieces)
+            and call.is_whole()
+        )

@@ -1,0 +1,151 @@
+"""A chat request read back: the body as entries, tools and options.
+
+In:  a request body, ours or anybody's.
+Out: a `Parsed`. What no option covers stays in `Options.extra`; what is not understood is noted with its place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import cast
+
+from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
+from legato.wire.contract import Parsed
+from legato.wire.openai_chat.reading import read_object, read_string
+from legato.wire.openai_chat.transcript import TranscriptReader
+
+_CHOICES = {
+    "auto": Choice.AUTO,
+    "none": Choice.NONE,
+    "required": Choice.REQUIRED,
+    "any": Choice.REQUIRED,  # Mistral's older word
+}
+_FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+
+
+def parse(body: JsonObject) -> Parsed:
+    """The conversation, tools and options in a request body."""
+    body = read_object(ingest(body))
+    rest = {name: value for name, value in body.items() if value is not None}
+    reader = TranscriptReader()
+    reader.read(rest.pop("messages", []))
+    notes = reader.notes
+    model = read_string(rest.pop("model", ""))
+    tools = _read_tools(rest, notes)
+    options = _read_options(rest, notes)
+    return Parsed(
+        entries=reader.entries(), system=reader.system, tools=tools, model=model, options=options, notes=notes
+    )
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def _read_tools(rest: JsonObject, notes: list[str]) -> list[ToolSpec]:
+    tools: list[ToolSpec] = []
+    for name in ("tools", "functions"):
+        listed: Json = rest.pop(name, [])
+        if not isinstance(listed, list):
+            notes.append(f"{name}: not a list, so no tools were read")
+            continue
+        for index, item in enumerate(cast("list[object]", listed)):
+            tool = _read_tool(read_object(item), is_bare=name == "functions")
+            if tool is None:
+                notes.append(f"{name}[{index}]: not a function with a name; it was left out")
+            else:
+                tools.append(tool)
+    return tools
+
+
+def _read_tool(item: JsonObject, *, is_bare: bool) -> ToolSpec | None:
+    custom = read_object(item.get("custom"))
+    function = item if is_bare else custom or read_object(item.get("function"))
+    name = read_string(function.get("name"))
+    if not name:
+        return None
+    description = read_string(function.get("description"))
+    if custom:
+        return ToolSpec(name, description, _FREE_TEXT)
+    parameters = read_object(function.get("parameters"))
+    return ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description)
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Thinking:
+    switch: ThinkingSwitch = ThinkingSwitch.DEFAULT
+    budget: int | None = None
+    effort: str | None = None
+
+
+@dataclass(slots=True)
+class _Chosen:
+    choice: Choice | None = None
+    tool: str | None = None
+    notes: list[str] = field(default_factory=list[str])
+
+
+def _read_options(rest: JsonObject, notes: list[str]) -> Options:
+    chosen = _read_choice(rest)
+    notes += chosen.notes
+    thinking = _read_thinking(rest)
+    limit = _pop_number(rest, "max_completion_tokens")
+    if limit is None:
+        limit = _pop_number(rest, "max_tokens")
+    stream = rest.pop("stream", False)
+    if rest.get("stream_options") == {"include_usage": True}:
+        del rest["stream_options"]  # asked for again with every streamed request
+    return Options(
+        max_tokens=None if limit is None else int(limit),
+        temperature=_pop_number(rest, "temperature"),
+        choice=chosen.choice,
+        tool=chosen.tool,
+        thinking=thinking.switch,
+        thinking_budget=thinking.budget,
+        effort=thinking.effort,
+        stream=stream is True,
+        extra=rest,
+    )
+
+
+def _pop_number(rest: JsonObject, name: str) -> float | None:
+    value = rest.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    del rest[name]
+    return value
+
+
+def _read_choice(rest: JsonObject) -> _Chosen:
+    name = "tool_choice" if "tool_choice" in rest else "function_call"
+    value: Json = rest.pop(name, None)
+    if value is None:
+        return _Chosen()
+    if isinstance(value, str) and value in _CHOICES:
+        return _Chosen(_CHOICES[value])
+    named = read_object(value)
+    function = read_object(named.get("function")) or read_object(named.get("custom")) or named
+    tool = read_string(function.get("name"))
+    if tool:
+        return _Chosen(tool=tool)
+    return _Chosen(notes=[f"{name}: a choice that is not understood; it was left out"])
+
+
+def _read_thinking(rest: JsonObject) -> _Thinking:
+    read = _Thinking()
+    switch = read_object(rest.get("thinking"))
+    if switch.get("type") in ("enabled", "disabled"):
+        del rest["thinking"]
+        read.switch = ThinkingSwitch.ON if switch["type"] == "enabled" else ThinkingSwitch.OFF
+        budget = _pop_number(switch, "budget_tokens")
+        read.budget = None if budget is None else int(budget)
+    effort: Json = rest.get("reasoning_effort")
+    if isinstance(effort, str):
+        del rest["reasoning_effort"]
+        if effort == "none":
+            read.switch = ThinkingSwitch.OFF
+        else:
+            read.effort = effort
+    return read

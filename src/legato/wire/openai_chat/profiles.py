@@ -1,0 +1,115 @@
+"""What tells the servers of the chat family apart, as a table.
+
+All of them take `POST .../chat/completions` with a list of messages, and each refuses something that another demands. A
+profile says what one group of servers wants of the *shape* of a request; what one model can do (images, parallel calls,
+the name of a field) is in its capabilities. An encoder looks both up and never asks for a model's name.
+
+    openai    OpenAI itself and Azure
+    kimi      Moonshot
+    mistral   Mistral's own servers: an order of roles of its own, and no unknown fields
+    deepseek  DeepSeek
+    strict    everybody else (vLLM, Ollama, llama.cpp, Groq, xAI, OpenRouter, Qwen): what all of them accept
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from msgspec import Struct
+
+from legato.errors import UnknownTarget
+from legato.model import Target
+
+
+class Switch(StrEnum):
+    """How a request says whether the model should think."""
+
+    NONE = "none"
+    """there is no field that all servers of the profile know"""
+    EFFORT = "effort"
+    """`reasoning_effort`, with "none" for off"""
+    TYPE = "type"
+    """`thinking: {"type": "enabled" | "disabled"}`"""
+
+
+class Profile(Struct, frozen=True, kw_only=True):
+    """The shape that one group of servers accepts."""
+
+    null_beside_calls: bool = False
+    """an answer with calls and without text has null as its content, not the empty string"""
+    named_results: bool = False
+    """a tool message carries the tool's name"""
+    calls_first: bool = True
+    """the first message may be an answer with calls"""
+    system_after_answer: bool = True
+    """a system message may follow an answer or a tool message"""
+    developer: bool = False
+    """instructions may have the role `developer`, where the model knows it"""
+    reasoning_content: bool = False
+    """a model's own thinking goes back in `reasoning_content`"""
+    thinking_chunks: bool = False
+    """a model's own thinking that came as a chunk of the content goes back as one"""
+    reasoning_details: bool = False
+    """a model's own `reasoning_details` go back where they came from (OpenRouter and what imitates it)"""
+    forced_choice_while_thinking: bool = True
+    """`tool_choice` may force a call while the model thinks"""
+    bare_prefill: bool = True
+    """an answer at the end is continued without a mark (`prefix`, `partial`) on it"""
+    switch: Switch = Switch.NONE
+    effort_on: str = "medium"
+    """the effort that means no more than "think\""""
+    stream_options: bool = True
+    """a streamed request asks for its usage; the others send it anyway, and refuse the question"""
+    document_urls: bool = False
+    """documents are `document_url` parts, else `file` parts with their data"""
+    plain_audio: bool = False
+    """the data of a sound stand alone, without their format"""
+    max_tools: int | None = None
+
+
+PROFILES: dict[str, Profile] = {
+    "openai": Profile(
+        null_beside_calls=True,
+        developer=True,
+        switch=Switch.EFFORT,
+        max_tools=128,
+    ),
+    "kimi": Profile(
+        reasoning_content=True,
+        forced_choice_while_thinking=False,
+        bare_prefill=False,
+        switch=Switch.TYPE,
+    ),
+    "mistral": Profile(
+        named_results=True,
+        calls_first=False,
+        system_after_answer=False,
+        thinking_chunks=True,
+        bare_prefill=False,
+        switch=Switch.EFFORT,
+        effort_on="high",
+        stream_options=False,
+        document_urls=True,
+        plain_audio=True,
+    ),
+    "deepseek": Profile(
+        reasoning_content=True,
+        forced_choice_while_thinking=False,
+        bare_prefill=False,
+        switch=Switch.TYPE,
+    ),
+    "strict": Profile(reasoning_details=True, max_tools=128),
+}
+
+
+def profile_of(target: Target) -> Profile:
+    """The profile that `target` names."""
+    try:
+        return PROFILES[target.profile]
+    except KeyError:
+        raise UnknownTarget(
+            f"the target {target.route} names the chat profile {target.profile!r}, which does not exist; "
+            f"choose one of {', '.join(PROFILES)} (strict serves every compatible server)",
+            layer="projection",
+            profile=target.profile,
+        ) from None

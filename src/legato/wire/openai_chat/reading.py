@@ -1,0 +1,153 @@
+"""Read what a chat server sends, whatever its habits: small readers that body, stream and request share.
+
+JSON that comes from others is never what a schema says: fields are missing, null, or of another type. Each reader takes
+anything and gives a typed value, or nothing.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+
+from legato.errors import BadAnswer
+from legato.model import Ending, Json, JsonObject, Media, MediaKind, Text, Usage, ingest
+
+_ENDINGS = {
+    "length": Ending.LENGTH,
+    "max_tokens": Ending.LENGTH,
+    "model_length": Ending.LENGTH,  # Mistral: the window is full
+    "content_filter": Ending.REFUSED,
+    "refusal": Ending.REFUSED,
+    "abort": Ending.CUT,  # vLLM
+    "insufficient_system_resource": Ending.CUT,  # DeepSeek
+}
+
+
+def read_string(value: Json) -> str:
+    """`value` if it is a string, else the empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def read_object(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return cast(JsonObject, value) if isinstance(value, dict) else {}
+
+
+def read_objects(value: Json) -> list[JsonObject]:
+    """The objects in the list `value`."""
+    if not isinstance(value, list):
+        return []
+    return [cast(JsonObject, item) for item in cast("list[object]", value) if isinstance(item, dict)]
+
+
+def read_text(content: Json) -> str:
+    """A string, or the text of a list of strings and text parts."""
+    if not isinstance(content, list):
+        return read_string(content)
+    return "".join(
+        item if isinstance(item, str) else read_string(read_object(item).get("text"))
+        for item in cast("list[object]", content)
+    )
+
+
+def read_argument_text(value: Json) -> str:
+    """The arguments of a call as text: most servers send text, some an object."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return msgspec.json.encode(ingest(value)).decode()
+
+
+def read_image(part: JsonObject) -> Media | None:
+    """The image of an `image_url` part."""
+    source = part.get("image_url")
+    address = read_string(source) or read_string(read_object(source).get("url"))
+    return read_media(MediaKind.IMAGE, address, "image/*") if address else None
+
+
+def read_media(kind: MediaKind, address: str, mime: str, name: str | None = None) -> Media:
+    """A medium from a URL; one with its data inside gives the data. `mime` counts where the address does not say."""
+    if address.startswith("data:"):
+        head, mark, data = address[5:].partition(";base64,")
+        if mark:
+            return Media(kind, head or mime, data=data, name=name)
+    return Media(kind, mime, url=address, name=name)
+
+
+def read_part(part: JsonObject) -> Text | Media | None:
+    """A part of a user or tool message; None if it is not understood."""
+    match part.get("type"):
+        case "text":
+            return Text(read_string(part.get("text")))
+        case "image_url":
+            return read_image(part)
+        case "document_url":
+            address = read_string(part.get("document_url"))
+            name = read_string(part.get("document_name")) or None
+            return read_media(MediaKind.DOCUMENT, address, "application/pdf", name) if address else None
+        case "file":
+            source = read_object(part.get("file"))
+            address = read_string(source.get("file_data"))
+            name = read_string(source.get("filename")) or None
+            return read_media(MediaKind.DOCUMENT, address, "application/pdf", name) if address else None
+        case "input_audio":
+            return _read_audio(part.get("input_audio"))
+        case _:
+            return None
+
+
+def _read_audio(source: Json) -> Media | None:
+    data = read_string(source) or read_string(read_object(source).get("data"))
+    form = read_string(read_object(source).get("format"))
+    mime = "audio/mpeg" if form == "mp3" else f"audio/{form or 'wav'}"
+    return Media(MediaKind.AUDIO, mime, data=data) if data else None
+
+
+def read_ending(reason: str, *, has_calls: bool, is_refused: bool) -> Ending:
+    """How an answer ended. Servers say "stop", or nothing, where calls are there to see."""
+    ending = _ENDINGS.get(reason)
+    if is_refused:
+        return Ending.REFUSED
+    return ending or (Ending.CALLS if has_calls else Ending.DONE)
+
+
+def read_usage(value: Json) -> Usage | None:
+    """Tokens as the provider counted them; None if it did not say."""
+    usage = read_object(value)
+    if not usage:
+        return None
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    details = read_object(usage.get("prompt_tokens_details"))
+    reasoning = _count(read_object(usage.get("completion_tokens_details")), "reasoning_tokens")
+    if _count(usage, "total_tokens") == prompt + completion + reasoning:
+        completion += reasoning  # xAI counts thinking apart from the answer
+    cached = _count(details, "cached_tokens")
+    for name in ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"):  # DeepSeek, Kimi, Mistral
+        cached = cached or _count(usage, name)
+    return Usage(
+        input=prompt,
+        output=completion,
+        cache_read=cached,
+        cache_write=_count(details, "cache_write_tokens"),
+        reasoning=reasoning,
+    )
+
+
+def raise_for_error(body: JsonObject) -> None:
+    """Raise `BadAnswer` if `body` (a response, a chunk of a stream or one of its choices) is an error."""
+    error: Json = body.get("error")
+    if not error and (body.get("object") == "error" or body.get("finish_reason") == "error"):
+        error = body
+    if not error:
+        return
+    said = error if isinstance(error, str) else read_string(read_object(error).get("message"))
+    raise BadAnswer(
+        f"the provider sent an error in place of an answer: {said or 'it gave no message'}",
+        layer="decode",
+        error=ingest(error),
+    )
+
+
+def _count(counts: JsonObject, name: str) -> int:
+    value = counts.get(name)
+    return value if isinstance(value, int) and value > 0 else 0

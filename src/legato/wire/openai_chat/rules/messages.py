@@ -1,0 +1,233 @@
+"""Judge the messages of a chat body, one after the other.
+
+In:  `messages`, the profile and capabilities of the target, whether the model will think.
+Out: findings about roles and their order, calls, and the pairing of calls with results; `contents` judges what is said.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from legato.model import Capabilities, Json, JsonObject
+from legato.wire.judging import Findings, Pairing, brief, holds_object, is_list, is_object
+from legato.wire.openai_chat.rules.contents import ContentJudge
+from legato.wire.openai_chat.rules.profiles import Profile
+
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+
+
+class MessageJudge:
+    """Reads the messages in order; `end` comes after the last one."""
+
+    def __init__(self, profile: Profile, capabilities: Capabilities, found: Findings, *, thinks: bool) -> None:
+        self._profile = profile
+        self._capabilities = capabilities
+        self._found = found
+        self._thinks = thinks
+        self._contents = ContentJudge(profile, capabilities, found)
+        self._pairing = Pairing("openai-chat", found)
+        self._role = ""
+        """the role before; empty at the start, and after what was no message"""
+        self._has_mark = False
+        """whether the message before claims to be the prefix of the answer"""
+
+    def message(self, index: int, message: Json) -> None:
+        """Judge the message at `index`."""
+        if not is_object(message):
+            self._found.refuse("openai-chat/message-form", f"messages[{index}]", "a message is an object")
+            self._forget()
+            return
+        role = message.get("role")
+        if not isinstance(role, str) or role not in self._profile.roles:
+            self._found.refuse(
+                self._profile.role_rule, f"messages[{index}].role", f"there is no role {brief(role)} for this server"
+            )
+            self._forget()
+            return
+        if self._profile.fields is not None:
+            self._examine_fields(index, role, message)
+        if self._profile.follows is not None:
+            self._examine_order(index, role, message)
+        if role == "tool":
+            self._examine_result(index, message)
+        else:
+            self._pairing.close()
+            if role == "developer" and not self._capabilities.developer_role:
+                self._found.risk(
+                    "openai-chat/developer-role", f"messages[{index}].role", "not every model takes the developer role"
+                )
+        calls = message.get("tool_calls") if role == "assistant" else None
+        has_calls = is_list(calls) and bool(calls)
+        self._contents.examine(index, role, message, has_calls=has_calls)
+        if role == "assistant":
+            if calls is not None:
+                self._examine_calls(index, calls)
+            self._examine_reasoning(index, message, has_calls=has_calls)
+        self._role = role
+
+    def end(self, messages: list[Any]) -> None:
+        """Judge how the request ends, and what never was answered."""
+        self._pairing.end()
+        last, profile = messages[-1], self._profile
+        if profile.follows is not None and len(messages) == 1 and self._role not in ("user", "system"):
+            self._found.refuse("mistral/lone-message", "messages[0]", "a single message is from the user or the system")
+        if not is_object(last) or last.get("role") != "assistant":
+            return
+        if profile.final_mark and last.get(profile.final_mark) is True:
+            return
+        path = f"messages[{len(messages) - 1}]"
+        if profile.demands_mark:
+            self._found.refuse(
+                "mistral/ends-on-answer", path, f"a final answer is only taken with `{profile.final_mark}: true`"
+            )
+        elif not self._capabilities.prefill:
+            self._found.risk("openai-chat/ends-on-answer", path, "the last message should be from the user or a tool")
+
+    # --- the message as a whole ---
+
+    def _forget(self) -> None:
+        self._pairing.close()
+        self._role = ""
+        self._has_mark = False
+
+    def _examine_fields(self, index: int, role: str, message: JsonObject) -> None:
+        profile = self._profile
+        known = profile.fields[role] if profile.fields is not None else frozenset[str]()
+        for field in message:
+            if field not in known:
+                self._found.refuse(
+                    profile.fields_rule,
+                    f"messages[{index}].{field}",
+                    f"a {role} message has no field {brief(field)} here",
+                )
+
+    def _examine_order(self, index: int, role: str, message: JsonObject) -> None:
+        before = self._role
+        if self._has_mark:
+            self._found.refuse("mistral/prefix-place", f"messages[{index - 1}].prefix", "only the last may be a prefix")
+        self._has_mark = message.get("prefix") is True
+        if not before:
+            if role == "tool":
+                self._found.refuse("mistral/role-order", f"messages[{index}]", "a tool message stands first")
+        elif self._profile.follows is not None and role not in self._profile.follows[before]:
+            self._found.refuse(
+                "mistral/role-order", f"messages[{index}]", f"a {role} message may not follow a {before} message"
+            )
+        elif role == "user" and before == "tool" and not self._capabilities.user_after_tool:
+            self._found.refuse(
+                "mistral/user-after-tool",
+                f"messages[{index}]",
+                "between tool and user messages this server wants an assistant message",
+            )
+
+    def _examine_result(self, index: int, message: JsonObject) -> None:
+        call_id = message.get("tool_call_id")
+        path = f"messages[{index}]"
+        if not isinstance(call_id, str) or not call_id:
+            self._found.refuse("openai-chat/unknown-result", path, "a tool message has no `tool_call_id`")
+        else:
+            if not self._profile.id_form.fullmatch(call_id):
+                self._found.refuse(
+                    self._profile.id_rule,
+                    f"{path}.tool_call_id",
+                    f"the id {brief(call_id)} has not the form that is taken here",
+                )
+            self._pairing.result(call_id, path)
+        if self._profile.names_results and not message.get("name"):
+            self._found.risk("mistral/result-name", path, "a tool message should carry the tool's name")
+
+    def _examine_reasoning(self, index: int, message: JsonObject, *, has_calls: bool) -> None:
+        profile = self._profile
+        if profile.demands_reasoning:
+            if not has_calls or not self._thinks:
+                return
+            reasoning = message.get("reasoning_content")
+            if not isinstance(reasoning, str) or (not reasoning and not profile.takes_empty_reasoning):
+                self._found.refuse(
+                    profile.demands_reasoning,
+                    f"messages[{index}]",
+                    "thinking is on, so an answer with calls needs its `reasoning_content`",
+                )
+            elif not reasoning:
+                self._found.risk(
+                    "deepseek/reasoning-empty",
+                    f"messages[{index}].reasoning_content",
+                    "an empty `reasoning_content` is not always taken",
+                )
+        elif profile.fields is None and not profile.takes_reasoning:
+            for field in _REASONING_FIELDS:
+                if message.get(field):
+                    self._found.risk(
+                        "openai-chat/reasoning-field",
+                        f"messages[{index}].{field}",
+                        "Chat Completions has no place for reasoning; some servers refuse the field",
+                    )
+
+    # --- calls ---
+
+    def _examine_calls(self, index: int, calls: Json) -> None:
+        if not is_list(calls):
+            self._found.refuse("openai-chat/calls-form", f"messages[{index}].tool_calls", "`tool_calls` is an array")
+            return
+        if not calls:
+            if not self._profile.takes_empty_calls:
+                self._found.refuse(
+                    "openai-chat/calls-form",
+                    f"messages[{index}].tool_calls",
+                    "leave it out if there are no calls",
+                )
+            return
+        if len(calls) > self._capabilities.max_calls:
+            self._found.refuse(
+                "openai-chat/too-many-calls",
+                f"messages[{index}].tool_calls",
+                f"{len(calls)} calls in one message; {self._capabilities.max_calls} are taken",
+            )
+        if index == 0 and self._profile.follows is not None:
+            self._found.refuse("mistral/first-message-calls", "messages[0]", "the first message may not hold calls")
+        for call_index, call in enumerate(calls):
+            self._examine_call(f"messages[{index}].tool_calls[{call_index}]", call)
+
+    def _examine_call(self, path: str, call: Json) -> None:
+        found, profile = self._found, self._profile
+        if not is_object(call):
+            found.refuse("openai-chat/flat-call", path, "a call is an object")
+            return
+        call_id, kind = call.get("id"), call.get("type")
+        if not isinstance(call_id, str) or not profile.id_form.fullmatch(call_id):
+            found.refuse(profile.id_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is taken here")
+        elif not profile.id_habit.fullmatch(call_id):
+            found.risk(
+                profile.id_habit_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here"
+            )
+        if isinstance(call_id, str) and call_id:
+            self._pairing.call(call_id, path)
+        if not isinstance(kind, str | None) or kind not in profile.call_types:
+            found.refuse("openai-chat/call-type", f"{path}.type", "the type of a call is `function`")
+        if kind == "custom":
+            return
+        function = call.get("function")
+        if not is_object(function):
+            found.refuse("openai-chat/flat-call", path, "name and arguments of a call stand in its `function`")
+            return
+        name = function.get("name")
+        if not isinstance(name, str) or not profile.name_form.fullmatch(name):
+            found.refuse(profile.name_rule, f"{path}.function.name", f"{brief(name)} is no name for a tool here")
+        self._examine_arguments(path, function.get("arguments"))
+
+    def _examine_arguments(self, path: str, arguments: Json) -> None:
+        profile = self._profile
+        if not isinstance(arguments, str):
+            if not (profile.takes_argument_objects and is_object(arguments)):
+                self._found.refuse(
+                    "openai-chat/arguments-form", f"{path}.function.arguments", "arguments are JSON in a string"
+                )
+        elif not holds_object(arguments):
+            if profile.parses_arguments:
+                self._found.refuse(
+                    "strict/arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object"
+                )
+            else:
+                self._found.risk(
+                    "openai-chat/arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object"
+                )

@@ -1,0 +1,180 @@
+"""Items of the Responses API as blocks: what the model produced, in a response or in a history.
+
+In:  one item as JSON.
+Out: the blocks it stands for, in order.
+
+    message              Text, with the message's `phase` in `native`
+    reasoning            Thinking, with the whole item in `native` if it came in encrypted form; without that it can
+                         never be sent back
+    function_call        ToolCall
+    custom_tool_call     ToolCall of kind custom
+    tools that the       ToolCall of the tool's type, whose arguments are what the item asks for; from then on they are
+    client executes      ordinary calls, spelled as functions everywhere
+    anything else        HostedTool with the whole item in `native`
+
+A shell can be the provider's or ours: it is the provider's if its output stands beside the call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import cast
+
+from legato.model import (
+    Block,
+    CallKind,
+    HostedTool,
+    Json,
+    JsonObject,
+    Text,
+    Thinking,
+    ToolCall,
+    clean_text,
+    ingest,
+)
+from legato.wire.arguments import read_arguments
+
+CLIENT_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "local_shell_call": ("local_shell", ("action",)),
+    "shell_call": ("shell", ("action",)),
+    "apply_patch_call": ("apply_patch", ("operation",)),
+    "computer_call": ("computer", ("action", "actions", "pending_safety_checks")),
+    "tool_search_call": ("tool_search", ("arguments",)),
+}
+"""item type -> the name of the tool that the client executes, and the fields that say what it should do"""
+
+_HOSTED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "web_search_call": (("action", "arguments"), ()),
+    "file_search_call": (("queries",), ("results",)),
+    "code_interpreter_call": (("code",), ("outputs",)),
+    "image_generation_call": (("prompt", "revised_prompt"), ()),
+    "mcp_call": (("arguments",), ("output", "error")),
+    "mcp_approval_request": (("arguments",), ()),
+}
+"""item type -> the fields that say what was asked, and those that say what came of it"""
+
+
+def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Callable[[str], str] = str) -> list[Block]:
+    """The blocks of one item of the model's. `outputs` are the `call_id`s whose outputs stand in the same response."""
+    kind = text_of(item.get("type"))
+    if kind == "message" or (not kind and "role" in item):
+        return _message(item)
+    if kind == "reasoning":
+        return _reasoning(item)
+    if kind == "function_call":
+        return [_function_call(item, restore)]
+    if kind == "custom_tool_call":
+        return [_custom_call(item, restore)]
+    if is_client_call(item, outputs):
+        name, fields = CLIENT_CALLS[kind]
+        arguments = {field: ingest(item[field]) for field in fields if item.get(field) is not None}
+        return [ToolCall(name, arguments, _wire_id(item))]
+    return [hosted(item)]
+
+
+def is_client_call(item: JsonObject, outputs: Collection[str] = ()) -> bool:
+    """Whether `item` asks the client to execute one of the provider's own kinds of tools."""
+    kind = text_of(item.get("type"))
+    if kind == "tool_search_call":
+        return item.get("execution") == "client"
+    return kind in CLIENT_CALLS and not (kind == "shell_call" and text_of(item.get("call_id")) in outputs)
+
+
+def hosted(item: JsonObject) -> HostedTool:
+    """An item that the provider takes back as it is and that says to others what was done."""
+    kind = text_of(item.get("type"))
+    asked, given = _HOSTED.get(kind, ((), ()))
+    name = text_of(item.get("name")) or kind.removesuffix("_call")
+    arguments: JsonObject = {}
+    for field in asked:
+        value = item.get(field)
+        if field == "arguments" and isinstance(value, str):
+            arguments |= read_arguments(value).value
+        elif value is not None:
+            arguments[field] = ingest(value)
+    result: Json = next((ingest(item[field]) for field in given if item.get(field) is not None), None)
+    wire_id = text_of(item.get("id"))
+    return HostedTool(clean_text(name), arguments, result, clean_text(wire_id), native={"item": ingest(item)})
+
+
+def thinking_text(item: JsonObject) -> str:
+    """The visible part of a reasoning item: its summary, or where there is none its own text."""
+    summary = [text_of(part.get("text")) for part in objects_of(item.get("summary"))]
+    content = [text_of(part.get("text")) for part in objects_of(item.get("content"))]
+    return "\n\n".join(text for text in (summary if any(summary) else content) if text)
+
+
+def _message(item: JsonObject) -> list[Block]:
+    phase = item.get("phase")
+    native: JsonObject | None = {"phase": phase} if isinstance(phase, str) else None
+    content = item.get("content")
+    if isinstance(content, str):
+        return [Text(clean_text(content), native=native)] if content else []
+    texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in objects_of(content)]
+    return [Text(clean_text(text), native=native) for text in texts if text]
+
+
+def _reasoning(item: JsonObject) -> list[Block]:
+    native: JsonObject | None = {"item": ingest(item)} if item.get("encrypted_content") else None
+    text = clean_text(thinking_text(item))
+    return [Thinking(text, native=native)] if text or native else []
+
+
+def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
+    arguments, raw, finished = read_arguments(item.get("arguments"))
+    if item.get("status") == "incomplete" and (raw is not None or not item.get("arguments")):
+        finished = False
+    return ToolCall(
+        restore(clean_text(text_of(item.get("name")))),
+        arguments,
+        _wire_id(item),
+        raw=raw,
+        finished=finished,
+        native=_call_native(item),
+    )
+
+
+def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
+    return ToolCall(
+        restore(clean_text(text_of(item.get("name")))),
+        {"input": clean_text(text_of(item.get("input")))},
+        _wire_id(item),
+        kind=CallKind.CUSTOM,
+        finished=item.get("status") != "incomplete",
+        native=_call_native(item),
+    )
+
+
+def _wire_id(item: JsonObject) -> str:
+    return clean_text(text_of(item.get("call_id")) or text_of(item.get("id")))
+
+
+def _call_native(item: JsonObject) -> JsonObject | None:
+    """Where the call belongs in the provider's own books: it wants to read that again."""
+    native = {field: ingest(item[field]) for field in ("namespace", "caller") if item.get(field) is not None}
+    return native or None
+
+
+# --- JSON that may be anything ----------------------------------------------------------------------------------------
+
+
+def text_of(value: Json) -> str:
+    """`value` if it is text, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def object_of(value: Json) -> JsonObject:
+    """`value` if it is an object, else an empty one."""
+    return cast(JsonObject, value) if isinstance(value, dict) else {}
+
+
+def objects_of(value: Json) -> list[JsonObject]:
+    """The objects in `value`, if it is a list."""
+    if not isinstance(value, list):
+        return []
+    return [cast(JsonObject, item) for item in cast("list[Json]", value) if isinstance(item, dict)]
+
+
+def count_of(value: Json) -> int:
+    """`value` if it is a number of things, else zero."""
+    return value if type(value) is int and value > 0 else 0

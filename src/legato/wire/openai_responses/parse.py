@@ -1,0 +1,256 @@
+"""Read a request of the Responses API back into entries.
+
+In:  a request body, ours or anybody's.
+Out: entries, instructions, tools and options; what was not understood is named with its place.
+
+Items of the model that follow each other are one answer, because the API itself has no other mark of where an answer
+begins. Fixed texts that `encode` put in are recognised and taken out again, so that a transcript does not grow when it
+comes back.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+
+from legato.model import (
+    Authority,
+    Block,
+    Entry,
+    HostedTool,
+    Json,
+    JsonObject,
+    Media,
+    MediaKind,
+    Speaker,
+    Text,
+    ToolCall,
+    ToolResponse,
+    clean_text,
+    ingest,
+)
+from legato.wire.closures import read_closure
+from legato.wire.contract import Parsed
+from legato.wire.media_return import reunite
+from legato.wire.openai_responses.items import (
+    CLIENT_CALLS,
+    blocks_of,
+    object_of,
+    objects_of,
+    text_of,
+)
+from legato.wire.openai_responses.parse_envelope import read_options, read_tools
+from legato.wire.openai_responses.wording import ERROR_MARK
+from legato.wire.phrases import BRIDGES, EMPTY_RESULT, INSTRUCTION_MARK
+
+_INSTRUCTING = ("system", "developer")
+_OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != "tool_search_call"}
+
+
+def parse(body: JsonObject) -> Parsed:
+    """The conversation in `body`."""
+    notes: list[str] = []
+    tools = read_tools(body, notes)
+    options = read_options(body, notes)
+    reader = _Reader(notes)
+    source = body.get("input")
+    if isinstance(source, str):
+        reader.human([Text(clean_text(source))] if source else [])
+    elif isinstance(source, list):
+        for index, item in enumerate(cast("list[object]", source)):
+            reader.read(item, f"input[{index}]")
+    elif source is not None:
+        notes.append("input: neither text nor a list of items")
+    instructions = text_of(body.get("instructions"))
+    system = "\n\n".join(text for text in (clean_text(instructions), *reader.system) if text)
+    return Parsed(
+        reader.finished(),
+        system=system,
+        tools=tools,
+        model=text_of(body.get("model")),
+        options=options,
+        notes=notes,
+    )
+
+
+class _Reader:
+    """Collects items into entries: runs of model items and runs of outputs are one entry each."""
+
+    def __init__(self, notes: list[str]) -> None:
+        self.notes = notes
+        self.system: list[str] = []
+        self.entries: list[Entry] = []
+        self._speaker: Speaker | None = None
+        self._blocks: list[Block] = []
+        self._names: dict[str, str] = {}
+        """the tool that each call id stands for"""
+
+    def finished(self) -> list[Entry]:
+        self._flush()
+        return self.entries
+
+    def read(self, item: object, path: str) -> None:
+        if not isinstance(item, dict):
+            self.notes.append(f"{path}: not an item")
+            return
+        item = object_of(item)
+        kind = text_of(item.get("type"))
+        if kind == "message" or (not kind and "role" in item):
+            self._message(item, path)
+        elif kind in ("function_call_output", "custom_tool_call_output", *_OUTPUTS):
+            self._output(item, kind, path)
+        elif kind == "tool_search_output" and item.get("execution") == "client":
+            found = ToolResponse(tool_name="tool_search", wire_id=_wire_id(item), result=ingest(item.get("tools")))
+            self._add(Speaker.TOOL, [found])
+        elif kind == "item_reference":
+            self.notes.append(f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here")
+        elif kind == "additional_tools":
+            self.notes.append(f"{path}: its tools were added to those of the request")
+        elif kind:
+            self._model_item(item, kind, path)
+        else:
+            self.notes.append(f"{path}: an item without a type or a role")
+
+    # Entries.
+
+    def human(self, blocks: list[Block], authority: Authority = Authority.PERSON) -> None:
+        self._flush()
+        if blocks:
+            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
+
+    def _flush(self) -> None:
+        if self._blocks and self._speaker is not None:
+            self.entries.append(Entry(self._speaker, tuple(self._blocks)))
+        self._blocks = []
+        self._speaker = None
+
+    def _add(self, speaker: Speaker, blocks: list[Block]) -> None:
+        if speaker is not self._speaker:
+            self._flush()
+            self._speaker = speaker
+        self._blocks += blocks
+
+    # Messages.
+
+    def _message(self, item: JsonObject, path: str) -> None:
+        role = item.get("role")
+        if role == "assistant":
+            self._add(Speaker.AI, blocks_of(item))
+            return
+        if role not in ("user", *_INSTRUCTING):
+            self.notes.append(f"{path}.role: {role!r} is read as user")
+        blocks = self._content(item.get("content"), f"{path}.content")
+        if role in _INSTRUCTING:
+            if not self.entries and not self._blocks and all(isinstance(block, Text) for block in blocks):
+                self.system += [block.text for block in blocks if isinstance(block, Text)]
+            else:
+                self.human(blocks, Authority.INSTRUCTION)
+            return
+        if self._speaker is Speaker.AI and _is_bridge(blocks):
+            self._flush()
+            return
+        self._flush()
+        if not reunite(self.entries, blocks):
+            self._said(blocks)
+
+    def _said(self, blocks: list[Block]) -> None:
+        first = blocks[0] if blocks else None
+        if isinstance(first, Text) and first.text.startswith(INSTRUCTION_MARK):
+            text = Text(first.text.removeprefix(INSTRUCTION_MARK))
+            self.human([text, *blocks[1:]], Authority.INSTRUCTION)
+        else:
+            self.human(blocks)
+
+    def _content(self, content: object, path: str) -> list[Block]:
+        if isinstance(content, str):
+            return [Text(clean_text(content))] if content else []
+        blocks: list[Block] = []
+        for index, part in enumerate(objects_of(content)):
+            blocks += self._part(part, f"{path}[{index}]")
+        return blocks
+
+    def _part(self, part: JsonObject, path: str) -> list[Block]:
+        kind = part.get("type")
+        if kind in ("input_text", "output_text", "text"):
+            text = clean_text(text_of(part.get("text")))
+            return [Text(text)] if text else []
+        if kind in ("input_image", "input_file"):
+            media = _media(part)
+            if media is not None:
+                return [media]
+            name = part.get("file_id")
+            self.notes.append(f"{path}: refers to the stored file {name!r}, which cannot be read from here")
+            return [Text(f"[a file that the provider stores: {name}]")]
+        self.notes.append(f"{path}: a part of type {kind!r} was not understood")
+        return []
+
+    # What the model did, and what came back.
+
+    def _model_item(self, item: JsonObject, kind: str, path: str) -> None:
+        blocks = blocks_of(item)
+        for block in blocks:
+            if isinstance(block, ToolCall):
+                self._names[block.wire_id] = block.name
+            elif isinstance(block, HostedTool) and not kind.endswith("_call"):
+                self.notes.append(f"{path}: an item of type {kind!r} is kept for its own provider")
+        self._add(Speaker.AI, blocks)
+
+    def _output(self, item: JsonObject, kind: str, path: str) -> None:
+        blocks = self._output_blocks(item.get("output"), kind, f"{path}.output")
+        text = "\n".join(block.text for block in blocks if isinstance(block, Text))
+        media = tuple(block for block in blocks if isinstance(block, Media))
+        wire_id = _wire_id(item)
+        name = self._names.get(wire_id, _OUTPUTS.get(kind, ""))
+        self._add(Speaker.TOOL, [_response(text, wire_id, name, media)])
+
+    def _output_blocks(self, output: Json, kind: str, path: str) -> list[Block]:
+        if isinstance(output, str):
+            return [Text(clean_text(output))]
+        if kind == "computer_call_output":
+            screenshot = _media({**object_of(output), "type": "input_image"})
+            return [] if screenshot is None else [screenshot]
+        if kind in ("function_call_output", "custom_tool_call_output"):
+            return self._content(output, path)
+        return [] if output is None else [Text(msgspec.json.encode(ingest(output)).decode())]
+
+
+def _wire_id(item: JsonObject) -> str:
+    return clean_text(text_of(item.get("call_id")) or text_of(item.get("id")))
+
+
+def _response(text: str, wire_id: str, name: str, media: tuple[Media, ...]) -> ToolResponse:
+    closure = read_closure(text, wire_id=wire_id, tool_name=name)
+    if closure is not None:
+        return closure
+    if text.startswith(ERROR_MARK):
+        return ToolResponse(wire_id=wire_id, tool_name=name, error=text.removeprefix(ERROR_MARK), media=media)
+    return ToolResponse(wire_id=wire_id, tool_name=name, result="" if text == EMPTY_RESULT else text, media=media)
+
+
+def _is_bridge(blocks: list[Block]) -> bool:
+    return len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text in BRIDGES
+
+
+def _media(part: JsonObject) -> Media | None:
+    """An image or file with its data or address in it; None if it is only a reference to a stored file."""
+    if part.get("type") == "input_image":
+        source, fallback = text_of(part.get("image_url")), "image/png"
+    else:
+        source = text_of(part.get("file_data")) or text_of(part.get("file_url"))
+        fallback = "application/pdf"
+    if not source:
+        return None
+    name = text_of(part.get("filename")) or None
+    if not source.startswith("data:"):
+        if part.get("file_data"):
+            return Media(MediaKind.DOCUMENT, fallback, data=source, name=name)
+        return Media(_kind_of(fallback), fallback, url=source, name=name)
+    kind, _, data = source.removeprefix("data:").partition(",")
+    mime = kind.removesuffix(";base64") or fallback
+    return Media(_kind_of(mime), mime, data=data, name=name)
+
+
+def _kind_of(mime: str) -> MediaKind:
+    family = mime.partition("/")[0]
+    return MediaKind(family) if family in ("image", "audio", "video") else MediaKind.DOCUMENT

@@ -1,0 +1,100 @@
+"""Read what stands around the items of a request: tools and options.
+
+Options that have a neutral word get it; every other field is kept in `extra` as it was. `store` and `include` are not
+kept where they say what `head` says anyway.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, clean_text, ingest
+from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
+from legato.wire.openai_responses.items import object_of, objects_of, text_of
+
+_READ = frozenset({"model", "input", "instructions", "tools", "stream", "tool_choice", "reasoning"})
+_HELD_BY_SERVER = ("previous_response_id", "conversation")
+
+
+def read_options(body: JsonObject, notes: list[str]) -> Options:
+    """The options of a request."""
+    extra: JsonObject = {}
+    known: dict[str, Any] = {"stream": body.get("stream") is True}
+    for field, value in body.items():
+        if value is None or field in _READ or _is_ours(field, value):
+            continue
+        if field == "max_output_tokens" and type(value) is int:
+            known["max_tokens"] = value
+        elif field == "temperature" and isinstance(value, int | float):
+            known["temperature"] = float(value)
+        else:
+            extra[field] = ingest(value)
+        if field in _HELD_BY_SERVER:
+            notes.append(f"{field}: the conversation before this request is kept by the provider and cannot be read")
+    known |= _choice(body, extra)
+    known |= _thinking(body, extra)
+    return Options(**known, extra=extra)
+
+
+def _is_ours(field: str, value: object) -> bool:
+    return (field == "store" and value is False) or (field == "include" and value == [ENCRYPTED_REASONING])
+
+
+def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
+    choice = body.get("tool_choice")
+    if choice in ("auto", "none", "required"):
+        return {"choice": Choice(choice)}
+    chosen = object_of(choice)
+    if chosen.get("type") in ("function", "custom") and text_of(chosen.get("name")):
+        return {"tool": chosen["name"]}
+    if choice is not None:
+        extra["tool_choice"] = ingest(choice)
+    return {}
+
+
+def _thinking(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
+    reasoning = {name: value for name, value in object_of(body.get("reasoning")).items() if value is not None}
+    effort = reasoning.get("effort")
+    if reasoning.keys() - {"effort", "summary"} or reasoning.get("summary", "auto") != "auto":
+        extra["reasoning"] = ingest(reasoning)  # whole, because `extra` replaces the field
+    known: dict[str, Any] = {}
+    if effort == "none":
+        known["thinking"] = ThinkingSwitch.OFF
+    elif isinstance(effort, str):
+        known["effort"] = effort
+    if reasoning.get("summary") == "auto" and effort != "none":
+        known["thinking"] = ThinkingSwitch.ON
+    return known
+
+
+def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
+    """The tools of a request, and those that were added in the middle of it."""
+    tools = _definitions(body.get("tools"), "tools", notes)
+    for index, item in enumerate(objects_of(body.get("input"))):
+        if item.get("type") == "additional_tools":
+            tools += _definitions(item.get("tools"), f"input[{index}].tools", notes)
+    return tools
+
+
+def _definitions(source: object, path: str, notes: list[str]) -> list[ToolSpec]:
+    tools: list[ToolSpec] = []
+    for index, tool in enumerate(objects_of(source)):
+        place = f"{path}[{index}]"
+        kind = tool.get("type")
+        if kind == "namespace":
+            tools += _definitions(tool.get("tools"), f"{place}.tools", notes)
+            notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
+            continue
+        name, description = clean_text(text_of(tool.get("name"))), clean_text(text_of(tool.get("description")))
+        if kind == "function" and name:
+            parameters = object_of(ingest(tool.get("parameters")))
+            tools.append(ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description))
+        elif kind == "custom" and name:
+            tools.append(ToolSpec(name, description, _FREE_TEXT))
+            notes.append(f"{place}: the custom tool {name!r} is read as a function of one text, `input`")
+        else:
+            notes.append(f"{place}: a tool of type {kind!r} is the provider's own and was left out")
+    return tools
+
+
+_FREE_TEXT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}

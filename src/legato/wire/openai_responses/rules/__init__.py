@@ -1,0 +1,73 @@
+"""The rules of the Responses API.
+
+In:  a request body, and the target it is meant for.
+Out: violations; the body is not changed, and no body makes `check` raise.
+
+    items      messages, calls and outputs, reasoning, item ids
+    catalogue  the rules as documentation, each with a refused and an accepted body
+
+A body that continues what the server holds (`previous_response_id`, `conversation`, an item reference) may answer calls
+that it does not show.
+"""
+
+from __future__ import annotations
+
+import re
+
+from legato.model import Json, JsonObject, Target, ThinkingMode
+from legato.wire.contract import Violation
+from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
+from legato.wire.openai_responses.rules.catalogue import RULES
+from legato.wire.openai_responses.rules.items import ItemJudge
+
+__all__ = ["RULES", "check"]
+
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_STATE = ("previous_response_id", "conversation")
+_SOURCES = ("input", "prompt", *_STATE)
+
+
+def check(body: JsonObject, target: Target) -> list[Violation]:
+    """What `target` would hold against `body`."""
+    found = Findings()
+    if not examine_json(body, found):
+        return found.violations
+    if "messages" in body:
+        found.refuse("openai-responses/messages-field", "messages", "the history stands in `input`")
+    _examine_tools(body.get("tools"), found)
+    items = body.get("input")
+    if is_list(items):
+        judge = ItemJudge(
+            found,
+            holds_state=any(body.get(field) is not None for field in _STATE),
+            is_stored=body.get("store") is not False,
+            reasons=target.capabilities.thinking is not ThinkingMode.NEVER,
+            takes_calls=target.capabilities.native_tool_history,
+        )
+        for index, item in enumerate(items):
+            judge.item(f"input[{index}]", item)
+        judge.end()
+    elif not isinstance(items, str) and (items is not None or all(body.get(field) is None for field in _SOURCES)):
+        found.refuse("openai-responses/input-form", "input", "`input` is a string or an array of items")
+    return found.violations
+
+
+def _examine_tools(tools: Json, found: Findings) -> None:
+    if tools is None:
+        return
+    if not is_list(tools):
+        found.refuse("openai-responses/tool-form", "tools", "`tools` is an array")
+        return
+    for index, tool in enumerate(tools):
+        if not is_object(tool):
+            found.refuse("openai-responses/tool-form", f"tools[{index}]", "a tool is an object")
+        elif tool.get("type") == "function":
+            name = tool.get("name")
+            if not isinstance(name, str):
+                found.refuse(
+                    "openai-responses/tool-form", f"tools[{index}]", "the name of a function stands next to its type"
+                )
+            elif not _TOOL_NAME.fullmatch(name):
+                found.refuse(
+                    "openai-responses/tool-name", f"tools[{index}].name", f"{brief(name)} is no name for a tool"
+                )

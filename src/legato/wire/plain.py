@@ -1,0 +1,33 @@
+"""Blocks that a dialect has no place for, as plain text."""
+
+from __future__ import annotations
+
+import msgspec
+
+from legato.model import Code, HostedTool
+
+_LONGEST_RESULT = 2_000
+"""characters of a hosted tool's result that are quoted to a model which did not see it"""
+
+
+def fenced(code: Code) -> str:
+    """Code in a fence that the code itself does not contain."""
+    fence = "```"
+    while fence in code.code:
+        fence += "`"
+    return f"{fence}{code.language}\n{code.code}\n{fence}"
+
+
+def hosted_text(block: HostedTool) -> str:
+    """What another provider's tool did, for a model that cannot read the native record of it."""
+    arguments = f" {_json(block.arguments)}" if block.arguments else ""
+    if block.result in (None, ""):
+        return f"[The provider ran {block.name}{arguments}]"
+    result = block.result if isinstance(block.result, str) else _json(block.result)
+    if len(result) > _LONGEST_RESULT:
+        result = f"{result[:_LONGEST_RESULT]}…"
+    return f"[The provider ran {block.name}{arguments}, which gave:]\n{result}"
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

@@ -1,0 +1,25 @@
+"""The AI SDK dialect: a prompt of ModelMessages."""
+
+from __future__ import annotations
+
+from legato.model import Dialect
+from legato.wire.contract import DialectParts
+from legato.wire.vercel.decode import decode
+from legato.wire.vercel.encode import spell, tail
+from legato.wire.vercel.envelope import head
+from legato.wire.vercel.parse import parse
+from legato.wire.vercel.reply import reply, reply_stream
+from legato.wire.vercel.stream import PartsDecoder
+
+DIALECT = DialectParts(
+    name=Dialect.VERCEL,
+    messages_field="messages",
+    spell=spell,
+    tail=tail,
+    head=head,
+    decode=decode,
+    decoder=PartsDecoder,
+    parse=parse,
+    reply=reply,
+    reply_stream=reply_stream,
+)

@@ -1,0 +1,229 @@
+"""Read a prompt of ModelMessages back into entries.
+
+In:  a body with `messages` (or a `prompt`), ours or anybody's, with the field names of any version of the SDK.
+Out: entries, instructions, tools and options; what was not understood is named with its place.
+
+Each assistant message is one answer, each tool message one entry of results. Fixed texts that `encode` put in are
+recognised and taken out again.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+import msgspec
+
+from legato.model import (
+    Authority,
+    Block,
+    ClosureReason,
+    Entry,
+    Json,
+    JsonObject,
+    Media,
+    Speaker,
+    Text,
+    ToolCall,
+    ToolResponse,
+)
+from legato.wire.closures import read_closure
+from legato.wire.contract import Parsed
+from legato.wire.media_return import reunite
+from legato.wire.phrases import BRIDGES, EMPTY_RESULT, INSTRUCTION_MARK
+from legato.wire.vercel.content import Form, answer_blocks, is_result, message_output, read_file
+from legato.wire.vercel.fields import as_object, as_objects, as_text
+from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
+
+_ANSWER_PARTS = frozenset({"text", "reasoning", "file", "tool-call", "tool-result", "tool-error"})
+_RESULT_MEDIA = frozenset({"image-data", "image-url", "file-data", "file-url", "media", "file", "image"})
+
+
+def parse(body: JsonObject) -> Parsed:
+    """The conversation in `body`."""
+    notes: list[str] = []
+    reader = _Reader(notes)
+    source = body.get("messages") if body.get("messages") is not None else body.get("prompt")
+    if isinstance(source, str):
+        reader.read({"role": "user", "content": source}, "prompt")
+    elif isinstance(source, list):
+        for index, message in enumerate(cast("list[object]", source)):
+            reader.read(message, f"messages[{index}]")
+    elif source is not None:
+        notes.append("messages: not a list of messages")
+    return Parsed(
+        reader.entries,
+        system="\n\n".join(text for text in (read_system(body), *reader.system) if text),
+        tools=read_tools(body, notes),
+        model=read_model(body),
+        options=read_options(body),
+        notes=notes,
+    )
+
+
+class _Reader:
+    """Collects messages into entries."""
+
+    def __init__(self, notes: list[str]) -> None:
+        self.notes = notes
+        self.system: list[str] = []
+        self.entries: list[Entry] = []
+        self._names: dict[str, str] = {}
+        """the tool that each call id stands for"""
+        self._hosted: set[str] = set()
+        self._approvals: dict[str, str] = {}
+        """the call that each approval is about"""
+
+    def read(self, message: object, path: str) -> None:
+        if not isinstance(message, dict):
+            self.notes.append(f"{path}: not a message")
+            return
+        message = as_object(message)
+        content = f"{path}.content"
+        match message.get("role"):
+            case "system":
+                self._instruct(message.get("content"), content)
+            case "user":
+                self._hear(self._said(message.get("content"), content))
+            case "assistant":
+                self._answer(message.get("content"), content)
+            case "tool":
+                self._add(Speaker.TOOL, self._results(message.get("content"), content))
+            case role:
+                self.notes.append(f"{path}.role: {role!r} is read as user")
+                self._hear(self._said(message.get("content"), content))
+
+    def _add(self, speaker: Speaker, blocks: list[Block], authority: Authority = Authority.PERSON) -> None:
+        if blocks:
+            self.entries.append(Entry(speaker, tuple(blocks), authority=authority))
+
+    # The human side.
+
+    def _instruct(self, content: Json, path: str) -> None:
+        blocks = self._said(content, path)
+        if self.entries:
+            self._add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
+        else:
+            self.system += [block.text for block in blocks if isinstance(block, Text)]
+
+    def _hear(self, blocks: list[Block]) -> None:
+        first = blocks[0] if blocks else None
+        if self._is_bridge(blocks) or reunite(self.entries, blocks):
+            return
+        if isinstance(first, Text) and first.text.startswith(INSTRUCTION_MARK):
+            text = Text(first.text.removeprefix(INSTRUCTION_MARK))
+            self._add(Speaker.HUMAN, [text, *blocks[1:]], Authority.INSTRUCTION)
+        else:
+            self._add(Speaker.HUMAN, blocks)
+
+    def _is_bridge(self, blocks: list[Block]) -> bool:
+        after_answer = bool(self.entries) and self.entries[-1].speaker is Speaker.AI
+        return after_answer and len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text in BRIDGES
+
+    def _said(self, content: Json, path: str) -> list[Block]:
+        if isinstance(content, str):
+            return [Text(as_text(content))] if content else []
+        blocks: list[Block] = []
+        for index, part in enumerate(as_objects(content)):
+            block = self._said_part(part, f"{path}[{index}]")
+            if block is not None:
+                blocks.append(block)
+        return blocks
+
+    def _said_part(self, part: JsonObject, path: str) -> Block | None:
+        kind = part.get("type")
+        if kind == "text":
+            text = as_text(part.get("text"))
+            return Text(text) if text else None
+        media = read_file(part) if kind in ("image", "file") else None
+        if media is None:
+            self.notes.append(f"{path}: a part of type {kind!r} was not understood")
+        return media
+
+    # Answers and results.
+
+    def _answer(self, content: Json, path: str) -> None:
+        if isinstance(content, str):
+            self._add(Speaker.AI, [Text(as_text(content))] if content else [])
+            return
+        parts: list[JsonObject] = []
+        misplaced: list[Block] = []
+        for index, part in enumerate(as_objects(content)):
+            kind = as_text(part.get("type"))
+            if kind == "tool-approval-request":
+                self._approvals[as_text(part.get("approvalId"))] = as_text(part.get("toolCallId"))
+            elif kind not in _ANSWER_PARTS:
+                self.notes.append(f"{path}[{index}]: a part of type {kind!r} is kept only if its provider knows it")
+            if not self._is_hosted(part) and is_result(part):
+                misplaced.append(self._result(part))
+            else:
+                parts.append(part)
+        blocks = answer_blocks(parts, Form.MESSAGE, str)
+        self._names |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
+        self._add(Speaker.AI, blocks)
+        self._add(Speaker.TOOL, misplaced)
+
+    def _is_hosted(self, part: JsonObject) -> bool:
+        """Whether `part` is about a call that the provider executes itself, here or in an earlier message."""
+        wire_id = as_text(part.get("toolCallId"))
+        if part.get("providerExecuted") is True:
+            self._hosted.add(wire_id)
+        return wire_id in self._hosted
+
+    def _results(self, content: Json, path: str) -> list[Block]:
+        parts = as_objects(content)
+        answered = {as_text(part.get("toolCallId")) for part in parts if is_result(part)}
+        blocks: list[Block] = []
+        for index, part in enumerate(parts):
+            if is_result(part):
+                blocks.append(self._result(part))
+            elif part.get("type") == "tool-approval-response":
+                blocks += self._verdict(part, answered)
+            else:
+                self.notes.append(f"{path}[{index}]: a part of type {part.get('type')!r} was not understood")
+        return blocks
+
+    def _result(self, part: JsonObject) -> ToolResponse:
+        wire_id = as_text(part.get("toolCallId"))
+        name = as_text(part.get("toolName")) or self._names.get(wire_id, "")
+        return _response(message_output(part), wire_id, name)
+
+    def _verdict(self, part: JsonObject, answered: set[str]) -> list[Block]:
+        """A call that the user denied has no result of its own, unless one stands beside the verdict."""
+        wire_id = self._approvals.get(as_text(part.get("approvalId")), "")
+        if part.get("approved") is not False or not wire_id or wire_id in answered:
+            return []
+        said = as_text(part.get("reason")) or None
+        name = self._names.get(wire_id, "")
+        return [ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)]
+
+
+def _response(output: JsonObject, wire_id: str, name: str) -> ToolResponse:
+    kind, value = output.get("type"), output.get("value")
+    if kind == "execution-denied":
+        said = as_text(output.get("reason")) or None
+        return ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)
+    if kind == "content":
+        text, media = _content(as_objects(value))
+        return ToolResponse(wire_id=wire_id, tool_name=name, result=text, media=media)
+    if kind in ("error-text", "error-json"):
+        text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+        closure = read_closure(text, wire_id=wire_id, tool_name=name)
+        if closure is not None:
+            return closure
+        return ToolResponse(wire_id=wire_id, tool_name=name, error=text)
+    return ToolResponse(wire_id=wire_id, tool_name=name, result="" if value == EMPTY_RESULT else value)
+
+
+def _content(parts: list[JsonObject]) -> tuple[str, tuple[Media, ...]]:
+    """The texts and the media of an output; what is neither is quoted."""
+    texts: list[str] = []
+    media: list[Media] = []
+    for part in parts:
+        found = read_file(part) if as_text(part.get("type")) in _RESULT_MEDIA else None
+        if found is not None:
+            media.append(found)
+        elif part.get("type") == "text":
+            texts.append(as_text(part.get("text")))
+        else:
+            texts.append(msgspec.json.encode(part).decode())
+    return "\n".join(texts), tuple(media)

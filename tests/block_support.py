@@ -1,0 +1,123 @@
+"""For the tests of the Anthropic and Gemini dialects: targets, voices, whole bodies, and the vendors' types as judges."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+from anthropic.types import ContentBlockParam, MessageParam, ThinkingConfigParam, ToolChoiceParam, ToolUnionParam
+from google.genai import types as genai
+from pydantic import TypeAdapter
+
+from dialect_support import make_target, make_voice
+from legato.model import Decision, Dialect, Foreign, IdScheme, JsonObject, NameRule, Options, Target, ToolSpec
+from legato.transcript.units import Exchange, Unit
+from legato.wire.contract import DialectParts, End, Envelope, Spelled, Voice
+
+
+def claude(**capabilities: Any) -> Target:
+    """A target with what Claude takes."""
+    defaults: dict[str, Any] = {
+        "id_scheme": IdScheme.TOOLU,
+        "name_rule": NameRule.ANTHROPIC,
+        "documents": True,
+        "result_images": True,
+        "demands_tools": True,
+        "empty_text": False,
+    }
+    return make_target(Dialect.ANTHROPIC, **(defaults | capabilities))
+
+
+def gemini(**capabilities: Any) -> Target:
+    """A target with what Gemini takes."""
+    defaults: dict[str, Any] = {
+        "name_rule": NameRule.GEMINI,
+        "documents": True,
+        "audio": True,
+        "call_signatures": True,
+        "empty_text": False,
+    }
+    return make_target(Dialect.GEMINI, **(defaults | capabilities))
+
+
+def voice_for(target: Target, *, thinking_on: bool = False, foreign: Foreign = Foreign.DROP) -> Voice:
+    voice = make_voice(target, foreign=foreign, rule=target.capabilities.name_rule)
+    return dataclasses.replace(voice, thinking_on=thinking_on)
+
+
+def assemble(
+    dialect: DialectParts,
+    units: Sequence[Unit],
+    voice: Voice,
+    *,
+    tools: Sequence[ToolSpec] = (),
+    options: Options | None = None,
+    system: str = "",
+) -> tuple[JsonObject, list[Decision]]:
+    """A whole body from units, as a request holds it, and every decision on the way."""
+    messages: list[JsonObject] = []
+    decisions: list[Decision] = []
+    end = End.START
+    called: list[str] = []
+    for unit in units:
+        spelled = dialect.spell(unit, end, voice, True)
+        _join(messages, spelled, dialect.blocks_field)
+        end = spelled.end
+        decisions += spelled.decisions
+        if isinstance(unit, Exchange):
+            called += [call.name for call in unit.calls]
+    last = dialect.tail(end, voice)
+    _join(messages, last, dialect.blocks_field)
+    head = dialect.head(Envelope(system, tools, options or Options(), called), voice)
+    return {**head.fields, dialect.messages_field: messages}, [*decisions, *last.decisions, *head.decisions]
+
+
+def _join(messages: list[JsonObject], spelled: Spelled, field: str) -> None:
+    for group in spelled.groups:
+        assert group.blocks, "a group is never empty"
+        if not group.role:
+            messages += group.blocks
+        elif messages and messages[-1]["role"] == group.role:
+            messages[-1][field] += group.blocks
+        else:
+            messages.append({"role": group.role, field: list(group.blocks)})
+
+
+_BLOCK = TypeAdapter[Any](ContentBlockParam)
+_MESSAGE = TypeAdapter[Any](MessageParam)
+_TOOL = TypeAdapter[Any](ToolUnionParam)
+_CHOICE = TypeAdapter[Any](ToolChoiceParam)
+_THINKING = TypeAdapter[Any](ThinkingConfigParam)
+
+
+def accepted_by_anthropic(body: JsonObject) -> None:
+    """Raise unless the official client's types hold every part of `body`."""
+    for message in body["messages"]:
+        _MESSAGE.validate_python(message)
+        for block in message["content"]:
+            _BLOCK.validate_python(block)
+    for tool in body.get("tools", []):
+        _TOOL.validate_python(tool)
+    if "tool_choice" in body:
+        _CHOICE.validate_python(body["tool_choice"])
+    if "thinking" in body:
+        _THINKING.validate_python(body["thinking"])
+
+
+def accepted_by_gemini(body: JsonObject) -> None:
+    """Raise unless the official client's types, which refuse unknown fields, hold every part of `body`."""
+    for content in [*body["contents"], *([body["systemInstruction"]] if "systemInstruction" in body else [])]:
+        genai.Content.model_validate_json(msgspec.json.encode(content))
+    for tool in body.get("tools", []):
+        genai.Tool.model_validate_json(msgspec.json.encode(tool))
+    if "toolConfig" in body:
+        genai.ToolConfig.model_validate_json(msgspec.json.encode(body["toolConfig"]))
+    if "generationConfig" in body:
+        genai.GenerationConfig.model_validate_json(msgspec.json.encode(body["generationConfig"]))
+
+
+def shown(value: object) -> JsonObject:
+    """A value of a struct as plain data, for comparison."""
+    return cast(JsonObject, msgspec.to_builtins(value))

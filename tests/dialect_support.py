@@ -1,0 +1,97 @@
+"""What the tests of a dialect need: a target, a voice for it, units in one line, and the recorded samples."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legato.model import (
+    Answer,
+    CallId,
+    Capabilities,
+    Dialect,
+    Foreign,
+    JsonObject,
+    NameRule,
+    Origin,
+    Target,
+    ToolCall,
+)
+from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange
+from legato.wire.contract import Spelled, StreamDecoder, Voice
+from legato.wire.names import NameTable
+
+SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
+
+needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the recorded samples are not on this machine")
+
+
+def make_target(dialect: Dialect, **capabilities: Any) -> Target:
+    return Target(
+        dialect=dialect,
+        profile="test",
+        provider="acme",
+        model="model-1",
+        endpoint="https://acme.example/v1",
+        capabilities=Capabilities(**capabilities),
+    )
+
+
+class SameIds(dict[CallId, str]):
+    """Every call has the id `call_` and its own."""
+
+    def __missing__(self, key: CallId) -> str:
+        return f"call_{key}"
+
+
+def make_voice(target: Target, *, foreign: Foreign = Foreign.DROP, rule: NameRule = NameRule.OPENAI) -> Voice:
+    return Voice(target, SameIds(), NameTable(rule), target.is_home_of, foreign=foreign)
+
+
+def call(key: str, name: str = "read", **arguments: Any) -> ToolCall:
+    return ToolCall(name, arguments, f"call_{key}", CallId(key))
+
+
+def success(key: str, result: Any = "fine", **more: Any) -> Completion:
+    return Completion(CallId(key), CompletionKind.SUCCESS, result, **more)
+
+
+def failure(key: str, error: str = "it broke", **more: Any) -> Completion:
+    return Completion(CallId(key), CompletionKind.ERROR, None, error, **more)
+
+
+def exchange(blocks: Sequence[AnswerBlock], *completions: Completion, origin: Origin | None = None) -> Exchange:
+    return Exchange(1, tuple(blocks), completions, origin)
+
+
+def printed(spelled: Spelled) -> list[JsonObject]:
+    """The whole messages or items of a unit."""
+    return [block for group in spelled.groups for block in group.blocks]
+
+
+def reasons(spelled: Spelled) -> list[tuple[str, str]]:
+    return [(str(decision.action), decision.reason) for decision in spelled.decisions]
+
+
+def read_stream(make: Callable[[], StreamDecoder], pieces: Iterator[bytes] | list[bytes]) -> Answer:
+    decoder = make()
+    for piece in pieces:
+        decoder.feed(piece)
+    return decoder.finish()
+
+
+def read_every_way(make: Callable[[], StreamDecoder], data: bytes) -> Answer:
+    """The answer in `data`, which is the same whole, byte by byte and split anywhere."""
+    whole = read_stream(make, [data])
+    assert read_stream(make, (data[index : index + 1] for index in range(len(data)))) == whole
+    chance = random.Random(7)
+    for _ in range(3):
+        cuts = sorted(chance.sample(range(len(data) + 1), min(20, len(data))))
+        edges = [0, *cuts, len(data)]
+        assert read_stream(make, [data[a:b] for a, b in pairwise(edges)]) == whole
+    return whole

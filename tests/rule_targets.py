@@ -1,0 +1,166 @@
+"""Targets for the tests of the rules: one for every route that an example names, and one for every recorded exchange.
+
+Written down here, and not looked up in the catalogue, so that the rules are tested with nothing but themselves.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from legato.model import Capabilities, Dialect, IdScheme, NameRule, Target, ThinkingMode
+from legato.wire.anthropic import rules as anthropic
+from legato.wire.contract import Rule, Violation
+from legato.wire.gemini import rules as gemini
+from legato.wire.openai_chat import rules as openai_chat
+from legato.wire.openai_responses import rules as openai_responses
+from legato.wire.vercel import rules as vercel
+
+RULE_SETS: dict[Dialect, tuple[Rule, ...]] = {
+    Dialect.OPENAI_CHAT: openai_chat.RULES,
+    Dialect.OPENAI_RESPONSES: openai_responses.RULES,
+    Dialect.ANTHROPIC: anthropic.RULES,
+    Dialect.GEMINI: gemini.RULES,
+    Dialect.VERCEL: vercel.RULES,
+}
+CHECKS: dict[Dialect, Callable[[Any, Target], list[Violation]]] = {
+    Dialect.OPENAI_CHAT: openai_chat.check,
+    Dialect.OPENAI_RESPONSES: openai_responses.check,
+    Dialect.ANTHROPIC: anthropic.check,
+    Dialect.GEMINI: gemini.check,
+    Dialect.VERCEL: vercel.check,
+}
+
+
+def check(body: Any, target: Target) -> list[Violation]:
+    """Judge `body` by the rules of the target's dialect."""
+    return CHECKS[target.dialect](body, target)
+
+
+def chat(provider: str, model: str = "some-model", *, profile: str = "", **capabilities: Any) -> Target:
+    """A target that speaks Chat Completions."""
+    return _target(Dialect.OPENAI_CHAT, provider, model, profile=profile or provider, **capabilities)
+
+
+def responses(provider: str, model: str, **capabilities: Any) -> Target:
+    """A target that speaks Responses."""
+    capabilities = {"id_scheme": IdScheme.CALL64, "result_images": True, **capabilities}
+    return _target(Dialect.OPENAI_RESPONSES, provider, model, profile=provider, **capabilities)
+
+
+def claude(model: str, *, endpoint: str = "", **capabilities: Any) -> Target:
+    """A Claude, with what its version takes."""
+    is_new = any(name in model for name in ("opus-4-8", "opus-5", "sonnet-5", "fable"))
+    defaults: dict[str, Any] = {
+        "id_scheme": IdScheme.TOOLU,
+        "name_rule": NameRule.ANTHROPIC,
+        "result_images": True,
+        "demands_tools": True,
+        "empty_text": False,
+        "prefill": not is_new and "4-6" not in model,
+        "middle_system": is_new,
+        "thinking": ThinkingMode.ADAPTIVE if is_new else ThinkingMode.BUDGET,
+    }
+    return _target(
+        Dialect.ANTHROPIC, "anthropic", model, profile="anthropic", endpoint=endpoint, **{**defaults, **capabilities}
+    )
+
+
+def gemini_model(model: str, **capabilities: Any) -> Target:
+    """A Gemini, with what its version takes."""
+    defaults: dict[str, Any] = {
+        "name_rule": NameRule.GEMINI,
+        "call_signatures": "gemini-3" in model,
+        "prefill": "gemini-3.6" not in model,
+        "empty_text": False,
+    }
+    return _target(Dialect.GEMINI, "gemini", model, profile="gemini", **{**defaults, **capabilities})
+
+
+def _target(
+    dialect: Dialect, provider: str, model: str, *, profile: str, endpoint: str = "", **capabilities: Any
+) -> Target:
+    return Target(
+        dialect=dialect,
+        profile=profile,
+        provider=provider,
+        model=model,
+        endpoint=endpoint or f"https://{provider}.example/v1",
+        capabilities=Capabilities(**capabilities),
+    )
+
+
+def _thinking(profile: str, model: str) -> Target:
+    return chat(profile, model, thinking=ThinkingMode.SWITCH, thinking_default=True, reasoning_field=True)
+
+
+_CHAT = [
+    chat("openai", "gpt-4o"),
+    chat("mistral", "mistral-large-latest", id_scheme=IdScheme.NINE, user_after_tool=False),
+    chat("mistral", "open-mistral-7b", id_scheme=IdScheme.NINE, user_after_tool=False, text_beside_calls=False),
+    _thinking("kimi", "kimi-k2-thinking"),
+    _thinking("deepseek", "deepseek-reasoner"),
+    chat("strict", "some-model"),
+    chat("strict", "claude", empty_text=False),
+    chat("xai", "grok-4", profile="strict"),
+    chat("groq", "openai/gpt-oss-120b", profile="strict"),
+    chat("cerebras", "gpt-oss-120b", profile="strict"),
+]
+_RESPONSES = [
+    responses("openai", "gpt-5", thinking=ThinkingMode.EFFORT),
+    responses("vercel-gateway", "openai/gpt-5", native_tool_history=False),
+]
+_CLAUDE = [
+    claude("claude-sonnet-4-5"),
+    claude("claude-sonnet-4-6"),
+    claude("claude-opus-4-8"),
+    claude("claude-3-haiku-20240307", thinking=ThinkingMode.NEVER),
+]
+_GEMINI = [gemini_model("gemini-2.5-flash"), gemini_model("gemini-3-flash-preview"), gemini_model("gemini-3.6-flash")]
+_VERCEL = [_target(Dialect.VERCEL, "vercel", "openai/gpt-4o", profile="vercel")]
+
+TARGETS: list[Target] = [*_CHAT, *_RESPONSES, *_CLAUDE, *_GEMINI, *_VERCEL]
+
+
+def target_of_route(dialect: Dialect, route: str) -> Target:
+    """The target that an example names."""
+    return next(target for target in TARGETS if target.dialect is dialect and target.route == route)
+
+
+# --- recorded exchanges -----------------------------------------------------------------------------------------------
+
+_PROVIDERS = {
+    "api.openai.com": "openai",
+    "api.deepseek.com": "deepseek",
+    "api.mistral.ai": "mistral",
+    "api.moonshot.ai": "kimi",
+    "api.moonshot.cn": "kimi",
+    "api.groq.com": "groq",
+    "api.x.ai": "xai",
+    "api.cerebras.ai": "cerebras",
+    "openrouter.ai": "openrouter",
+    "router.huggingface.co": "huggingface",
+}
+
+
+def target_of_exchange(host: str, path: str, model: str) -> Target | None:
+    """The target of a recorded request; None for a dialect that is not spoken here."""
+    if host.startswith("bedrock-runtime"):
+        return None
+    if host.endswith("googleapis.com"):
+        return gemini_model(path.rpartition("/")[2].partition(":")[0])
+    if host == "api.anthropic.com":
+        return claude(model, endpoint=f"https://{host}{path}")
+    provider = _PROVIDERS.get(host, host)
+    if path.endswith("/responses"):
+        is_plain = model.startswith(("gpt-4", "gpt-3"))
+        return responses(provider, model, thinking=ThinkingMode.NEVER if is_plain else ThinkingMode.EFFORT)
+    if not path.endswith("/chat/completions"):
+        return None
+    if provider == "deepseek" or (provider == "kimi" and "thinking" in model):
+        return _thinking(provider, model)
+    if provider == "kimi":
+        return chat("kimi", model)
+    if provider == "mistral":
+        return chat("mistral", model, user_after_tool=False)
+    if provider == "openai":
+        return chat("openai", model, developer_role=not model.startswith("o1-mini"))
+    return chat(provider, model, profile="strict")

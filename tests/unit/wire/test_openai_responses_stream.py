@@ -1,0 +1,248 @@
+"""Responses streams: the same answer as the body, however the bytes are split."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dialect_support import SAMPLES, make_target, needs_samples, read_every_way
+from legato.errors import BadAnswer
+from legato.model import (
+    Answer,
+    CallKind,
+    Dialect,
+    Ending,
+    Entry,
+    HostedTool,
+    JsonObject,
+    NameRule,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+from legato.wire.contract import CallDelta, StreamDecoder, TextDelta, ThinkingDelta
+from legato.wire.names import NameTable
+from legato.wire.openai_responses import DIALECT
+
+TARGET = make_target(Dialect.OPENAI_RESPONSES)
+
+
+def decoder() -> StreamDecoder:
+    return DIALECT.decoder(TARGET, NameTable(NameRule.OPENAI))
+
+
+def fed(*events: JsonObject) -> StreamDecoder:
+    reader = decoder()
+    for event in events:
+        reader.event(event)
+    return reader
+
+
+def added(index: int, item: JsonObject) -> JsonObject:
+    return {"type": "response.output_item.added", "output_index": index, "item": item}
+
+
+def done(index: int, item: JsonObject) -> JsonObject:
+    return {"type": "response.output_item.done", "output_index": index, "item": item}
+
+
+def delta(kind: str, index: int, text: str, **more: Any) -> JsonObject:
+    return {"type": f"response.{kind}.delta", "output_index": index, "delta": text, **more}
+
+
+def completed(*output: JsonObject, **more: Any) -> JsonObject:
+    response = {"id": "resp_1", "model": "served-1", "status": "completed", "output": [*output], **more}
+    return {"type": "response.completed", "response": response}
+
+
+CREATED: JsonObject = {"type": "response.created", "response": {"id": "resp_1", "model": "served-1"}}
+CALL: JsonObject = {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "read", "arguments": '{"a":1}'}
+REASONING: JsonObject = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": [{"text": "one"}, {"text": "two"}],
+    "encrypted_content": "gA",
+}
+MESSAGE: JsonObject = {
+    "type": "message",
+    "id": "msg_1",
+    "phase": "final_answer",
+    "content": [{"type": "output_text", "text": "hello"}],
+}
+
+
+def test_deltas_are_shown_as_they_come() -> None:
+    reader = fed(CREATED, added(0, {"type": "reasoning"}))
+    assert reader.event(delta("reasoning_summary_text", 0, "one", summary_index=0)) == [ThinkingDelta("one")]
+    assert reader.event(delta("reasoning_summary_text", 0, "", summary_index=1)) == []
+    assert reader.event(delta("reasoning_summary_text", 0, "two", summary_index=1)) == [ThinkingDelta("\n\ntwo")]
+    assert reader.event(done(0, REASONING)) == []
+    assert reader.event(delta("output_text", 1, "hel", content_index=0)) == [TextDelta("hel")]
+    assert reader.event(delta("output_text", 1, "lo", content_index=0)) == [TextDelta("lo")]
+    assert reader.event(done(1, MESSAGE)) == []
+    assert reader.event(added(2, {**CALL, "arguments": ""})) == [CallDelta(0, "read")]
+    assert reader.event(delta("function_call_arguments", 2, '{"a"')) == [CallDelta(0, "", '{"a"')]
+    assert reader.event(done(2, CALL)) == []
+    assert reader.partial() == Answer(
+        Entry(
+            Speaker.AI,
+            (
+                Thinking("one\n\ntwo", native={"item": REASONING}),
+                Text("hello", native={"phase": "final_answer"}),
+                ToolCall("read", {"a": 1}, "call_1"),
+            ),
+            origin=TARGET.origin("served-1"),
+            ending=Ending.CUT,
+        ),
+        served="served-1",
+        response_id="resp_1",
+    )
+    end = completed(REASONING, MESSAGE, CALL, usage={"input_tokens": 1, "output_tokens": 2})
+    assert reader.event(end) == []
+    assert reader.finish() == DIALECT.decode(end["response"], TARGET, NameTable(NameRule.OPENAI))
+    assert reader.finish().usage == Usage(1, 2)
+
+
+def test_items_that_arrive_whole_are_shown_when_they_are_done() -> None:
+    custom: JsonObject = {"type": "custom_tool_call", "call_id": "call_2", "name": "sql", "input": "select"}
+    search: JsonObject = {"type": "web_search_call", "id": "ws_1"}
+    refusal: JsonObject = {"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}
+    reader = fed(CREATED)
+    assert reader.event(done(0, REASONING)) == [ThinkingDelta("one\n\ntwo")]
+    assert reader.event(done(1, search)) == []
+    assert reader.event(done(2, refusal)) == [TextDelta("no")]
+    assert reader.event(done(3, custom)) == [CallDelta(0, "sql", "select")]
+    reader.event(completed())
+    assert reader.finish().entry.blocks == (
+        Thinking("one\n\ntwo", native={"item": REASONING}),
+        HostedTool("web_search", wire_id="ws_1", native={"item": search}),
+        Text("no"),
+        ToolCall("sql", {"input": "select"}, "call_2", kind=CallKind.CUSTOM),
+    )
+    assert reader.finish().entry.ending is Ending.REFUSED
+
+
+def test_a_custom_call_grows_by_its_input() -> None:
+    item: JsonObject = {"type": "custom_tool_call", "call_id": "call_2", "name": "sql", "input": ""}
+    reader = fed(added(0, item))
+    assert reader.event(delta("custom_tool_call_input", 0, "sel")) == [CallDelta(0, "", "sel")]
+    partial = reader.partial()
+    assert partial is not None
+    assert partial.calls == (ToolCall("sql", {"input": "sel"}, "call_2", kind=CallKind.CUSTOM),)
+
+
+def test_the_finished_item_is_preferred_to_the_list_at_the_end() -> None:
+    stale = {**REASONING, "encrypted_content": "stale"}
+    reader = fed(done(0, REASONING), done(1, MESSAGE), completed(stale, MESSAGE))
+    assert reader.finish().entry.blocks[0] == Thinking("one\n\ntwo", native={"item": REASONING})
+
+
+def test_items_without_an_output_index_are_known_by_their_ids() -> None:
+    first = {"type": "response.output_text.delta", "item_id": "msg_1", "content_index": 0, "delta": "hello"}
+    closed = {"type": "response.output_item.done", "item": MESSAGE}
+    assert fed(first, closed, completed()).finish().text == "hello"
+    assert fed(first, closed, completed(MESSAGE)).finish().text == "hello"
+
+
+def test_an_item_that_was_never_whole_is_what_its_deltas_said() -> None:
+    reader = fed(delta("output_text", 0, "hel", content_index=0), completed())
+    assert reader.finish().entry.blocks == (Text("hel"),)
+
+
+def test_a_call_that_is_cut_by_the_limit_is_not_finished() -> None:
+    cut = {**CALL, "arguments": '{"a', "status": "incomplete"}
+    end = {"type": "response.incomplete", "response": {"incomplete_details": {"reason": "max_output_tokens"}}}
+    reader = fed(added(0, {**CALL, "arguments": ""}), delta("function_call_arguments", 0, '{"a'), done(0, cut), end)
+    assert reader.finish().calls == (ToolCall("read", {}, "call_1", raw='{"a', finished=False),)
+    assert reader.finish().entry.ending is Ending.LENGTH
+
+
+def test_unknown_events_are_survived() -> None:
+    reader = fed({"type": "response.something.new"}, {"type": "ping"}, {}, done(0, MESSAGE), completed())
+    assert reader.finish().text == "hello"
+
+
+@pytest.mark.parametrize(
+    ("event", "error"),
+    [
+        (
+            {"type": "error", "code": "overloaded", "message": "busy"},
+            {"type": "error", "code": "overloaded", "message": "busy"},
+        ),
+        ({"type": "error", "error": {"message": "busy"}}, {"message": "busy"}),
+        ({"error": {"message": "busy"}}, {"message": "busy"}),
+        ({"type": "response.failed", "response": {"error": {"message": "busy"}}}, {"message": "busy"}),
+        ({"type": "response.failed", "response": {}}, {}),
+    ],
+)
+def test_an_error_in_the_stream_is_a_bad_answer(event: JsonObject, error: JsonObject) -> None:
+    with pytest.raises(BadAnswer) as caught:
+        fed(event)
+    assert caught.value.facts["error"] == error
+
+
+def test_a_stream_that_stops_early_is_a_bad_answer_but_shows_what_was_visible() -> None:
+    reader = fed(CREATED, delta("output_text", 0, "hel", content_index=0))
+    with pytest.raises(BadAnswer, match="ended before"):
+        reader.finish()
+    partial = reader.partial()
+    assert partial is not None
+    assert (partial.text, partial.entry.ending) == ("hel", Ending.CUT)
+    assert fed(CREATED).partial() is None
+
+
+def test_an_empty_stream_is_a_bad_answer() -> None:
+    with pytest.raises(BadAnswer, match="empty"):
+        fed(completed()).finish()
+
+
+# --- recordings -------------------------------------------------------------------------------------------------------
+
+
+def recordings() -> list[tuple[str, bytes]]:
+    found: list[tuple[str, bytes]] = []
+    folder = SAMPLES / "vercel-ai-streams"
+    for path in sorted([*folder.glob("*responses____fix*.chunks.txt"), *folder.glob("*azure*.chunks.txt")]):
+        lines = [line for line in path.read_text().splitlines() if line.strip()]
+        found.append((path.name, "".join(f"data: {line}\n\n" for line in lines).encode()))
+    for path in sorted((SAMPLES / "opencode-recordings").glob("*.json")):
+        found += [(path.name, stream) for stream in _recorded_streams(path)]
+    return found
+
+
+def _recorded_streams(path: Path) -> list[bytes]:
+    interactions = json.loads(path.read_text())["interactions"]
+    return [
+        interaction["response"]["body"].encode()
+        for interaction in interactions
+        if interaction["request"].get("url", "").endswith("/responses")
+    ]
+
+
+def _last_response(data: bytes) -> JsonObject:
+    events = [json.loads(line[6:]) for line in data.decode().splitlines() if line.startswith("data: {")]
+    return next(event["response"] for event in reversed(events) if event["type"] == "response.completed")
+
+
+def _without_ciphers(answer: Answer) -> object:
+    """The provider encrypts the same reasoning anew for each event."""
+    text = json.dumps([repr(answer.entry), repr(answer.usage), answer.served, answer.response_id])
+    for item in (block.native.get("item", {}) for block in answer.entry.blocks if block.native):
+        for secret in ("encrypted_content", "fingerprint"):
+            text = text.replace(str(item.get(secret)), "…")
+    return text
+
+
+@needs_samples
+@pytest.mark.parametrize(("name", "data"), recordings() if SAMPLES.is_dir() else [])
+def test_a_recorded_stream_reads_as_its_body_does(name: str, data: bytes) -> None:
+    streamed = read_every_way(decoder, data)
+    body = _last_response(data)
+    if body["output"]:
+        assert _without_ciphers(streamed) == _without_ciphers(DIALECT.decode(body, TARGET, NameTable(NameRule.OPENAI)))
+    assert streamed.entry.blocks, name

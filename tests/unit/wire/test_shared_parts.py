@@ -1,0 +1,174 @@
+"""What all dialects share: arguments, events and the builder of streamed answers."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legato import resolve
+from legato.errors import BadAnswer
+from legato.model import CallKind, Ending, JsonObject, NameRule, Text, Thinking, ToolCall
+from legato.wire.arguments import RAW_KEY, Arguments, read_arguments, wire_arguments, wire_arguments_text
+from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
+from legato.wire.names import NameTable
+from legato.wire.sse import ServerSentEvent, SSEParser
+from legato.wire.stream import AnswerBuilder, EventDecoder
+
+
+@pytest.mark.parametrize(
+    ("source", "outcome"),
+    [
+        ({"a": 1}, Arguments({"a": 1})),
+        ('{"a": 1}', Arguments({"a": 1})),
+        ("", Arguments({})),
+        ("  ", Arguments({})),
+        (None, Arguments({})),
+        ("null", Arguments({})),
+        ("{}", Arguments({})),
+        ("[1]", Arguments({}, "[1]")),
+        ([1], Arguments({}, "[1]")),
+        ("7", Arguments({}, "7")),
+        ('{"a": "b', Arguments({}, '{"a": "b', finished=False)),
+        ('{"a":', Arguments({}, '{"a":', finished=False)),
+        ("{broken}", Arguments({}, "{broken}")),
+        ({RAW_KEY: "[1]"}, Arguments({}, "[1]")),
+        ({RAW_KEY: '{"a'}, Arguments({}, '{"a', finished=False)),
+        ({RAW_KEY: "x", "b": 1}, Arguments({RAW_KEY: "x", "b": 1})),
+    ],
+)
+def test_whatever_a_model_wrote_as_arguments_becomes_an_object(source: object, outcome: Arguments) -> None:
+    assert read_arguments(source) == outcome
+
+
+@given(st.one_of(st.text(), st.binary().map(repr)))
+def test_arguments_come_back_from_the_wire_as_they_were(source: str) -> None:
+    once = read_arguments(source)
+    call = ToolCall("x", once.value, raw=once.raw, finished=once.finished)
+    assert read_arguments(wire_arguments(call)) == read_arguments(wire_arguments_text(call)) == once
+
+
+EVENTS = (
+    b": comment\n\ndata: one\n\nevent: named\r\ndata: two\r\ndata: lines\r\n\r\ndata\rdata:x\r\rid: 3\n\ndata: last"
+)
+PARSED = [ServerSentEvent("", "one"), ServerSentEvent("named", "two\nlines"), ServerSentEvent("", "\nx")]
+
+
+@given(st.lists(st.integers(0, len(EVENTS)), max_size=20))
+def test_events_are_the_same_wherever_the_bytes_are_split(cuts: list[int]) -> None:
+    parser = SSEParser()
+    places = [0, *sorted(cuts), len(EVENTS)]
+    found: list[ServerSentEvent] = []
+    for start, end in itertools.pairwise(places):
+        found += parser.feed(EVENTS[start:end])
+    assert found + parser.close() == [*PARSED, ServerSentEvent("", "last")]
+
+
+def test_a_byte_order_mark_and_a_split_character_are_survived() -> None:
+    parser = SSEParser()
+    data = "\ufeffdata: ü\n\n".encode()
+    found = [event for byte in data for event in parser.feed(bytes([byte]))]
+    assert found == [ServerSentEvent("", "ü")]
+
+
+def builder() -> AnswerBuilder:
+    return AnswerBuilder(NameTable(NameRule.OPENAI))
+
+
+def test_the_builder_joins_pieces_under_their_keys_in_order_of_appearance() -> None:
+    answer = builder()
+    deltas: list[Delta] = []
+    deltas += answer.thinking("t", "hm")
+    deltas += answer.text("a", "Hel")
+    deltas += answer.call("c", name="read", wire_id="id1", arguments='{"a"')
+    deltas += answer.text("a", "lo")
+    deltas += answer.call("c", name="ignored", wire_id="ignored", arguments=": 1}")
+    deltas += answer.call("c")
+    answer.native("t", signature="s")
+    answer.native("t", signature="")
+    answer.append_native("t", "signature", "ig")
+    assert deltas == [
+        ThinkingDelta("hm"),
+        TextDelta("Hel"),
+        CallDelta(0, "read", '{"a"'),
+        TextDelta("lo"),
+        CallDelta(0, "", ": 1}"),
+    ]
+    assert answer.blocks() == (
+        Thinking("hm", native={"signature": "sig"}),
+        Text("Hello"),
+        ToolCall("read", {"a": 1}, "id1"),
+    )
+    assert answer.has_calls
+    assert "c" in answer
+    assert not answer.is_empty
+
+
+def test_a_call_that_was_cut_is_unfinished_unless_it_was_done_or_whole() -> None:
+    answer = builder()
+    answer.call("whole", name="x", arguments="{}")
+    answer.call("half", name="x", arguments='{"a')
+    answer.call("bare", name="x")
+    answer.call("done", name="x")
+    answer.done("done")
+    answer.done("unknown")
+    assert [call.finished for call in answer.blocks(cut=True) if isinstance(call, ToolCall)] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+
+
+def test_custom_calls_keep_their_text_and_whole_blocks_stand_in_their_place() -> None:
+    answer = builder()
+    answer.put("b", Text("whole"))
+    answer.call("c", name="patch", kind=CallKind.CUSTOM, arguments="not json")
+    answer.replace_arguments("c", "final text")
+    answer.text("empty", "")
+    assert answer.blocks() == (
+        Text("whole"),
+        ToolCall("patch", {"input": "final text"}, kind=CallKind.CUSTOM),
+    )
+
+
+class Letters(EventDecoder):
+    """A decoder for a stream of letters that ends with `end`."""
+
+    def event(self, event: JsonObject) -> list[Delta]:
+        if "end" in event:
+            self.ending = Ending(event["end"])
+            return []
+        return self.builder.text("t", event["letter"])
+
+
+def letters() -> Letters:
+    return Letters(resolve("openai/gpt-4o"), NameTable(NameRule.OPENAI))
+
+
+def test_a_stream_without_its_end_is_no_answer_but_what_was_visible_is_kept() -> None:
+    decoder = letters()
+    assert decoder.partial() is None
+    assert decoder.feed(b'data: {"letter": "a"}\n\ndata: [DONE]\n\ndata: 7\n\n') == [TextDelta("a")]
+    with pytest.raises(BadAnswer, match="ended before"):
+        decoder.finish()
+    partial = decoder.partial()
+    assert partial is not None
+    assert (partial.text, partial.entry.ending) == ("a", Ending.CUT)
+
+
+def test_a_stream_that_is_no_json_or_says_nothing_is_a_bad_answer() -> None:
+    with pytest.raises(BadAnswer, match="not valid JSON"):
+        letters().feed(b"data: {oops\n\n")
+    decoder = letters()
+    decoder.feed(b'data: {"end": "done"}\n\n')
+    with pytest.raises(BadAnswer, match="empty"):
+        decoder.finish()
+
+
+def test_an_event_without_its_last_blank_line_still_counts() -> None:
+    decoder = letters()
+    decoder.feed(b'data: {"letter": "a"}\n\ndata: {"end": "done"}')
+    assert decoder.finish().text == "a"
