@@ -1,0 +1,20 @@
+"""From a conversation to a request: `render`, `Request`, and the catalogue of providers and models."""
+
+from __future__ import annotations
+
+from legato.request.catalogue import Catalogue, default_catalogue, resolve, with_capabilities
+from legato.request.render import render
+from legato.request.report import Emitted, PrefixChange, RenderReport
+from legato.request.request import Request
+
+__all__ = [
+    "Catalogue",
+    "Emitted",
+    "PrefixChange",
+    "RenderReport",
+    "Request",
+    "default_catalogue",
+    "render",
+    "resolve",
+    "with_capabilities",
+]

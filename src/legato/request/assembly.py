@@ -1,0 +1,108 @@
+"""Printed groups as messages, and messages as bytes.
+
+In:  the groups of each unit, in order.
+Out: the list of messages, and the JSON of each, encoded once.
+
+Groups with a role join a neighbouring message of the same role; groups without one are messages already. The messages
+only ever grow at the end or are cut back to the place of a change, so a turn costs what is new. A message is never
+changed once it is in a list: requests that were made before share it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import msgspec
+
+from legato.model import JsonObject
+from legato.wire.contract import Group
+
+encode_json = msgspec.json.Encoder().encode
+
+
+class Place(NamedTuple):
+    """Where a unit begins: the number of messages before it, and of blocks in the message that it joined."""
+
+    messages: int
+    joined: int
+
+
+class Assembly:
+    """The messages of one spelling."""
+
+    def __init__(self, blocks_field: str) -> None:
+        self._field = blocks_field
+        self.messages: list[JsonObject] = []
+        self.version = 0
+        """grows whenever the messages change"""
+        self.bytes_held = 0
+        self._encoded: list[bytes] = []
+        self._places: list[Place] = []
+
+    def append(self, groups: tuple[Group, ...]) -> None:
+        """Add the next unit."""
+        messages = self.messages
+        self._places.append(self._place(groups))
+        if not groups:
+            return
+        self.version += 1
+        for group in groups:
+            if not group.role:
+                messages.extend(group.blocks)
+            elif messages and messages[-1]["role"] == group.role:
+                messages[-1] = {"role": group.role, self._field: [*messages[-1][self._field], *group.blocks]}
+                self._forget_from(len(messages) - 1)
+            else:
+                messages.append({"role": group.role, self._field: list(group.blocks)})
+
+    def cut(self, unit: int) -> None:
+        """Take the unit with this number, and all after it, away again."""
+        if unit >= len(self._places):
+            return
+        place = self._places[unit]
+        del self._places[unit:]
+        del self.messages[place.messages :]
+        if place.joined:
+            last = self.messages[-1]
+            self.messages[-1] = {"role": last["role"], self._field: last[self._field][: place.joined]}
+        self._forget_from(place.messages - (1 if place.joined else 0))
+        self.version += 1
+
+    def encoded(self) -> list[bytes]:
+        """The JSON of each message; what was encoded before is not encoded again."""
+        for message in self.messages[len(self._encoded) :]:
+            data = encode_json(message)
+            self.bytes_held += len(data)
+            self._encoded.append(data)
+        return self._encoded
+
+    def end(self) -> tuple[int, int] | None:
+        """The numbers of the last message and of the last block in it."""
+        if not self.messages or not self._field:
+            return None
+        return len(self.messages) - 1, len(self.messages[-1][self._field]) - 1
+
+    def _place(self, groups: tuple[Group, ...]) -> Place:
+        messages = self.messages
+        if groups and groups[0].role and messages and messages[-1]["role"] == groups[0].role:
+            return Place(len(messages), len(messages[-1][self._field]))
+        return Place(len(messages), 0)
+
+    def _forget_from(self, message: int) -> None:
+        for data in self._encoded[message:]:
+            self.bytes_held -= len(data)
+        del self._encoded[message:]
+
+
+def with_tail(messages: list[JsonObject], groups: tuple[Group, ...], blocks_field: str) -> list[JsonObject]:
+    """A copy of `messages` with `groups` at the end, for what stands in one request only."""
+    assembly = Assembly(blocks_field)
+    assembly.messages = list(messages)
+    assembly.append(groups)
+    return assembly.messages
+
+
+def join_json(fields: bytes, name: str, messages: list[bytes]) -> bytes:
+    """The body: the encoded object `fields`, with the encoded `messages` as its last member."""
+    comma = b"," if len(fields) > 2 else b""
+    return b"".join((fields[:-1], comma, b'"', name.encode(), b'":[', b",".join(messages), b"]}"))

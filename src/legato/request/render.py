@@ -1,0 +1,142 @@
+"""From a conversation to a request.
+
+target     a route resolved
+thinking   whether the model will think, settled before the provider can refuse it
+spelling   the units as this target's dialect prints them, only what is new
+head       system, tools and options around them
+tail       what stands at the end because the request may not end otherwise
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+from msgspec import structs
+
+from legato.errors import ImpossibleRequest
+from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, ingest
+from legato.request.assembly import encode_json
+from legato.request.catalogue import Catalogue, resolve
+from legato.request.request import Request
+from legato.request.spelling import Spelling
+from legato.request.thinking import settle_thinking, will_think
+from legato.request.voices import Voices
+from legato.transcript.conversation import Conversation
+from legato.transcript.units import Exchange
+from legato.wire.contract import Envelope, Head, Voice
+
+
+def render(
+    conversation: Conversation,
+    target: str | Target,
+    *,
+    tools: Iterable[object] = (),
+    system: str = "",
+    options: Options | None = None,
+    thinking: ThinkingPolicy | None = None,
+    tail: Sequence[Entry] = (),
+    catalogue: Catalogue | None = None,
+) -> Request:
+    """A request for `target` that holds the whole conversation, whatever happened in it.
+
+    Never fails because of a bad history: what is missing is closed, what is misplaced is moved, and `request.report`
+    says so. Raises `UnknownTarget` or `ImpossibleRequest` for a request that cannot be. `tail` is rendered as if it
+    had been recorded: the next message, results on their way. `tools` are tool specs or anything with a `spec`.
+    """
+    target = resolve(target, catalogue)
+    options = options or Options()
+    policy = thinking or ThinkingPolicy()
+    if tail:
+        conversation = conversation.copy()
+        conversation.apply(conversation.prepare(tail))
+    voices = Voices.of(conversation)
+    fingerprint, spelling = voices.spelling(target, policy, thinking_on=will_think(target, options))
+    change = spelling.advance()
+    newest_first = (printed.unit for printed in reversed(spelling.printed))
+    options, adjusted = settle_thinking(newest_first, spelling.voice, options, policy)
+    voice = replace(spelling.voice, thinking_on=will_think(target, options))
+    head = _head(spelling, voice, conversation, system, _specs(tools), options)
+    head_json = encode_json(head.fields)
+    end = spelling.parts.tail(spelling.end, voice)
+    request = Request(
+        spelling,
+        options,
+        head=head,
+        head_json=head_json,
+        tail=end.groups,
+        decisions=[*([adjusted] if adjusted else ()), *head.decisions, *end.decisions],
+        prefix_change=voices.prefix_change(fingerprint, spelling, change, head_json),
+        marks=_cache_marks(spelling) if options.cache else (),
+    )
+    spelling.cached_end = spelling.assembly.end()
+    return request
+
+
+def _head(
+    spelling: Spelling,
+    voice: Voice,
+    conversation: Conversation,
+    system: str,
+    tools: list[ToolSpec],
+    options: Options,
+) -> Head:
+    parts = spelling.parts
+    demands = voice.target.capabilities.demands_tools and not tools
+    envelope = Envelope(
+        system="\n\n".join(text for text in (conversation.instructions, system) if text.strip()),
+        tools=tools,
+        options=options,
+        called=_called(spelling) if demands else (),
+    )
+    head = parts.head(envelope, voice)
+    if options.cache and parts.mark_head:
+        return replace(head, fields=parts.mark_head(head.fields))
+    return head
+
+
+def _called(spelling: Spelling) -> list[str]:
+    """The names of the tools that the printed calls refer to, in order of appearance."""
+    names: dict[str, None] = {}
+    for printed in spelling.printed:
+        if type(printed.unit) is Exchange and printed.spelled.groups:
+            names.update((call.name, None) for call in printed.unit.calls)
+    return list(names)
+
+
+def _cache_marks(spelling: Spelling) -> list[tuple[int, int]]:
+    """Where the last request ended, if that still stands, and where this one ends."""
+    end = spelling.assembly.end() if spelling.parts.mark else None
+    if end is None:
+        return []
+    before = spelling.cached_end
+    stands = (
+        before is not None
+        and before < end
+        and before[1] < len(spelling.assembly.messages[before[0]][spelling.parts.blocks_field])
+    )
+    return [before, end] if stands and before is not None else [end]
+
+
+def _specs(tools: Iterable[object]) -> list[ToolSpec]:
+    return [_spec(tool) for tool in tools]
+
+
+def _spec(tool: object) -> ToolSpec:
+    """A tool spec from whatever describes a tool: ours, something with a `spec`, or a provider's definition."""
+    if isinstance(tool, ToolSpec):
+        return tool
+    spec = getattr(tool, "spec", None)
+    if isinstance(spec, ToolSpec):
+        return spec
+    if isinstance(tool, Mapping):
+        table = cast("Mapping[str, Any]", tool)
+        table = table.get("function", table)
+        if isinstance(table.get("name"), str):
+            described = ToolSpec(table["name"], str(table.get("description") or ""))
+            schema: Any = table.get("parameters") or table.get("input_schema")
+            return structs.replace(described, parameters=ingest(schema)) if schema else described
+    raise ImpossibleRequest(
+        f"{tool!r} does not describe a tool; pass a ToolSpec, a function with @tool, or a provider's tool definition"
+    )

@@ -1,0 +1,181 @@
+"""A request that is ready to leave, and the way back from its answer.
+
+`body` shares its values with the log and must not be changed; `copy()` gives one that may. `json()` is joined from
+bytes that earlier requests encoded. `decode` and `decoder` read the answer with this request's names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, cast
+
+import msgspec
+
+from legato.errors import BadAnswer, RenderError
+from legato.model import Answer, Decision, JsonObject, Options, Target, ingest
+from legato.model.hashing import digest
+from legato.request.assembly import encode_json, join_json, with_tail
+from legato.request.report import Emitted, PrefixChange, RenderReport
+from legato.request.sdk import sdk_arguments
+from legato.request.spelling import Spelling
+from legato.transcript.units import Exchange
+from legato.wire.contract import Group, Head, Severity, StreamDecoder, Violation
+
+
+class Request:
+    """One request for one target. `render` makes it."""
+
+    def __init__(
+        self,
+        spelling: Spelling,
+        options: Options,
+        *,
+        head: Head,
+        head_json: bytes,
+        tail: tuple[Group, ...],
+        decisions: Sequence[Decision],
+        prefix_change: PrefixChange | None,
+        marks: Sequence[tuple[int, int]],
+    ) -> None:
+        self.target: Target = spelling.voice.target
+        self.options = options
+        self.prefix_change = prefix_change
+        self._parts = spelling.parts
+        self._voice = spelling.voice
+        self._head = head
+        self._head_json = head_json
+        self._tail = tail
+        self._decisions = tuple(decisions)
+        self._marks = marks
+        # Snapshots: the spelling goes on, this request stays what it was.
+        self._assembly = spelling.assembly
+        self._version = spelling.assembly.version
+        self._unmarked = spelling.assembly.messages[:]
+        self._printed = spelling.printed[:]
+
+    # --- what leaves --------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def body(self) -> Mapping[str, Any]:
+        """The request body, to read: it shares values with the log. `copy()` may be changed."""
+        return {**self._head.fields, self._parts.messages_field: [*self._head.first, *self._messages()]}
+
+    def copy(self) -> JsonObject:
+        """The request body as a value of its own."""
+        return cast(JsonObject, msgspec.json.decode(self.json()))
+
+    def json(self) -> bytes:
+        """The request body as JSON."""
+        if self._assembly.version == self._version:
+            encoded = self._assembly.encoded()
+        else:  # the conversation has gone on; this request is encoded by itself
+            encoded = [encode_json(message) for message in self._unmarked]
+        messages = self._messages()
+        if messages is not self._unmarked:
+            # Few messages differ from the shared ones: those with a mark, and the tail.
+            encoded = [
+                data if message is shared else encode_json(message)
+                for message, shared, data in zip(messages, self._unmarked, encoded, strict=False)
+            ] + [encode_json(message) for message in messages[len(self._unmarked) :]]
+        if self._head.first:
+            encoded = [*map(encode_json, self._head.first), *encoded]
+        return join_json(self._head_json, self._parts.messages_field, encoded)
+
+    def digest(self) -> str:
+        """A short name for these very bytes."""
+        return digest(self.json())
+
+    def sdk(self) -> JsonObject:
+        """Keyword arguments for the official client of this provider."""
+        return sdk_arguments(self.target.dialect, cast(JsonObject, self.body), self.target.model)
+
+    def _messages(self) -> list[JsonObject]:
+        messages = self._unmarked
+        if self._tail:
+            messages = with_tail(messages, self._tail, self._parts.blocks_field)
+        return self._marked(messages) if self._marks else messages
+
+    def _marked(self, messages: list[JsonObject]) -> list[JsonObject]:
+        """`messages` with cache marks; a mark that its block may not carry moves to the block before it."""
+        mark, field = self._parts.mark, self._parts.blocks_field
+        if mark is None:
+            return messages
+        result = messages[:]
+        for number, last in self._marks:
+            blocks: list[JsonObject] = list(result[number][field])
+            for place in range(last, -1, -1):
+                marked = mark(blocks[place])
+                if marked is not None:
+                    blocks[place] = marked
+                    result[number] = {**result[number], field: blocks}
+                    break
+        return result
+
+    # --- what comes back ----------------------------------------------------------------------------------------------
+
+    def decode(self, response: object) -> Answer:
+        """The answer in a response body: a dict, JSON bytes, or the object that the official client returns."""
+        if isinstance(response, bytes | str):
+            try:
+                response = msgspec.json.decode(response)
+            except msgspec.DecodeError as error:
+                raise BadAnswer(f"the response is not JSON: {error}") from None
+        body = ingest(response)
+        if not isinstance(body, dict):
+            raise BadAnswer(f"a response body should be an object, not {type(response).__name__}")
+        return self._parts.decode(cast(JsonObject, body), self.target, self._voice.names)
+
+    def decoder(self) -> StreamDecoder:
+        """A decoder for one streamed answer."""
+        return self._parts.decoder(self.target, self._voice.names)
+
+    # --- what was done ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def report(self) -> RenderReport:
+        """What was closed, moved, dropped, renamed, and why."""
+        decisions: list[Decision] = []
+        emitted: list[Emitted] = []
+        ids = self._voice.ids
+        for printed in self._printed:
+            decisions += printed.decisions
+            unit = printed.unit
+            if type(unit) is Exchange and printed.spelled.groups:
+                emitted += [
+                    Emitted(
+                        call.id,
+                        ids[call.id],
+                        ids[completion.call_id],
+                        call.name,
+                        completion.kind.value,
+                        completion.reason.value if completion.reason else "",
+                    )
+                    for call, completion in zip(unit.calls, unit.completions, strict=True)
+                ]
+        decisions += self._decisions
+        return RenderReport(
+            format=f"{self.target.dialect}/{self.target.profile}",
+            route=self.target.route,
+            calls_seen=tuple(ids),
+            emitted=tuple(emitted),
+            decisions=tuple(decisions),
+            prefix_change=self.prefix_change,
+            strategy="native" if self.target.capabilities.native_tool_history else "text-embed",
+        )
+
+    def check(self) -> list[Violation]:
+        """What the provider's rules say about the body; empty if all is well."""
+        return self._parts.check(cast(JsonObject, self.body), self.target)
+
+    def verify(self) -> None:
+        """Raise `RenderError`, with the report, if the provider would refuse the body: nothing malformed is sent."""
+        refused = [violation for violation in self.check() if violation.severity is Severity.REFUSED]
+        if refused:
+            first = refused[0]
+            raise RenderError(
+                f"this request would be refused by {self.target.route}: {first.message} ({first.rule} at {first.path})",
+                layer="wire",
+                violations=[msgspec.to_builtins(violation) for violation in refused],
+                report=msgspec.to_builtins(self.report),
+            )

@@ -1,0 +1,154 @@
+"""What a conversation keeps for each target it was rendered for: names, ids and spellings.
+
+They live in the conversation's attachments, so nothing outlives it and no module keeps a cache. Spellings are dropped
+least recently used first when their encoded messages together pass a limit; the newest always stays.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from legato.model import (
+    IdScheme,
+    NameRule,
+    Origin,
+    PrefixCause,
+    Target,
+    ThinkingPolicy,
+)
+from legato.request.report import PrefixChange
+from legato.request.spelling import Spelling
+from legato.transcript.conversation import Conversation
+from legato.wire.contract import Voice
+from legato.wire.ids import IdTable
+from legato.wire.names import NameTable
+
+MAX_BYTES_HELD = 64 * 1024 * 1024
+"""Encoded messages that one conversation keeps for all its targets together."""
+
+
+class Fingerprint(Struct, frozen=True):
+    """Everything that can change how a unit is printed."""
+
+    target: Target
+    policy: ThinkingPolicy
+    thinking_on: bool
+    refused: tuple[Origin, ...]
+
+
+class _Newest(NamedTuple):
+    """The newest request to one target."""
+
+    fingerprint: Fingerprint
+    spelling: Spelling
+    head: bytes
+
+
+class Voices:
+    """The attachments of one conversation."""
+
+    def __init__(self, talk: Conversation) -> None:
+        self._talk = talk
+        self._names: dict[NameRule, NameTable] = {}
+        self._ids: dict[tuple[IdScheme, NameRule], IdTable] = {}
+        self._spellings: dict[Fingerprint, Spelling] = {}
+        self._newest: dict[str, _Newest] = {}
+
+    @classmethod
+    def of(cls, talk: Conversation) -> Voices:
+        """The voices of `talk`, made when they are first asked for."""
+        voices: Any = talk.attachments.get(cls)
+        if voices is None:
+            voices = talk.attachments[cls] = cls(talk)
+        return voices
+
+    def names(self, target: Target) -> NameTable:
+        """The projection of tool names for `target`."""
+        rule = target.capabilities.name_rule
+        if rule not in self._names:
+            self._names[rule] = NameTable(rule)
+        return self._names[rule]
+
+    def ids(self, target: Target) -> IdTable:
+        """The projection of call ids for `target`, extended to every call that was recorded."""
+        key = (target.capabilities.id_scheme, target.capabilities.name_rule)
+        if key not in self._ids:
+            self._ids[key] = IdTable(key[0], self.names(target))
+        table = self._ids[key]
+        table.extend(self._talk.ledger.in_order[table.count :])
+        return table
+
+    def spelling(self, target: Target, policy: ThinkingPolicy, *, thinking_on: bool) -> tuple[Fingerprint, Spelling]:
+        """The spelling for `target`, as far as it was printed before."""
+        relevant = thinking_on and target.capabilities.reasoning_field
+        refused = tuple(o for o in self._talk.ledger.refused_origins if o.provider == target.provider)
+        fingerprint = Fingerprint(target, policy, relevant, refused)
+        spelling = self._spellings.pop(fingerprint, None)
+        if spelling is None:
+            voice = Voice(
+                target=target,
+                ids=self.ids(target),
+                names=self.names(target),
+                is_home=_Home(target, refused),
+                thinking_on=relevant,
+                foreign=policy.foreign,
+            )
+            spelling = Spelling(self._talk, voice, policy)
+        else:
+            self.ids(target)
+        self._spellings[fingerprint] = spelling  # the newest stands last
+        self._drop_oldest()
+        return fingerprint, spelling
+
+    def prefix_change(
+        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: bytes
+    ) -> PrefixChange | None:
+        """Why the newest request does not extend the one before it to the same target; None if it does.
+
+        `change` is what changed within `spelling`; another spelling or another head than before may be a cause too.
+        """
+        route = fingerprint.target.route
+        before = self._newest.get(route)
+        self._newest[route] = _Newest(fingerprint, spelling, head)
+        if before is None:
+            return None
+        if before.spelling is not spelling:
+            first = spelling.first_difference(before.spelling)
+            change = None if first is None else PrefixChange(_cause(before.fingerprint, fingerprint), first)
+        if change is None and before.head != head:
+            return PrefixChange(PrefixCause.ENVELOPE, -1)
+        return change
+
+    def _drop_oldest(self) -> None:
+        held = sum(spelling.assembly.bytes_held for spelling in self._spellings.values())
+        while held > MAX_BYTES_HELD and len(self._spellings) > 1:
+            oldest = next(iter(self._spellings))
+            held -= self._spellings.pop(oldest).assembly.bytes_held
+
+
+def _cause(before: Fingerprint, now: Fingerprint) -> PrefixCause:
+    if before.refused != now.refused:
+        return PrefixCause.REASONING_REFUSED
+    return PrefixCause.THINKING_POLICY if before.policy != now.policy else PrefixCause.ENVELOPE
+
+
+class _Home:
+    """Whether native data from an origin may go to one target: it is its own, and was not refused before."""
+
+    def __init__(self, target: Target, refused: tuple[Origin, ...]) -> None:
+        self._target = target
+        self._refused = {_place(origin) for origin in refused}
+        self._last: tuple[Origin | None, bool] = (None, False)
+
+    def __call__(self, origin: Origin | None) -> bool:
+        if origin is None:
+            return False
+        if self._last[0] != origin:  # one origin usually follows itself
+            self._last = (origin, self._target.is_home_of(origin) and _place(origin) not in self._refused)
+        return self._last[1]
+
+
+def _place(origin: Origin) -> tuple[str, str, str, str]:
+    return origin.dialect, origin.provider, origin.endpoint, origin.account

@@ -1,0 +1,123 @@
+"""What holds for every log, however corrupt, for every target."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legato import Conversation, render, resolve
+from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy
+from legato.request import PrefixChange
+from legato.transcript import Exchange
+from legato.wire.contract import Severity
+from legato.wire.dialects import dialect_parts
+
+from builders import OTHER_ROUTES, ROUTES, talk, user
+from strategies import entries, interleaved, logs
+
+News = list[Entry | Record]
+ALL_ROUTES = (*ROUTES, *OTHER_ROUTES)
+POLICIES = st.builds(ThinkingPolicy, st.sampled_from(Include), st.sampled_from(Foreign))
+routes = pytest.mark.parametrize("route", ALL_ROUTES)
+
+FORMS = {
+    IdScheme.CALL40: re.compile(r"call_[A-Za-z0-9_-]{1,35}"),
+    IdScheme.CALL64: re.compile(r"call_[A-Za-z0-9_-]{1,59}"),
+    IdScheme.TOOLU: re.compile(r"toolu_[A-Za-z0-9_-]{1,58}"),
+    IdScheme.NINE: re.compile(r"[A-Za-z0-9]{9}"),
+    IdScheme.KIMI: re.compile(r"functions\.[A-Za-z_][A-Za-z0-9_-]{0,63}:[0-9]+"),
+}
+
+
+def pairs(body: Any, route: str) -> list[tuple[str, str]]:
+    """The body as a sequence of (role, block), cache marks aside: what a later render must extend."""
+    parts = dialect_parts(resolve(route).dialect)
+    found: list[tuple[str, str]] = []
+    for message in body[parts.messages_field]:
+        blocks = message.get(parts.blocks_field) if parts.blocks_field else None
+        for block in blocks if isinstance(blocks, list) else [message]:
+            plain = {key: value for key, value in block.items() if key != "cache_control"}
+            found.append((str(message.get("role", "")), json.dumps(plain, sort_keys=True)))
+    return found
+
+
+@routes
+@given(news=interleaved(), policy=POLICIES)
+@pytest.mark.req("REQ-915-004", "REQ-915-005", "REQ-915-023", "REQ-915-024", "REQ-915-025")
+def test_no_provider_would_refuse_the_request(route: str, news: News, policy: ThinkingPolicy) -> None:
+    request = render(talk(*news, user("and now?")), route, thinking=policy)
+    assert [violation for violation in request.check() if violation.severity is Severity.REFUSED] == []
+
+
+@routes
+@given(news=interleaved())
+@pytest.mark.req("REQ-915-010")
+def test_rendering_twice_is_rendering_once(route: str, news: News) -> None:
+    conversation = talk(*news, user("and now?"))
+    first = render(conversation, route)
+    again = render(conversation, route)
+    fresh = render(conversation.copy(), route)
+    assert first.body == fresh.body
+    assert pairs(first.body, route) == pairs(again.body, route)
+    assert again.prefix_change is None
+    assert json.loads(first.json()) == first.body
+
+
+@routes
+@given(news=interleaved(max_size=8))
+def test_a_later_render_extends_an_earlier_one_or_names_the_cause(route: str, news: News) -> None:
+    conversation = Conversation()
+    before: list[tuple[str, str]] = []
+    for item in news:
+        conversation.apply(conversation.prepare([item]))
+        request = render(conversation, route)
+        tail = {decision.reason for decision in request.report.decisions}
+        now = pairs(request.body, route)
+        body = now[:-1] if "tail" in tail else now
+        if body[: len(before)] != before:
+            assert isinstance(request.prefix_change, PrefixChange)
+        before = body
+        assert now == pairs(render(conversation.copy(), route).body, route)
+
+
+@routes
+@given(news=interleaved(), policy=POLICIES)
+@pytest.mark.req("REQ-915-015", "REQ-915-016", "REQ-915-017", "REQ-915-022", "REQ-915-024", "REQ-915-049")
+def test_ids_are_paired_one_to_one_and_of_the_targets_form_whatever_is_thought(
+    route: str, news: News, policy: ThinkingPolicy
+) -> None:
+    conversation = talk(*news, user("and now?"))
+    report = render(conversation, route, thinking=policy).report
+    form = FORMS[resolve(route).capabilities.id_scheme]
+    assert all(call.wire_id == call.result_wire_id for call in report.emitted)
+    assert len({call.wire_id for call in report.emitted}) == len({call.call_id for call in report.emitted})
+    assert all(form.fullmatch(call.wire_id) for call in report.emitted)
+    units = [
+        unit for unit in conversation.view(resolve(route).capabilities.window).units() if isinstance(unit, Exchange)
+    ]
+    assert [call.call_id for call in report.emitted] == [call.id for unit in units for call in unit.calls]
+
+
+@routes
+@given(news=logs(max_size=8), more=entries())
+def test_recording_more_never_changes_an_id(route: str, news: list[Entry], more: Entry) -> None:
+    conversation = talk(*news)
+    before = {call.call_id: call.wire_id for call in render(conversation, route).report.emitted}
+    conversation.record(more)
+    after = {call.call_id: call.wire_id for call in render(conversation, route).report.emitted}
+    assert all(after.get(call, wire_id) == wire_id for call, wire_id in before.items())
+
+
+@routes
+@given(news=logs(max_size=8))
+def test_rendering_changes_nothing(route: str, news: list[Entry]) -> None:
+    conversation = talk(*news)
+    before = list(conversation.log)
+    body = render(conversation, route).copy()
+    body.clear()
+    assert list(conversation.log) == before
