@@ -1,0 +1,86 @@
+"""When to try the same route again, and how long to wait.
+
+In:  the error, the attempt that failed, a random number.
+Out: seconds to wait, or None: no more.
+
+Waits grow exponentially with full jitter, so that a thousand clients that failed together do not return together. A
+wait that the provider names is honoured up to a limit of patience; beyond that, another route is better. All retries
+draw on one budget: each request pays a fraction of a token in and each retry takes a whole one out, so an outage
+multiplies the traffic by at most a little more than one, however many sessions there are.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from legato.errors import BadAnswer, Overloaded, ProviderError, RateLimited, TimedOut, Unreachable
+
+
+class Patience(Struct, frozen=True, forbid_unknown_fields=True):
+    """How often and how long, in seconds.
+
+    `attempts` counts the requests of one step on one route. `slow_attempts` holds for what costs long waits or a whole
+    answer each time. `longest_wait` is the longest wait that a provider may ask for before its route is left.
+    """
+
+    attempts: int = 3
+    slow_attempts: int = 2
+    first_wait: float = 0.5
+    most_backoff: float = 8.0
+    longest_wait: float = 60.0
+
+
+TRANSIENT: tuple[type[ProviderError], ...] = (RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer)
+"""what may pass if tried again; everything else stays as it is until somebody acts"""
+
+_SLOW = (TimedOut, BadAnswer)
+
+
+def is_transient(error: ProviderError) -> bool:
+    """Whether the same request may pass later, without anybody doing anything."""
+    return isinstance(error, TRANSIENT)
+
+
+def asked_wait(error: ProviderError) -> float | None:
+    """The wait that the provider asked for, if it did."""
+    return error.retry_after if isinstance(error, RateLimited | Overloaded) else None
+
+
+def wait_before_retry(error: ProviderError, attempt: int, patience: Patience, *, chance: float) -> float | None:
+    """Seconds until the next attempt after `attempt` (counted from 1) failed; None if there should be none.
+
+    `chance` is a random number from 0 to 1.
+    """
+    if attempt >= (patience.slow_attempts if isinstance(error, _SLOW) else patience.attempts):
+        return None
+    asked = asked_wait(error)
+    if asked is None:
+        return chance * min(patience.most_backoff, patience.first_wait * 2 ** min(attempt - 1, 30))
+    # The jitter comes on top: a moment earlier than asked would be refused again.
+    return asked + chance * patience.first_wait if asked <= patience.longest_wait else None
+
+
+class RetryBudget:
+    """A bucket of tokens that all routers of a process share. It begins full, so that a short run may retry too."""
+
+    def __init__(self, *, capacity: float = 10.0, per_request: float = 0.2) -> None:
+        """Retries are at most `capacity` and `per_request` times the requests, over any length of time."""
+        self.capacity = capacity
+        self.per_request = per_request
+        self._tokens = capacity
+
+    @property
+    def tokens(self) -> float:
+        """What is left."""
+        return self._tokens
+
+    def deposit(self) -> None:
+        """A new request begins."""
+        self._tokens = min(self.capacity, self._tokens + self.per_request)
+
+    def withdraw(self) -> bool:
+        """Take a token for a retry; false if there is none."""
+        if self._tokens < 1.0:
+            return False
+        self._tokens -= 1.0
+        return True

@@ -1,0 +1,158 @@
+"""Which error a refusal is: by the body first, by the status second.
+
+In:  a status (None for an error that was streamed), headers, and the provider's complaint.
+Out: one `ProviderError`, whose type says who can act, with the provider's words and plain facts.
+
+A 400 alone says nothing: it may be our shape, a missing model, an empty balance, a full window or a policy. So the
+wordings of `wordings.py` are consulted first, in an order that depends on the status. A refusal in words that nobody
+has written down yet counts as a refusal of our shape if it points into the body, and else as the user's matter; both
+stop, and neither walks a failover chain. No secret is in any message.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from legato.errors import (
+    BadAnswer,
+    BadRequest,
+    ContextTooLong,
+    Overloaded,
+    ProtocolRefused,
+    ProviderError,
+    QuotaExhausted,
+    RateLimited,
+    TimedOut,
+    Unauthorized,
+)
+from legato.transport.complaint import Complaint
+from legato.transport.keys import scrub
+from legato.transport.outgoing import WireRequest
+from legato.transport.waiting import retry_after
+from legato.transport.wordings import ALL, BROKEN_SERVER, OWN_REASONING, PLACE, PLAIN_QUOTA, READING, Wording
+
+BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
+    401: (Unauthorized, "key"),
+    402: (QuotaExhausted, "balance"),
+    403: (Unauthorized, "permission"),
+    404: (BadRequest, "endpoint"),
+    408: (TimedOut, "slow"),
+    409: (Overloaded, "busy"),
+    410: (BadRequest, "model"),
+    413: (ContextTooLong, "window"),
+    425: (Overloaded, "busy"),
+    429: (RateLimited, "rate"),
+    498: (Overloaded, "busy"),
+    504: (TimedOut, "slow"),
+    524: (TimedOut, "slow"),
+}
+"""what a status means where the body does not say better; any other 5xx is `Overloaded`"""
+
+ADVICE: dict[type[ProviderError], str] = {
+    ProtocolRefused: "This is a fault of the request and not of yours; the report of the request shows what was sent",
+    BadRequest: "Choose another model or option, or change what was asked",
+    Unauthorized: "Check the key of this provider and what it is allowed to do",
+    QuotaExhausted: "Add to the balance of this account, or choose another provider",
+    RateLimited: "Wait, then try again",
+    Overloaded: "Try again later, or choose another provider",
+    TimedOut: "Try again, or allow more time",
+    ContextTooLong: "Shorten the conversation, or choose a model with a larger window",
+    BadAnswer: "Try again",
+}
+
+ADVICE_ABOUT: dict[str, str] = {
+    "endpoint": "Check the endpoint of this provider",
+    "media": "Take out or convert the file that it names",
+    "model": "Check the name of the model, or choose another one",
+    "policy": "Change what was asked; the provider does not allow it",
+    "region": "Choose another provider; this one is not offered where you are",
+}
+"""more exact than the advice for the type of the error"""
+
+HEADLINE: dict[type[ProviderError], str] = {
+    ProtocolRefused: "refused the shape of the request",
+    BadRequest: "refused what was asked for",
+    Unauthorized: "did not accept the key",
+    QuotaExhausted: "says that the balance or quota is used up",
+    RateLimited: "got too many requests",
+    Overloaded: "failed or is too busy",
+    TimedOut: "took too long",
+    ContextTooLong: "says that the conversation is too long for the model",
+    BadAnswer: "gave an answer that cannot be used",
+}
+
+REQUEST_IDS = ("request-id", "x-request-id", "x-goog-request-id", "cf-ray")
+
+
+def classify(
+    complaint: Complaint,
+    request: WireRequest,
+    *,
+    status: int | None = None,
+    headers: Mapping[str, str] | None = None,
+    now: float = 0.0,
+) -> ProviderError:
+    """The error that `complaint` is. `now`, in seconds since the epoch, is needed for waits given as a date."""
+    headers = headers or {}
+    wait = retry_after(headers, complaint, now=now)
+    kind, about = _judge(complaint, _implied(complaint) if status is None else status, waits=wait is not None)
+    said = scrub(complaint.message, request.secrets.values())
+    facts: dict[str, Any] = {
+        "route": request.route,
+        "place": request.place,
+        "layer": "provider",
+        "status": status,
+        "provider_message": said,
+        "provider_type": complaint.type,
+        "provider_code": complaint.code,
+        "provider_param": complaint.param,
+        "request_id": next((headers[name] for name in REQUEST_IDS if name in headers), ""),
+        ("rule" if kind is ProtocolRefused else "about"): about,
+    }
+    where = "in the stream" if status is None else f"HTTP {status}"
+    quoted = f": {said.rstrip('.')}" if said else ""
+    message = f"{request.route} {HEADLINE[kind]} ({where}){quoted}. {ADVICE_ABOUT.get(about, ADVICE[kind])}."
+    if kind is RateLimited:
+        return RateLimited(message, retry_after=wait, **facts)
+    if kind is Overloaded:
+        return Overloaded(message, retry_after=wait, **facts)
+    return kind(message, **facts)
+
+
+def refuses_own_reasoning(error: Exception) -> bool:
+    """Whether a provider refused reasoning of its own (made under another account, or at another host of the model)."""
+    return isinstance(error, ProtocolRefused) and error.facts.get("rule") == OWN_REASONING
+
+
+def _implied(complaint: Complaint) -> int | None:
+    """The status of an error that was streamed after a 200, where its code or type implies one."""
+    if complaint.status is not None:
+        return complaint.status
+    return 400 if "invalid_request" in complaint.haystack else None
+
+
+def _judge(complaint: Complaint, status: int | None, *, waits: bool) -> tuple[type[ProviderError], str]:
+    for group in _groups(status):
+        if group is PLAIN_QUOTA and waits:
+            continue  # an empty balance does not fill itself in the time that was named
+        for row in group:
+            if row.pattern.search(complaint.haystack):
+                return row.kind, row.about
+    if status is None:
+        return BadAnswer, "unknown"
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    if status >= 500:
+        return Overloaded, "busy"
+    if status < 400:
+        return BadRequest, "endpoint"
+    if PLACE.search(complaint.haystack) or PLACE.search(complaint.param.lower()) or status == 422:
+        return ProtocolRefused, "unknown"
+    return BadRequest, "unknown"
+
+
+def _groups(status: int | None) -> tuple[tuple[Wording, ...], ...]:
+    if status is None or status not in READING:
+        return BROKEN_SERVER if status is not None and status >= 500 else ALL
+    return READING[status]

@@ -1,0 +1,68 @@
+"""The seam between what is said and how it travels.
+
+A transport has one method, so a provider that lives in this process is a small class: it takes a `WireRequest` and
+gives back a `WireResponse` without a socket. What a transport raises is already typed: `Unreachable`, `TimedOut`, and
+`BadAnswer` for a body that breaks off; the status and the body are judged elsewhere, alike for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from msgspec import Struct
+
+from legato.transport.outgoing import WireRequest
+
+
+async def _nothing_to_close() -> None:
+    return
+
+
+@dataclass(frozen=True, slots=True)
+class WireResponse:
+    """The beginning of a response: its status and headers (names in lower case), and its body as it arrives.
+
+    `close` gives back what the response holds, also when the body was not read to its end; twice does no harm.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    chunks: AsyncIterator[bytes]
+    close: Callable[[], Awaitable[None]] = _nothing_to_close
+
+
+class Transport(Protocol):
+    """Whatever carries a request to somebody who answers."""
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        """Send `request` and wait for the beginning of the response; raises `ProviderError` if there is none."""
+        ...
+
+
+class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long to wait, in seconds; None waits for ever.
+
+    `first_byte` counts from the moment of sending to the first byte of the body: a response whose headers come at once
+    and whose body never begins is as slow as one that never comes. For an answer that is not streamed it covers all of
+    the model's work.
+    """
+
+    connect: float | None = 15.0
+    first_byte: float | None = 300.0
+    between_chunks: float | None = 120.0
+
+
+def whole_response(
+    status: int, body: bytes | Iterable[bytes], headers: Mapping[str, str] | None = None
+) -> WireResponse:
+    """A response whose body is already here, whole or in pieces: for simulated providers and for tests."""
+    pieces = [body] if isinstance(body, bytes) else body
+    named = {name.lower(): value for name, value in (headers or {}).items()}
+    return WireResponse(status, {"content-type": "application/json", **named}, _each(pieces))
+
+
+async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece

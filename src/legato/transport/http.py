@@ -1,0 +1,197 @@
+"""The only sockets: requests over HTTP, with limits on waiting.
+
+In:  a `WireRequest`.
+Out: a `WireResponse` whose chunks arrive as the provider sends them.
+
+Proxies (`HTTPS_PROXY`, `NO_PROXY`, ...) and a custom authority (`SSL_CERT_FILE`, `SSL_CERT_DIR`) are taken from the
+environment. Nothing of one request reaches another but the connection: cookies are refused, redirects are not followed
+(a redirect would carry the key to a host that nobody named), and no netrc is read. Whoever cancels a request closes
+its connection, so that the provider stops working for nobody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import anyio
+
+from legato.errors import BadAnswer, CallerError, ConfigError, ProviderError, TimedOut, Unreachable
+from legato.transport.contract import Timeouts, WireResponse
+from legato.transport.outgoing import WireRequest
+
+if TYPE_CHECKING:
+    import httpx2
+
+_CLOSING = 2.0
+"""seconds that giving back a connection may take; it is shielded from cancellation, so it must have an end"""
+
+
+class HttpTransport:
+    """Sends requests over HTTP/1.1 with a pool of connections; `aclose`, or leaving `async with`, closes them."""
+
+    def __init__(self, timeouts: Timeouts | None = None, *, connections: int = 100, idle_for: float = 30.0) -> None:
+        """`connections` bounds the pool; a connection that was idle for `idle_for` seconds is not used again."""
+        self.timeouts = timeouts or Timeouts()
+        self._connections = connections
+        self._idle_for = idle_for
+        self._client: httpx2.AsyncClient | None = None
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        """Send `request`; the response begins when its headers are here."""
+        import httpx2
+
+        client = self._client or self._open()
+        failure: ProviderError | CallerError
+        started = anyio.current_time()
+        with anyio.move_on_after(self.timeouts.first_byte):
+            try:
+                response = await client.send(
+                    client.build_request(
+                        request.method, request.url, headers=request.sent_headers(), content=request.body
+                    ),
+                    stream=True,
+                )
+            except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+                failure = _failure(error, request, began=False)
+            else:
+                chunks = _Chunks(response, request, self.timeouts, started)
+                return WireResponse(response.status_code, dict(response.headers), chunks, chunks.aclose)
+            # Not from the handler above: the client's own error holds the request with its headers.
+            raise failure
+        raise _timed_out(request, "first byte", self.timeouts.first_byte)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _open(self) -> httpx2.AsyncClient:
+        # Here and not in the constructor: loading the authorities takes a while, and many a run never sends anything.
+        import httpx2
+
+        try:
+            self._client = httpx2.AsyncClient(
+                trust_env=True,
+                follow_redirects=False,
+                cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+                timeout=httpx2.Timeout(
+                    connect=self.timeouts.connect, read=None, write=None, pool=self.timeouts.connect
+                ),
+                limits=httpx2.Limits(
+                    max_connections=self._connections,
+                    max_keepalive_connections=self._connections,
+                    keepalive_expiry=self._idle_for,
+                ),
+            )
+        except (ImportError, OSError, ValueError, httpx2.InvalidURL) as error:
+            raise ConfigError(
+                "the proxy or certificate settings of the environment cannot be used "
+                f"({type(error).__name__}); check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
+            ) from None
+        return self._client
+
+
+class _Chunks:
+    """The body of one response, piece by piece; each wait has its limit.
+
+    A class and not a generator: a generator would have to yield inside the cancel scope of its own limit.
+    """
+
+    def __init__(self, response: httpx2.Response, request: WireRequest, timeouts: Timeouts, started: float) -> None:
+        self._response = response
+        self._request = request
+        self._timeouts = timeouts
+        self._started = started
+        self._pieces: AsyncGenerator[bytes, None] = response.aiter_bytes()
+        self._began = False
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        import httpx2
+
+        failure: ProviderError | CallerError | None = None
+        with anyio.move_on_after(self._patience()):
+            try:
+                piece = await anext(self._pieces)
+            except (httpx2.HTTPError, httpx2.StreamError) as error:
+                failure = _failure(error, self._request, began=self._began)
+            else:
+                self._began = True
+                return piece
+        if failure is None:
+            limit = self._timeouts.between_chunks if self._began else self._timeouts.first_byte
+            failure = _timed_out(self._request, "between chunks" if self._began else "first byte", limit)
+        raise failure
+
+    def _patience(self) -> float | None:
+        if self._began:
+            return self._timeouts.between_chunks
+        if self._timeouts.first_byte is None:
+            return None
+        return max(0.0, self._started + self._timeouts.first_byte - anyio.current_time())
+
+    async def aclose(self) -> None:
+        """Give the connection back, or close it if the body was not read to its end."""
+        with anyio.move_on_after(_CLOSING, shield=True):
+            await self._pieces.aclose()
+            await self._response.aclose()
+
+
+def _failure(error: Exception, request: WireRequest, *, began: bool) -> ProviderError | CallerError:
+    """Our error for one of the HTTP client's; only the type is taken over, since its text may quote headers."""
+    import httpx2
+
+    kind = type(error).__name__
+    facts = {"route": request.route, "place": request.place, "layer": "transport", "kind": kind}
+    match error:
+        case httpx2.InvalidURL() | httpx2.UnsupportedProtocol():
+            return ConfigError(
+                f"the endpoint of {request.route} is not a URL that can be asked: {request.place}; correct it", **facts
+            )
+        case httpx2.TimeoutException():
+            what = "a free connection" if isinstance(error, httpx2.PoolTimeout) else "a connection"
+            return TimedOut(
+                f"waiting for {what} to {request.route} at {request.place} took too long ({kind}); "
+                "try again, or allow more time for connecting",
+                phase="connect",
+                **facts,
+            )
+        case httpx2.ProxyError():
+            return Unreachable(
+                f"the proxy refused to connect {request.route} to {request.place}; check the proxy settings", **facts
+            )
+        case _ if began or isinstance(error, httpx2.DecodingError):
+            return BadAnswer(
+                f"the answer of {request.route} broke off: the connection to {request.place} failed ({kind})",
+                **facts,
+            )
+        case _:
+            return Unreachable(
+                f"{request.route} cannot be reached at {request.place} ({kind}); check the network and the endpoint",
+                **facts,
+            )
+
+
+def _timed_out(request: WireRequest, phase: str, limit: float | None) -> TimedOut:
+    return TimedOut(
+        f"{request.route} was silent for longer than {limit:g} seconds ({phase}); try again, or allow more time",
+        phase=phase,
+        limit=limit,
+        route=request.route,
+        place=request.place,
+        layer="transport",
+    )

@@ -1,0 +1,166 @@
+"""A request as data: what would be sent, to the last byte, before anything is sent.
+
+In:  a target, the bytes of a body, a key.
+Out: a `WireRequest`, which any transport can carry: the one with sockets, or a provider simulated in this process.
+
+An endpoint is the base URL that a vendor documents (`https://api.openai.com/v1`, `https://api.anthropic.com`,
+`https://generativelanguage.googleapis.com/v1beta`); what stands behind it is a fact of the dialect, in one table. A
+request carries the headers of its own target only: nothing is taken over from an earlier request.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlsplit, urlunsplit
+
+from msgspec import Struct
+
+from legato import __version__
+from legato.errors import ConfigError
+from legato.model import Dialect, Target
+from legato.transport.keys import Key
+
+
+class WireRequest(Struct, frozen=True, kw_only=True):
+    """One request. `headers` holds what anybody may see, `secrets` the headers that nobody may."""
+
+    method: str
+    url: str
+    headers: dict[str, str]
+    secrets: dict[str, Key]
+    body: bytes
+    stream: bool
+    target: Target
+
+    @property
+    def dialect(self) -> Dialect:
+        """The family of shapes that the answer will have."""
+        return self.target.dialect
+
+    @property
+    def route(self) -> str:
+        """What a person calls the other end."""
+        return self.target.route
+
+    @property
+    def place(self) -> str:
+        """The URL without user, password and query, for messages."""
+        return shown_url(self.url)
+
+    def sent_headers(self) -> dict[str, str]:
+        """All headers with their values: for the transport that writes them, and for nothing else."""
+        return {**self.headers, **{name: secret.reveal() for name, secret in self.secrets.items()}}
+
+    def __repr__(self) -> str:
+        names = ", ".join(sorted({*self.headers, *self.secrets}))
+        return (
+            f"WireRequest({self.method} {self.place}, route={self.route!r}, headers=[{names}], "
+            f"body={len(self.body):,} bytes, stream={self.stream})"
+        )
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        # msgspec gives every struct one that shows all fields, the body too.
+        return [("request", repr(self))]
+
+
+class Door(NamedTuple):
+    """How a dialect is knocked at: what follows the endpoint, and which header takes the key."""
+
+    path: str
+    stream_path: str
+    key_header: str
+    key_prefix: str = ""
+    stream_query: str = ""
+    fixed: tuple[tuple[str, str], ...] = ()
+
+
+DOORS: dict[Dialect, Door] = {
+    Dialect.OPENAI_CHAT: Door("/chat/completions", "/chat/completions", "authorization", "Bearer "),
+    Dialect.OPENAI_RESPONSES: Door("/responses", "/responses", "authorization", "Bearer "),
+    Dialect.ANTHROPIC: Door("/v1/messages", "/v1/messages", "x-api-key", fixed=(("anthropic-version", "2023-06-01"),)),
+    Dialect.GEMINI: Door(
+        "/models/{model}:generateContent",
+        "/models/{model}:streamGenerateContent",
+        "x-goog-api-key",
+        stream_query="alt=sse",
+    ),
+    Dialect.VERCEL: Door("/chat", "/chat", "authorization", "Bearer "),
+}
+
+
+def wire_request(
+    target: Target,
+    body: bytes,
+    *,
+    key: Key | None,
+    stream: bool,
+    headers: Mapping[str, str] | None = None,
+) -> WireRequest:
+    """The request that carries `body` to `target`.
+
+    `headers` are those of the route, added to or replacing ours; their values count as secrets, because a gateway's
+    token is one. `key` is None for a server that asks for none.
+    """
+    door = DOORS[target.dialect]
+    shown = {
+        "content-type": "application/json",
+        "accept": "text/event-stream" if stream else "application/json",
+        "user-agent": f"legato/{__version__}",
+        **dict(door.fixed),
+    }
+    secrets: dict[str, Key] = {}
+    if key is not None:
+        secrets[door.key_header] = Key(door.key_prefix + key.reveal())
+    for name, value in (headers or {}).items():
+        name = _header_name(name, target)
+        shown.pop(name, None)
+        secrets[name] = Key(value, source=f"the header {name} of {target.route}")
+    return WireRequest(
+        method="POST",
+        url=_url(target, door, stream),
+        headers=shown,
+        secrets=secrets,
+        body=body,
+        stream=stream,
+        target=target,
+    )
+
+
+def shown_url(url: str) -> str:
+    """`url` without user, password, query and fragment: what a message may hold."""
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def _url(target: Target, door: Door, stream: bool) -> str:
+    try:
+        parts = urlsplit(target.endpoint.strip())
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half an IPv6 address, a port beyond 65535
+        usable = False
+    if not usable:
+        raise ConfigError(
+            f"the endpoint of {target.route} is not a base URL; give one such as https://api.example.com/v1",
+            route=target.route,
+        )
+    parts = urlsplit(target.endpoint.strip())
+    path = (door.stream_path if stream else door.path).format(model=quote(target.model, safe=""))
+    base = parts.path.rstrip("/")
+    first = "/" + path.split("/")[1]
+    if first == "/v1" and base.endswith("/v1"):  # both spellings of such an endpoint are in use
+        base = base.removesuffix("/v1")
+    query = "&".join(part for part in (parts.query, door.stream_query if stream else "") if part)
+    return urlunsplit((parts.scheme, parts.netloc, base + path, query, ""))
+
+
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_NOT_YOURS = frozenset({"content-length", "transfer-encoding", "host", "connection"})
+
+
+def _header_name(name: str, target: Target) -> str:
+    lower = name.strip().lower()
+    if not _HEADER_NAME.fullmatch(lower) or lower in _NOT_YOURS:
+        raise ConfigError(f"{target.route} cannot be sent a header named {name!r}; rename or remove it")
+    return lower

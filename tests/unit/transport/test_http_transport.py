@@ -1,0 +1,523 @@
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import httpx2
+import pytest
+
+from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, TimedOut, Unreachable
+from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Speaker, Target, Text
+from legato.transport import HttpTransport, Key, Timeouts, WireRequest, open_answer, wire_request
+from legato.wire.contract import Delta, TextDelta
+from legato.wire.names import NameTable
+from legato.wire.stream import EventDecoder
+
+pytestmark = pytest.mark.anyio
+
+SECRET = "sk-test-0123456789abcdef"
+PATIENT = Timeouts(connect=30, first_byte=30, between_chunks=30)
+"""no test waits for these"""
+
+Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+
+
+class Loopback:
+    """A server on this machine that reads a request and lets `answer` write whatever it likes."""
+
+    def __init__(self, answer: Answerer) -> None:
+        self.answer = answer
+        self.heads: list[str] = []
+        self.bodies: list[bytes] = []
+        self.connections = 0
+        self.port = 0
+        self._hung_up = anyio.Event()
+
+    async def saw_the_end(self) -> None:
+        """Wait until the other side closed its connection."""
+        with anyio.fail_after(60):
+            await self._hung_up.wait()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                length = next(
+                    int(line[16:]) for line in head.lower().splitlines() if line.startswith("content-length:")
+                )
+                self.heads.append(head)
+                self.bodies.append(await reader.readexactly(length))
+                await self.answer(reader, writer)
+                if writer.is_closing():
+                    break
+        self._hung_up.set()
+        writer.close()
+
+
+@contextlib.asynccontextmanager
+async def loopback(answer: Answerer) -> AsyncIterator[Loopback]:
+    server = Loopback(answer)
+    listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    server.port = listener.sockets[0].getsockname()[1]
+    try:
+        yield server
+    finally:
+        listener.close()
+
+
+def request_to(server: Loopback, path: str = "") -> WireRequest:
+    target = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint=server.url + path)
+    return wire_request(target, b'{"model": "m"}', key=Key(SECRET), stream=True)
+
+
+def head(status: str = "200 OK", **headers: str) -> bytes:
+    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode()
+
+
+def chunk(data: bytes) -> bytes:
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+CHUNKED = head(transfer_encoding="chunked", content_type="text/event-stream")
+
+
+def plain(body: bytes, status: str = "200 OK", **headers: str) -> Answerer:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(head(status, content_length=str(len(body)), **headers) + body)
+
+    return answer
+
+
+async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Say nothing more until the other side hangs up."""
+    await reader.read()
+    writer.close()
+
+
+async def read_all(transport: HttpTransport, request: WireRequest) -> bytes:
+    response = await transport.send(request)
+    try:
+        return b"".join([piece async for piece in response.chunks])
+    finally:
+        await response.close()
+
+
+async def test_a_request_arrives_as_it_was_written() -> None:
+    async with loopback(plain(b"{}", x_request_id="r-1")) as server, HttpTransport(PATIENT) as transport:
+        response = await transport.send(request_to(server))
+        assert [piece async for piece in response.chunks] == [b"{}"]
+        await response.close()
+    assert response.status == 200
+    assert response.headers["x-request-id"] == "r-1"
+    assert server.bodies == [b'{"model": "m"}']
+    first, *lines = server.heads[0].strip().splitlines()
+    sent = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    assert first == "POST /v1/chat/completions HTTP/1.1"
+    assert sent["authorization"] == f"Bearer {SECRET}"
+    assert sent["content-type"] == "application/json"
+    assert sent["accept"] == "text/event-stream"
+
+
+async def test_a_connection_is_used_again_after_a_whole_answer() -> None:
+    async with loopback(plain(b"{}")) as server, HttpTransport(PATIENT) as transport:
+        for _ in range(3):
+            assert await read_all(transport, request_to(server)) == b"{}"
+    assert (server.connections, len(server.heads)) == (1, 3)
+
+
+async def test_cookies_of_one_answer_do_not_come_back_with_the_next_request() -> None:
+    async with loopback(plain(b"{}", set_cookie="state=1; Path=/")) as server, HttpTransport(PATIENT) as transport:
+        await read_all(transport, request_to(server))
+        await read_all(transport, request_to(server))
+    assert len(server.heads) == 2
+    assert "cookie" not in server.heads[1].lower()
+
+
+async def test_a_redirect_is_not_followed_because_it_would_carry_the_key() -> None:
+    async with (
+        loopback(plain(b"{}")) as elsewhere,
+        loopback(plain(b"", "307 Temporary Redirect", location=elsewhere.url)) as server,
+        HttpTransport(PATIENT) as transport,
+    ):
+        with pytest.raises(BadRequest) as caught:
+            async with open_answer(transport, request_to(server), words(), decode=no_body):
+                pytest.fail("a redirect is no answer")
+    assert caught.value.facts["about"] == "endpoint"
+    assert elsewhere.heads == []
+
+
+async def test_a_compressed_answer_is_unpacked() -> None:
+    async with (
+        loopback(plain(gzip.compress(b"{}"), content_encoding="gzip")) as server,
+        HttpTransport(PATIENT) as transport,
+    ):
+        assert await read_all(transport, request_to(server)) == b"{}"
+
+
+async def test_an_answer_that_cannot_be_unpacked_is_a_bad_answer() -> None:
+    async with (
+        loopback(plain(b"no gzip at all", content_encoding="gzip")) as server,
+        HttpTransport(PATIENT) as transport,
+    ):
+        with pytest.raises(BadAnswer):
+            await read_all(transport, request_to(server))
+
+
+# --- limits on waiting --------------------------------------------------------------------------------------------------
+
+
+async def test_a_server_that_never_begins_times_out_at_the_first_byte() -> None:
+    async with (
+        loopback(silence) as server,
+        HttpTransport(Timeouts(connect=30, first_byte=0.3, between_chunks=30)) as transport,
+    ):
+        with pytest.raises(TimedOut) as caught:
+            await transport.send(request_to(server))
+        await server.saw_the_end()
+    assert (caught.value.facts["phase"], caught.value.facts["limit"]) == ("first byte", 0.3)
+    assert caught.value.message == (
+        "p/m was silent for longer than 0.3 seconds (first byte); try again, or allow more time"
+    )
+
+
+async def test_headers_alone_are_no_first_byte() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        await silence(reader, writer)
+
+    async with (
+        loopback(answer) as server,
+        HttpTransport(Timeouts(connect=30, first_byte=0.5, between_chunks=30)) as transport,
+    ):
+        response = await transport.send(request_to(server))
+        with pytest.raises(TimedOut) as caught:
+            await anext(response.chunks)
+        await response.close()
+        await server.saw_the_end()
+    assert caught.value.facts["phase"] == "first byte"
+
+
+async def test_a_stall_between_chunks_times_out() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(b"data: 1\n\n"))
+        await silence(reader, writer)
+
+    async with (
+        loopback(answer) as server,
+        HttpTransport(Timeouts(connect=30, first_byte=30, between_chunks=0.05)) as transport,
+    ):
+        response = await transport.send(request_to(server))
+        assert await anext(response.chunks) == b"data: 1\n\n"
+        with pytest.raises(TimedOut) as caught:
+            await anext(response.chunks)
+        await response.close()
+        await server.saw_the_end()
+    assert (caught.value.facts["phase"], caught.value.facts["limit"]) == ("between chunks", 0.05)
+
+
+async def test_without_limits_nothing_times_out() -> None:
+    async with loopback(plain(b"{}")) as server, HttpTransport(Timeouts(None, None, None)) as transport:
+        assert await read_all(transport, request_to(server)) == b"{}"
+
+
+async def test_waiting_for_a_free_connection_has_its_limit() -> None:
+    async with loopback(silence) as server, HttpTransport(Timeouts(0.5, 30, 30), connections=1) as transport:
+        first = asyncio.create_task(transport.send(request_to(server)))
+        while not server.heads:
+            await anyio.lowlevel.checkpoint()
+        with pytest.raises(TimedOut) as caught:
+            await transport.send(request_to(server))
+        first.cancel()
+    assert (caught.value.facts["phase"], caught.value.facts["kind"]) == ("connect", "PoolTimeout")
+
+
+# --- failures -----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_closed_port_is_unreachable() -> None:
+    async with loopback(silence) as server:
+        request = request_to(server)
+    async with HttpTransport(PATIENT) as transport:
+        with pytest.raises(Unreachable) as caught:
+            await transport.send(request)
+    assert caught.value.facts == {
+        "route": "p/m",
+        "place": request.place,
+        "layer": "transport",
+        "kind": "ConnectError",
+    }
+
+
+async def test_a_server_that_hangs_up_without_a_word_is_unreachable() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        with pytest.raises(Unreachable):
+            await transport.send(request_to(server))
+
+
+async def test_a_connection_that_breaks_before_the_body_is_unreachable_and_after_it_a_bad_answer() -> None:
+    async def no_body_at_all(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        writer.close()
+
+    async def half_a_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(b"data: 1\n\n") + b"ff\r\nhalf")
+        writer.close()
+
+    async with HttpTransport(PATIENT) as transport, loopback(no_body_at_all) as server:
+        with pytest.raises(Unreachable):
+            await read_all(transport, request_to(server))
+        async with loopback(half_a_body) as server:
+            with pytest.raises(BadAnswer) as caught:
+                await read_all(transport, request_to(server))
+    assert caught.value.facts["kind"] == "RemoteProtocolError"
+
+
+async def test_bytes_that_are_no_http_are_unreachable() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"SSH-2.0-OpenSSH\r\n\r\n")
+        writer.close()
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        with pytest.raises(Unreachable):
+            await transport.send(request_to(server))
+
+
+async def test_no_error_holds_a_key_or_the_client_s_own_request() -> None:
+    async with loopback(silence) as server:
+        request = request_to(server, "?token=tok-123456")
+    async with HttpTransport(PATIENT) as transport:
+        with pytest.raises(LegatoError) as caught:
+            await transport.send(request)
+    error = caught.value
+    assert (error.__cause__, error.__context__) == (None, None)
+    assert not [secret for secret in (SECRET, "tok-123456") if secret in error.message + repr(error.facts)]
+
+
+async def test_an_endpoint_that_the_client_cannot_read_is_a_setting_to_correct() -> None:
+    target = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://☃☃.-x/v1")
+    async with HttpTransport(PATIENT) as transport:
+        with pytest.raises(ConfigError, match="not a URL that can be asked"):
+            await transport.send(wire_request(target, b"{}", key=None, stream=False))
+
+
+# --- cancellation -------------------------------------------------------------------------------------------------------
+
+
+async def test_cancelling_while_waiting_for_the_answer_closes_the_connection() -> None:
+    async with loopback(silence) as server, HttpTransport(PATIENT) as transport, anyio.create_task_group() as group:
+        group.start_soon(transport.send, request_to(server))
+        while not server.heads:
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+        await server.saw_the_end()
+
+
+async def test_cancelling_in_the_middle_of_a_stream_closes_the_connection() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(b'data: {"say": "Hel"}\n\n'))
+        await silence(reader, writer)
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        stream = open_answer(transport, request_to(server), words(), decode=no_body)
+        with anyio.CancelScope() as scope:
+            async with stream:
+                async for delta in stream:
+                    assert delta == TextDelta("Hel")
+                    scope.cancel()
+        assert scope.cancelled_caught
+        await server.saw_the_end()
+    partial = stream.partial()
+    assert partial is not None
+    assert partial.entry.ending is Ending.CUT
+
+
+async def test_leaving_a_stream_unread_closes_its_connection() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(b"data: 1\n\n"))
+        await silence(reader, writer)
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        response = await transport.send(request_to(server))
+        await response.close()
+        await response.close()
+        await server.saw_the_end()
+
+
+async def test_closing_the_transport_closes_its_idle_connections_and_it_can_be_used_again() -> None:
+    async with loopback(plain(b"{}")) as server:
+        transport = HttpTransport(PATIENT)
+        await transport.aclose()
+        await read_all(transport, request_to(server))
+        await transport.aclose()
+        await server.saw_the_end()
+        assert await read_all(transport, request_to(server)) == b"{}"
+        await transport.aclose()
+    assert server.connections == 2
+
+
+# --- streams over a socket ----------------------------------------------------------------------------------------------
+
+
+class _Words(EventDecoder):
+    def event(self, event: JsonObject) -> list[Delta]:
+        if event.get("end"):
+            self.ending = Ending.DONE
+            return []
+        return self.builder.text("text", str(event["say"]))
+
+
+TARGET = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://127.0.0.1/v1")
+
+
+def words() -> _Words:
+    return _Words(TARGET, NameTable(TARGET.capabilities.name_rule))
+
+
+def no_body(body: JsonObject) -> Answer:
+    raise AssertionError(body)
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+async def test_a_stream_over_a_socket_may_be_split_anywhere(size: int) -> None:
+    events = 'data: {"say": "Grüße, "}\n\ndata: {"say": "Welt 🌍"}\r\n\r\ndata: {"end": true}\n\n'.encode()
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED)
+        for start in range(0, len(events), size):
+            writer.write(chunk(events[start : start + size]))
+            await writer.drain()
+        writer.write(chunk(b""))
+
+    async with (
+        loopback(answer) as server,
+        HttpTransport(PATIENT) as transport,
+        open_answer(transport, request_to(server), words(), decode=no_body) as stream,
+    ):
+        deltas = [delta async for delta in stream]
+    assert deltas == [TextDelta("Grüße, "), TextDelta("Welt 🌍")]
+    assert stream.answer == Answer(
+        Entry(Speaker.AI, (Text("Grüße, Welt 🌍"),), origin=TARGET.origin(), ending=Ending.DONE)
+    )
+
+
+async def test_a_stream_that_is_cut_is_a_bad_answer_that_was_visible() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(CHUNKED + chunk(b'data: {"say": "Hel"}\n\n') + b"ff\r\ndata")
+        writer.close()
+
+    async with loopback(answer) as server, HttpTransport(PATIENT) as transport:
+        stream = open_answer(transport, request_to(server), words(), decode=no_body)
+        with pytest.raises(BadAnswer):
+            async with stream:
+                await stream.finish()
+    assert stream.visible
+
+
+# --- the environment ----------------------------------------------------------------------------------------------------
+
+
+async def test_a_proxy_of_the_environment_carries_the_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with loopback(plain(b"{}")) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        target = Target(
+            dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://far.invalid/v1"
+        )
+        async with HttpTransport(PATIENT) as transport:
+            request = wire_request(target, b"{}", key=None, stream=False)
+            assert await read_all(transport, request) == b"{}"
+    assert proxy.heads[0].startswith("POST http://far.invalid/v1/chat/completions HTTP/1.1\r\n")
+
+
+async def test_no_proxy_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with loopback(silence) as proxy, loopback(plain(b"{}")) as server:
+        monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{proxy.port}")
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        async with HttpTransport(PATIENT) as transport:
+            assert await read_all(transport, request_to(server)) == b"{}"
+    assert proxy.heads == []
+
+
+async def test_a_proxy_that_refuses_is_named_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(head("407 Proxy Authentication Required", content_length="0"))
+        await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}")
+    target = Target(
+        dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="https://far.invalid/v1"
+    )
+    async with HttpTransport(PATIENT) as transport:
+        with pytest.raises(Unreachable, match="the proxy refused"):
+            await transport.send(wire_request(target, b"{}", key=None, stream=False))
+    listener.close()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HTTPS_PROXY", "gopher://secret:word@127.0.0.1"),
+        ("ALL_PROXY", "socks5://secret:word@127.0.0.1:1"),
+        ("SSL_CERT_FILE", "/nowhere/ca.pem"),
+    ],
+)
+async def test_settings_of_the_environment_that_cannot_be_used_are_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    request = wire_request(TARGET, b"{}", key=None, stream=False)
+    transport = HttpTransport(PATIENT)
+    with pytest.raises(ConfigError, match="check HTTP_PROXY, HTTPS_PROXY") as caught:
+        await transport.send(request)
+    assert "secret" not in caught.value.message
+
+
+async def test_a_custom_authority_of_the_environment_is_loaded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    authority = tmp_path / "ca.pem"
+    authority.write_text("")
+    asked: list[str | None] = []
+
+    def create(*, cafile: str | None = None, capath: str | None = None) -> ssl.SSLContext:
+        asked.append(cafile)
+        return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+    monkeypatch.setattr(ssl, "create_default_context", create)
+    async with loopback(plain(b"{}")) as server, HttpTransport(PATIENT) as transport:
+        await read_all(transport, request_to(server))
+    assert asked == [str(authority)]
+
+
+def test_the_client_does_not_log_headers_of_a_request() -> None:
+    # Its loggers print requests by their repr; this is the promise that we rely on.
+    request = httpx2.Request("POST", "http://127.0.0.1/", headers={"x-api-key": SECRET})
+    assert SECRET not in repr(request)
