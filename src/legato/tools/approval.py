@@ -1,0 +1,235 @@
+"""Ask a person whether a call may run, and act on the answer.
+
+In:  a call that could run, its tool, its arguments.
+Out: a `Permit` with the arguments that will run, or a `Refusal` with what the model is told.
+
+A question is keyed by the call's canonical id and by the hash of what was shown, and an answer to anything else is
+ignored: a permission cannot reach a sibling, nor a command that was changed after it was shown. Questions are asked one
+at a time, in call order. "For the session" and "always" become rules, and a call that waits its turn is judged again
+when its turn comes: so they free the waiting calls that they cover, and no others. What a person did not say is never
+put into a person's mouth: nobody there, nobody answered, forbidden by a rule and forbidden by the mode each have their
+own words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+import anyio
+import anyio.to_thread
+import msgspec
+from msgspec import Struct
+
+from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolResponse
+from legato.model.hashing import digest
+from legato.model.records import Scope, Verdict
+from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.patterns import escape
+from legato.tools.registry import Tool, ToolKind
+from legato.tools.rules import Effect, Mode, Rule, judge, suggest_pattern
+
+_MAX_STRAY_RULINGS = 8
+"""an approver that keeps answering other questions is broken, and is treated as absent"""
+
+
+class Question(Struct, frozen=True):
+    """What a person is asked: the tool, and exactly what it would do. `pattern` is what "always" might mean."""
+
+    call: CallId
+    tool: str
+    kind: ToolKind
+    arguments: JsonObject
+    shown: str
+    digest: str
+    pattern: str
+
+
+class Ruling(Struct, frozen=True):
+    """A person's answer to the question with that call and digest.
+
+    `arguments`, where given, run instead of what the model asked for. `pattern` is what a ruling for the session or for
+    always reaches; without one it reaches repetitions of this very call.
+    """
+
+    call: CallId
+    digest: str
+    verdict: Verdict = Verdict.ALLOWED
+    scope: Scope = Scope.ONCE
+    reason: str | None = None
+    arguments: JsonObject | None = None
+    pattern: str | None = None
+
+
+class Approver(Protocol):
+    """Somebody who can be asked. Cancellation withdraws the question."""
+
+    async def ask(self, question: Question) -> Ruling:
+        """The answer to `question`; raises `TimeoutError` where nobody answered in time."""
+        ...
+
+
+class ApprovalRecords(Protocol):
+    """Where questions and answers are written down, before anything follows from them."""
+
+    async def asked(self, call: ToolCall, digest: str) -> None:
+        """`call` is about to be shown; `digest` names what is shown."""
+        ...
+
+    async def answered(
+        self,
+        call: ToolCall,
+        verdict: Verdict,
+        *,
+        scope: Scope = Scope.ONCE,
+        reason: str | None = None,
+        arguments: JsonObject | None = None,
+    ) -> None:
+        """The verdict; `arguments` are those that run, where a person changed them."""
+        ...
+
+
+class Permit(Struct, frozen=True):
+    """The call may run, with these arguments."""
+
+    arguments: JsonObject
+
+
+class Refusal(Struct, frozen=True):
+    """The call may not run: a closure with a reason of its own, or an error that says why."""
+
+    reason: ClosureReason | None = None
+    said: str | None = None
+    error: str | None = None
+
+    def response(self, call: ToolCall) -> ToolResponse:
+        """What is recorded for `call`."""
+        if self.reason is not None:
+            return ToolResponse(call_id=call.id, tool_name=call.name, reason=self.reason, said=self.said)
+        return ToolResponse(call_id=call.id, tool_name=call.name, error=self.error, is_complete=True)
+
+
+class Approval:
+    """The approval of one session: its mode, its rules and the person behind it.
+
+    Subagents may share it; then there is still one question at a time. `remember` is told of each rule that holds for
+    always, so that somebody can write it down.
+    """
+
+    def __init__(
+        self,
+        mode: Mode = Mode.ASK,
+        rules: Iterable[Rule] = (),
+        *,
+        approver: Approver | None = None,
+        timeout: float | None = None,
+        remember: Callable[[Rule], None] = lambda _: None,
+        noted: Noted = lambda _: None,
+    ) -> None:
+        self.mode = mode
+        self.rules: list[Rule] = list(rules)
+        self.approver = approver
+        self.timeout = timeout
+        self._remember, self._noted = remember, noted
+        self._turn = anyio.Lock()
+
+    async def decide(
+        self, call: ToolCall, tool: Tool, *, arguments: JsonObject, records: ApprovalRecords
+    ) -> Permit | Refusal:
+        """May `call` run? Asks, if modes and rules do not say."""
+        verdict = self._by_rule(tool, arguments)
+        if verdict is not None:
+            return verdict
+        if self.approver is None:
+            return await self._unavailable(call, records)
+        async with self._turn:
+            # An answer to a question before this one may have settled this one too.
+            verdict = self._by_rule(tool, arguments)
+            if verdict is not None:
+                return verdict
+            shown = await anyio.to_thread.run_sync(tool.preview, arguments, abandon_on_cancel=True)
+            question = Question(
+                call=call.id,
+                tool=tool.name,
+                kind=tool.kind,
+                arguments=arguments,
+                shown=shown,
+                digest=digest_of(tool.name, arguments, shown),
+                pattern=suggest_pattern(tool, arguments),
+            )
+            return await self._ask(call, tool, question, records=records)
+
+    def _by_rule(self, tool: Tool, arguments: JsonObject) -> Permit | Refusal | None:
+        judgement = judge(tool, arguments, mode=self.mode, rules=self.rules)
+        match judgement.effect:
+            case Effect.ALLOW:
+                return Permit(arguments)
+            case Effect.DENY:
+                return Refusal(error=judgement.why)
+            case Effect.ASK:
+                return None
+
+    async def _ask(
+        self, call: ToolCall, tool: Tool, question: Question, *, records: ApprovalRecords
+    ) -> Permit | Refusal:
+        await records.asked(call, question.digest)
+        try:
+            with anyio.fail_after(self.timeout):
+                ruling = await self._ruling(question)
+        except TimeoutError:
+            await records.answered(call, Verdict.TIMED_OUT)
+            return _UNANSWERED
+        if ruling is None or ruling.verdict is Verdict.UNAVAILABLE:
+            return await self._unavailable(call, records)
+        if ruling.verdict is Verdict.TIMED_OUT:
+            await records.answered(call, Verdict.TIMED_OUT)
+            return _UNANSWERED
+        edited = ruling.arguments if ruling.arguments != question.arguments else None
+        await records.answered(call, ruling.verdict, scope=ruling.scope, reason=ruling.reason, arguments=edited)
+        if ruling.verdict is Verdict.DENIED:
+            return Refusal(ClosureReason.DENIED, said=ruling.reason)
+        arguments = question.arguments if edited is None else edited
+        self._keep(ruling, tool, arguments)
+        return Permit(arguments)
+
+    async def _ruling(self, question: Question) -> Ruling | None:
+        """The answer to this very question; None if nobody is able to give one."""
+        approver = self.approver
+        for _ in range(_MAX_STRAY_RULINGS):
+            if approver is None:
+                return None
+            try:
+                ruling = await approver.ask(question)
+            except TimeoutError:
+                raise
+            except Exception as error:  # noqa: BLE001  # a broken prompt must not break the batch
+                self._noted(Note(NoteKind.APPROVER_FAILED, question.call, repr(error)))
+                return None
+            if (ruling.call, ruling.digest) == (question.call, question.digest):
+                return ruling
+            stray = f"an answer for {ruling.call}, or for something else than was shown, was ignored"
+            self._noted(Note(NoteKind.STRAY_RULING, question.call, stray))
+        return None
+
+    def _keep(self, ruling: Ruling, tool: Tool, arguments: JsonObject) -> None:
+        if ruling.scope is Scope.ONCE:
+            return
+        pattern = ruling.pattern if ruling.pattern is not None else escape(tool.subject(arguments))
+        rule = Rule(Effect.ALLOW, escape(tool.name), pattern)
+        self.rules.append(rule)
+        if ruling.scope is Scope.ALWAYS:
+            self._remember(rule)
+
+    async def _unavailable(self, call: ToolCall, records: ApprovalRecords) -> Refusal:
+        await records.answered(call, Verdict.UNAVAILABLE)
+        return Refusal(ClosureReason.APPROVAL_UNAVAILABLE)
+
+
+_UNANSWERED = Refusal(
+    error="This call was shown for approval and nobody answered in time. The tool did not run, and nobody refused it."
+)
+
+
+def digest_of(tool: str, arguments: JsonObject, shown: str) -> str:
+    """A name for what was shown, and for the arguments behind it."""
+    return digest(msgspec.json.encode([tool, arguments, shown], order="sorted"))

@@ -1,0 +1,164 @@
+"""Run a program in a process group of its own, and leave nothing behind.
+
+In:  a command line, a folder, an environment, a time limit.
+Out: what it wrote, bounded, and how it ended.
+
+However this ends (the program does, the time is over, the tool is cancelled), the whole group is ended with it: first
+asked, then killed. Output goes through a pipe of our own rather than the event loop's, which would report the end of a
+program only when everything that inherited its output has ended too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from msgspec import Struct
+
+from legato.tools.registry import ToolContext
+
+_KILL_AFTER = 1.0
+"""seconds between the polite signal and the other one; less than a scheduler's grace period"""
+
+_DRAIN = 0.5
+"""seconds to wait for the rest of the output, in case something left the group and holds the pipe"""
+
+
+class Finished(Struct, frozen=True):
+    """How a program ended; `code` is negative for a signal."""
+
+    output: str
+    code: int
+    timed_out: bool = False
+
+
+async def run_program(
+    command: Sequence[str],
+    context: ToolContext,
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    limit: int,
+) -> Finished:
+    """Run `command`; raises `OSError` where it cannot be started."""
+    output = OutputTail(limit, context.progress)
+    read_end, write_end = os.pipe()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=write_end,
+            stderr=write_end,
+            start_new_session=True,
+        )
+    except BaseException:
+        os.close(read_end)
+        raise
+    finally:
+        os.close(write_end)
+    reading = asyncio.create_task(_read(read_end, output))
+    timed_out = False
+    try:
+        try:
+            async with asyncio.timeout(seconds):
+                await process.wait()
+        except TimeoutError:
+            timed_out = True
+            await _end_politely(process)
+    except asyncio.CancelledError:
+        context.partial = output.text
+        await _end_politely(process)
+        raise
+    finally:
+        _signal_group(process.pid, signal.SIGKILL)  # also what the program left in the background
+        await _drain(reading)
+        context.partial = output.text
+    return Finished(output.text, -signal.SIGKILL if process.returncode is None else process.returncode, timed_out)
+
+
+async def _end_politely(process: asyncio.subprocess.Process) -> None:
+    _signal_group(process.pid, signal.SIGTERM)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_KILL_AFTER):
+            await process.wait()
+    _signal_group(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _signal_group(leader: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(leader, number)
+
+
+async def _read(descriptor: int, output: OutputTail) -> None:
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    with os.fdopen(descriptor, "rb", buffering=0) as pipe:
+        transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), pipe)
+        try:
+            while data := await reader.read(65536):
+                output.add(data)
+        finally:
+            output.end()
+            transport.close()
+
+
+async def _drain(reading: asyncio.Task[None]) -> None:
+    await asyncio.wait([reading], timeout=_DRAIN)
+    if not reading.done():
+        reading.cancel()
+        await asyncio.wait([reading])
+
+
+class OutputTail:
+    """The beginning and the end of an output, as text, at most `limit` characters; the rest is counted."""
+
+    def __init__(self, limit: int, progress: Callable[[str], None] = lambda _: None) -> None:
+        self._half = max(limit // 2, 1)
+        self._progress = progress
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._head: list[str] = []
+        self._room = self._half
+        self._tail: deque[str] = deque()
+        self._held = 0
+        self._lost = 0
+
+    def add(self, data: bytes) -> None:
+        """Take the next bytes."""
+        self._take(self._decoder.decode(data))
+
+    def end(self) -> None:
+        """There are no more bytes."""
+        self._take(self._decoder.decode(b"", final=True))
+
+    @property
+    def text(self) -> str:
+        """What is kept, with a line where something is missing."""
+        mark = f"\n[cut: {self._lost:,} characters are left out here]\n" if self._lost else ""
+        return f"{''.join(self._head)}{mark}{''.join(self._tail)}"
+
+    def _take(self, text: str) -> None:
+        if not text:
+            return
+        self._progress(text)
+        head, rest = text[: self._room], text[self._room :]
+        self._room -= len(head)
+        self._head.append(head)
+        self._tail.append(rest)
+        self._held += len(rest)
+        while self._held > self._half:
+            first = self._tail.popleft()
+            excess = min(self._held - self._half, len(first))
+            self._lost += excess
+            self._held -= excess
+            if excess < len(first):
+                self._tail.appendleft(first[excess:])

@@ -1,0 +1,208 @@
+"""The folder that the file tools may touch, and nothing outside of it.
+
+In:  a path as a model wrote it.
+Out: an open file below the root, or `UnsafeName`.
+
+Two steps, because one can be tricked: the path is resolved, with every symbolic link and every `..`, and must then lie
+below the root; and it is opened folder by folder from the root without following links, so that a link that appears
+between the two steps is refused rather than followed. Only regular files are read or written: a pipe or a device would
+hang the reader.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import threading
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from legato.errors import CallerError, UnsafeName
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+MAX_FILE = 20 * 1024 * 1024
+"""Larger files are neither read nor changed: no model takes them."""
+
+
+class Workspace:
+    """A root folder, and perhaps further folders that may be read (where long outputs are kept, for example)."""
+
+    def __init__(self, root: str | os.PathLike[str], *, readable: Iterable[str | os.PathLike[str]] = ()) -> None:
+        self.root = Path(root).resolve(strict=True)
+        self._readable = tuple(Path(folder).resolve() for folder in readable)
+        self._lock = threading.RLock()
+
+    # --- where ---
+
+    def resolve(self, path: str) -> Path:
+        """The real path that `path` means, below the root; raises `UnsafeName` if it leads out."""
+        return self._resolve(path, (self.root,))
+
+    def resolve_for_reading(self, path: str) -> Path:
+        """As `resolve`, in any of the folders that may be read."""
+        return self._resolve(path, (self.root, *self._readable))
+
+    def show(self, path: Path) -> str:
+        """A resolved path as the model should see it: relative to the root where it lies there."""
+        return path.relative_to(self.root).as_posix() if path.is_relative_to(self.root) else str(path)
+
+    def name_of(self, path: str) -> str:
+        """`path` as rules and people see it, also when it leads nowhere."""
+        try:
+            return self.show(self.resolve_for_reading(path))
+        except CallerError:
+            return path
+
+    def _resolve(self, path: str, roots: tuple[Path, ...]) -> Path:
+        if not path or "\0" in path:
+            raise UnsafeName(f"{path!r} is no path; give one below {self.root}")
+        try:
+            resolved = (self.root / Path(path).expanduser()).resolve()
+        except (OSError, RuntimeError) as error:  # a loop of links, or nobody's home
+            raise UnsafeName(f"the path {path!r} cannot be followed: {error}", path=path) from error
+        if not any(resolved.is_relative_to(root) for root in roots):
+            raise UnsafeName(
+                f"the path {path!r} leads to {resolved}, outside of the working folder {self.root}; "
+                "only files below that folder can be used",
+                path=path,
+            )
+        return resolved
+
+    # --- reading ---
+
+    def read_bytes(self, path: str) -> bytes:
+        """The content of a file; raises `CallerError` that says why it cannot be read."""
+        resolved = self.resolve_for_reading(path)
+        with self._folder_of(resolved, create=False) as (folder, name):
+            try:
+                descriptor = os.open(name, _READ, dir_fd=folder)
+            except OSError as error:
+                raise self._reason(error, resolved) from error
+            try:
+                self._refuse_unreadable(os.fstat(descriptor), resolved)
+                with os.fdopen(descriptor, "rb", closefd=False) as file:
+                    return file.read(MAX_FILE)
+            finally:
+                os.close(descriptor)
+
+    def _refuse_unreadable(self, status: os.stat_result, resolved: Path) -> None:
+        shown = self.show(resolved)
+        if stat.S_ISDIR(status.st_mode):
+            raise CallerError(f"{shown} is a folder; use the list tool for it")
+        if not stat.S_ISREG(status.st_mode):
+            raise CallerError(f"{shown} is not a regular file and is not read")
+        if status.st_size > MAX_FILE:
+            raise CallerError(f"{shown} has {status.st_size:,} bytes; at most {MAX_FILE:,} are read")
+
+    def read_text(self, path: str) -> str:
+        """The content of a file as text, line ends as they are; raises `CallerError` if it is not UTF-8."""
+        data = self.read_bytes(path)
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            shown = self.show(self.resolve_for_reading(path))
+            raise CallerError(f"{shown} is not UTF-8 text (byte {error.start}) and cannot be edited as text") from None
+
+    def exists(self, path: str) -> bool:
+        """Whether something is there."""
+        return self.resolve_for_reading(path).exists()
+
+    # --- writing ---
+
+    def write_text(self, path: str, text: str) -> None:
+        """Put `text` into a file, whole or not at all; folders on the way are made, an existing mode is kept."""
+        resolved = self.resolve(path)
+        with self._folder_of(resolved, create=True) as (folder, name):
+            mode = self._mode_of(folder, name, resolved)
+            temporary = f".{name[:64]}.{secrets.token_hex(6)}.tmp"
+            try:
+                descriptor = os.open(temporary, _CREATE, 0o666 if mode is None else 0o600, dir_fd=folder)
+                with os.fdopen(descriptor, "wb") as file:
+                    file.write(text.encode())
+                    file.flush()
+                    if mode is not None:
+                        os.fchmod(descriptor, mode)
+                    os.fsync(descriptor)
+                os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except OSError as error:
+                _remove(temporary, folder)
+                raise self._reason(error, resolved) from error
+
+    def change_text(self, path: str, change: Callable[[str], str]) -> tuple[str, str]:
+        """Replace a file's text by `change(text)`, with no other change in between; the text before and after."""
+        with self._lock:
+            before = self.read_text(path)
+            after = change(before)
+            self.write_text(path, after)
+        return before, after
+
+    def _mode_of(self, folder: int, name: str, resolved: Path) -> int | None:
+        try:
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._reason(error, resolved) from error
+        if not stat.S_ISREG(status.st_mode):
+            raise CallerError(f"{self.show(resolved)} is not a regular file and is not overwritten")
+        return stat.S_IMODE(status.st_mode)
+
+    # --- going there ---
+
+    @contextmanager
+    def _folder_of(self, resolved: Path, *, create: bool) -> Generator[tuple[int, str]]:
+        """The open folder that holds `resolved`, and its name there; links on the way are refused."""
+        root = next((one for one in (self.root, *self._readable) if resolved.is_relative_to(one)), self.root)
+        parts = resolved.relative_to(root).parts
+        if not parts:
+            raise CallerError(f"{resolved} is a folder; use the list tool for it")
+        folder = os.open(root, _FOLDER)
+        try:
+            for part in parts[:-1]:
+                try:
+                    if create:
+                        _make_folder(part, folder)
+                    deeper = os.open(part, _FOLDER, dir_fd=folder)
+                except OSError as error:
+                    raise self._reason(error, resolved) from error
+                os.close(folder)
+                folder = deeper
+            yield folder, parts[-1]
+        finally:
+            os.close(folder)
+
+    def _reason(self, error: OSError, path: Path) -> CallerError:
+        shown = self.show(path)
+        if error.errno == errno.ELOOP:
+            return UnsafeName(f"{shown} became a symbolic link while it was opened; it is not followed")
+        if isinstance(error, FileNotFoundError):
+            return CallerError(f"{shown} does not exist{_nearby(path)}")
+        if isinstance(error, NotADirectoryError):
+            return CallerError(f"{shown} cannot exist: a part of its path is a file or a link, not a folder")
+        return CallerError(f"{shown}: {error.strerror or error}")
+
+
+def _make_folder(name: str, folder: int) -> None:
+    with suppress(FileExistsError):  # the next open says if it is no folder
+        os.mkdir(name, dir_fd=folder)
+
+
+def _remove(name: str, folder: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _nearby(path: Path) -> str:
+    """A hint at a file of the same name in another case, or with another ending."""
+    try:
+        names = sorted(os.listdir(path.parent))
+    except OSError:
+        return f"; neither does its folder {path.parent.name!r}"
+    alike = [name for name in names if name.casefold() == path.name.casefold() or Path(name).stem == path.stem]
+    return f"; there is {' and '.join(alike[:3])}" if alike else ""
