@@ -1,0 +1,108 @@
+"""Each stored record under its seal, a checksum over its place and its bytes.
+
+In:  rows as a database returns them: (sequence number, seal, bytes).
+Out: records, or an error that names the session and the first sequence number that is not as it was written.
+
+Databases detect a torn page, few detect a flipped bit, and none a row that some script moved or removed. The sequence
+number is the checksum's start value, so a record in the wrong place does not match its own seal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from zlib import crc32
+
+from legato.errors import CodecError, StoreCorrupt
+from legato.model.codec import decode_record, encode_record
+from legato.model.records import Record
+from legato.store.contract import Problem
+
+Row = tuple[int, int, bytes]
+StoredRow = tuple[int, object, object]
+"""What damage can make of a row."""
+
+
+def seal_records(records: Iterable[Record], start: int) -> list[Row]:
+    """`records` as rows, the first one at sequence number `start`."""
+    rows: list[Row] = []
+    for sequence, record in enumerate(records, start):
+        data = encode_record(record)
+        rows.append((sequence, crc32(data, sequence), data))
+    return rows
+
+
+def unseal_records(session_id: str, rows: Iterable[Row], *, start: int, stop: int) -> list[Record]:
+    """The records in `rows`, which must be those from `start` up to `stop`, in order."""
+    records: list[Record] = []
+    keep = records.append
+    expected = start
+    try:
+        for sequence, seal, data in rows:
+            if sequence != expected:
+                raise _missing(session_id, expected)
+            if crc32(data, sequence) != seal:
+                raise _damaged(session_id, sequence)
+            keep(decode_record(data))
+            expected += 1
+    except TypeError:  # damage can make a number, or NULL, of what was bytes
+        raise _damaged(session_id, expected) from None
+    except CodecError as error:
+        raise CodecError(
+            f"record {expected} of session {session_id}: {error.message}", session=session_id, sequence=expected
+        ) from None
+    if expected < stop:
+        raise _missing(session_id, expected)
+    return records
+
+
+def find_problems(session_id: str, rows: Iterable[StoredRow], *, length: int) -> Iterator[Problem]:
+    """Everything that is wrong with a whole log of `length` records."""
+    expected = 0
+    for sequence, seal, data in rows:
+        if sequence > expected:
+            yield from _gap(session_id, expected, min(sequence, length))
+        if sequence >= length:
+            yield Problem("this record lies beyond the end of the log", session_id, sequence)
+        elif not isinstance(data, bytes) or crc32(data, sequence) != seal:
+            yield Problem("the bytes of this record do not match its checksum", session_id, sequence)
+        else:
+            try:
+                decode_record(data)
+            except CodecError as error:
+                yield Problem(error.message, session_id, sequence)
+        expected = sequence + 1
+    yield from _gap(session_id, expected, length)
+
+
+def range_of(length: int, start: int, stop: int | None) -> tuple[int, int]:
+    """The part of a log of `length` records that a reader asked for."""
+    return min(max(start, 0), length), length if stop is None else min(max(stop, 0), length)
+
+
+def _gap(session_id: str, first: int, end: int) -> Iterator[Problem]:
+    if first < end:
+        names = f"record {first} is missing" if end - first == 1 else f"records {first} to {end - 1} are missing"
+        yield Problem(names, session_id, first)
+
+
+def _missing(session_id: str, sequence: int) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"record {sequence} of session {session_id} is missing; {_advice(session_id, sequence)}",
+        session=session_id,
+        sequence=sequence,
+    )
+
+
+def _damaged(session_id: str, sequence: int) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"record {sequence} of session {session_id} is damaged: its bytes do not match their checksum;"
+        f" {_advice(session_id, sequence)}",
+        session=session_id,
+        sequence=sequence,
+    )
+
+
+def _advice(session_id: str, sequence: int) -> str:
+    if sequence == 0:
+        return "restore the session from a backup"
+    return f"restore it from a backup, or fork the session at {sequence} to go on with what came before"

@@ -1,0 +1,96 @@
+"""What is in the file, and how an older file becomes a current one.
+
+`user_version` counts the migrations a file has been through; `application_id` tells our files from other people's. A
+file from the future is refused, because what this program does not know it could only damage.
+
+A record's key is its session's number and its sequence number in one integer. The rows of a session so lie side by side
+in the file: reading a log is one scan, and appending touches the same few pages however long the log has become.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+
+from legato.errors import StoreError
+
+APPLICATION_ID = 0x4C65_6761  # "Lega"
+
+SPAN = 1 << 32
+"""Keys per session: record `sequence` of session `number` has the key `number * SPAN + sequence`."""
+
+Migration = tuple[str, ...]
+
+MIGRATIONS: tuple[Migration, ...] = (
+    (
+        """
+        CREATE TABLE sessions (
+            number  INTEGER PRIMARY KEY AUTOINCREMENT,
+            id      TEXT NOT NULL UNIQUE,
+            created REAL NOT NULL,
+            updated REAL NOT NULL,
+            length  INTEGER NOT NULL,
+            title   TEXT NOT NULL,
+            route   TEXT NOT NULL,
+            parent  TEXT,
+            meta    BLOB NOT NULL,
+            -- The writer's lease: the newest fencing token, and who holds it (claim is NULL when nobody does).
+            token   INTEGER NOT NULL DEFAULT 0,
+            claim   TEXT,
+            holder  TEXT,
+            host    TEXT,
+            pid     INTEGER,
+            started TEXT,
+            since   REAL,
+            expires REAL
+        )
+        """,
+        "CREATE INDEX sessions_by_time ON sessions (updated)",
+        """
+        CREATE TABLE records (
+            place INTEGER PRIMARY KEY,
+            seal  INTEGER NOT NULL,
+            data  BLOB NOT NULL
+        )
+        """,
+    ),
+)
+
+
+def migrate(connection: sqlite3.Connection, path: Path, *, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+    """Bring the file to the current version, in one transaction; a current file is not written to."""
+    if _check_version(connection, path, len(migrations)) == len(migrations):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        # Once more, under the lock: another process may have migrated meanwhile.
+        version = _check_version(connection, path, len(migrations))
+        for migration in migrations[version:]:
+            for statement in migration:
+                connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
+    """The version of the file; raises `StoreError` if it is newer than `known` or not ours at all."""
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    application: int = connection.execute("PRAGMA application_id").fetchone()[0]
+    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if application != APPLICATION_ID and (tables or version):
+        raise StoreError(f"{path} is a database of another program; name another file for sessions", path=str(path))
+    if version > known:
+        raise StoreError(
+            f"{path} was written by a newer Legato: its schema has version {version}, this program knows versions up"
+            f" to {known}; upgrade Legato, or name another file",
+            path=str(path),
+            version=version,
+            known=known,
+        )
+    return version

@@ -1,0 +1,250 @@
+"""The store contract on one SQLite file.
+
+Writes go through the writer's queue; each read has a connection of its own, in a worker thread, so that a session stays
+readable while the writer waits or its disk is full, and decoding a long log does not hold up the event loop.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from secrets import token_hex
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+
+from legato.errors import CallerError, StoreCorrupt, StoreError, StoreUnavailable
+from legato.model.jsonvalue import JsonObject
+from legato.model.records import Record
+from legato.store.contract import Lease, Problem, SessionSummary, Store
+from legato.store.headline import clean_title, headline_of
+from legato.store.holders import this_process
+from legato.store.new_session import prepare_session
+from legato.store.seals import seal_records
+from legato.store.sqlite import statements
+from legato.store.sqlite.file import connect_file, default_path, reading, safe_journal, translated
+from legato.store.sqlite.schema import migrate
+from legato.store.sqlite.writer import Writer
+
+T = TypeVar("T")
+
+_THREADS = 8
+"""Worker threads for one store. Its own limit: tools that fill the common one must not keep a result from the disk."""
+
+
+class SqliteStore(Store):
+    """Sessions in the SQLite file at `path` (the platform's data folder if None).
+
+    `lease_seconds` is how long a writer on another host counts as alive without a sign of life; `patience` how long a
+    statement waits for other processes; `sqlite_version` decides the journal mode.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        lease_seconds: float = 120.0,
+        patience: float = 30.0,
+        sqlite_version: tuple[int, ...] = sqlite3.sqlite_version_info,
+        connect: Callable[..., sqlite3.Connection] = connect_file,
+    ) -> None:
+        self.path = default_path() if path is None else Path(path).expanduser().absolute()
+        self._term = lease_seconds
+        self._patience = patience
+        self._journal = safe_journal(sqlite_version)
+        self._connect_file = connect
+        self._leases: dict[str, Lease] = {}  # by claim; changed in the writer's thread only
+        self._writer: Writer | None = None
+        self._limiter = anyio.CapacityLimiter(_THREADS)
+        self._ready = False
+        self._closed = False
+
+    async def connect(self) -> None:
+        """Make or migrate the file; see `Store.connect`."""
+        if self._ready:
+            return
+
+        def run() -> None:
+            with translated(self.path):
+                self._connect().close()
+
+        await self._in_thread(run)
+        self._ready = True
+
+    async def create(
+        self,
+        session_id: str | None = None,
+        *,
+        meta: JsonObject | None = None,
+        records: Sequence[Record] = (),
+        parent: str | None = None,
+    ) -> str:
+        """A new session; see `Store.create`."""
+        new = prepare_session(session_id, meta, records=records, parent=parent)
+        await self._write(lambda connection: statements.insert_session(connection, new))
+        return new.id
+
+    async def open(self, session_id: str, *, holder: str) -> Lease:
+        """The writer's lease; see `Store.open`."""
+        claim, name = token_hex(8), clean_title(holder)
+
+        def job(connection: sqlite3.Connection) -> Lease:
+            lease = statements.take_lease(
+                connection,
+                session_id,
+                holder=name,
+                claim=claim,
+                process=this_process(),
+                term=self._term,
+                where=str(self.path),
+            )
+            self._leases[claim] = lease
+            return lease
+
+        try:
+            return await self._write(job)
+        except StoreError:
+            self._leases.pop(claim, None)
+            raise
+
+    async def release(self, lease: Lease) -> None:
+        """Let others write; see `Store.release`."""
+
+        def job(connection: sqlite3.Connection) -> None:
+            self._leases.pop(lease.claim, None)
+            statements.release_leases(connection, [lease])
+
+        await self._write(job)
+
+    async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
+        """Store records; see `Store.append`."""
+        rows = seal_records(records, expected)
+        headline = headline_of(records)
+        return await self._write(
+            lambda connection: statements.append_rows(
+                connection, lease, expected, rows=rows, headline=headline, term=self._term, where=str(self.path)
+            )
+        )
+
+    async def read(self, session_id: str, start: int = 0, *, stop: int | None = None) -> Sequence[Record]:
+        """The records; see `Store.read`."""
+        return await self._read(
+            lambda connection: statements.load_records(connection, session_id, start, stop=stop, where=str(self.path))
+        )
+
+    async def describe(self, session_id: str) -> SessionSummary:
+        """What a list shows of one session; see `Store.describe`."""
+        return await self._read(lambda connection: statements.load_summary(connection, session_id, str(self.path)))
+
+    async def list(self) -> Sequence[SessionSummary]:
+        """All sessions; see `Store.list`."""
+        return await self._read(statements.load_summaries)
+
+    async def annotate(self, session_id: str, changes: JsonObject) -> None:
+        """Change the metadata; see `Store.annotate`."""
+        await self._write(lambda connection: statements.change_meta(connection, session_id, changes, str(self.path)))
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session; see `Store.delete`."""
+        await self._write(lambda connection: statements.remove_session(connection, session_id, str(self.path)))
+
+    async def check(self, session_id: str | None = None) -> Sequence[Problem]:
+        """Look at every byte; see `Store.check`. A file that is no database is a finding too."""
+
+        def look(connection: sqlite3.Connection) -> Sequence[Problem]:
+            if session_id is not None:
+                return tuple(statements.inspect_session(connection, session_id, str(self.path)))
+            return tuple(statements.inspect_file(connection))
+
+        try:
+            return await self._read(look)
+        except StoreCorrupt as error:
+            return [Problem(error.message, session_id)]
+
+    async def backup(self, target: str | os.PathLike[str]) -> None:
+        """Copy the whole file to `target`, which must not exist. Writers wait meanwhile, readers do not."""
+        copy = Path(target)
+
+        def save(connection: sqlite3.Connection) -> None:
+            path = copy.expanduser().absolute()
+            if path.exists():
+                raise CallerError(f"{path} exists already; name a new file for the backup", path=str(path))
+            try:
+                with translated(path), closing(connect_file(path, journal="delete", patience=0.0)) as destination:
+                    connection.backup(destination)
+            except StoreError:
+                path.unlink(missing_ok=True)  # half a backup is worse than none: it looks like one
+                raise
+
+        await self._read(save)
+
+    async def close(self) -> None:
+        """Release every lease and end the writer; see `Store.close`."""
+        self._closed = True
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+
+        def job(connection: sqlite3.Connection) -> None:
+            statements.release_leases(connection, tuple(self._leases.values()))
+            self._leases.clear()
+
+        def end() -> None:
+            try:
+                if self._leases:
+                    with translated(self.path):
+                        writer.submit(job).result()
+            except StoreUnavailable:
+                pass  # a lease that cannot be given back ends with this process
+            finally:
+                writer.stop()
+
+        await anyio.to_thread.run_sync(end, limiter=self._limiter)
+
+    async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
+        """What `job` returns once it is committed. A cancellation waits until then: the outcome is never unknown."""
+        self._refuse_if_closed()
+        if self._writer is None:
+            self._writer = Writer(
+                self._connect, self._beat, needs_beat=lambda: bool(self._leases), interval=self._term / 4
+            )
+        writer = self._writer
+
+        def run() -> T:
+            with translated(self.path):
+                return writer.submit(job).result()
+
+        return await self._in_thread(run)
+
+    async def _read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        self._refuse_if_closed()
+        await self.connect()
+
+        def run() -> T:
+            with translated(self.path), reading(self.path, patience=self._patience) as connection:
+                return look(connection)
+
+        return await self._in_thread(run)
+
+    def _refuse_if_closed(self) -> None:
+        if self._closed:
+            raise StoreError(f"the store of {self.path} is closed; open a new one", path=str(self.path))
+
+    async def _in_thread(self, run: Callable[[], T]) -> T:
+        return await anyio.to_thread.run_sync(run, limiter=self._limiter)
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = self._connect_file(self.path, journal=self._journal, patience=self._patience)
+        try:
+            migrate(connection, self.path)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _beat(self, connection: sqlite3.Connection) -> None:
+        statements.renew_leases(connection, tuple(self._leases.values()), self._term)
