@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
+from legato.ledger.completions import Completion, CompletionKind, completion_text
 from legato.ledger.identity import Identity
 from legato.ledger.ledger import Call, Dropped, Ledger
 from legato.ledger.states import CallNews, CallState, infer, next_state
 
-__all__ = ["Call", "CallNews", "CallState", "Dropped", "Identity", "Ledger", "infer", "next_state"]
+__all__ = [
+    "Call",
+    "CallNews",
+    "CallState",
+    "Completion",
+    "CompletionKind",
+    "Dropped",
+    "Identity",
+    "Ledger",
+    "completion_text",
+    "infer",
+    "next_state",
+]

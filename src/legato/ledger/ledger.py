@@ -10,6 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
+from legato.ledger.completions import Completion, CompletionKind
 from legato.ledger.states import RANK, CallNews, CallState, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Entry, JsonObject, Origin, ToolCall, ToolResponse
 from legato.model.records import (
@@ -40,12 +43,14 @@ class Call:
         "answered",
         "arguments",
         "asked",
+        "completion",
         "dropped",
         "ending",
         "frozen",
         "id",
         "imported",
         "incarnation",
+        "is_odd",
         "name",
         "news",
         "ordinal",
@@ -76,7 +81,11 @@ class Call:
         self.response: ToolResponse | None = None
         """the response that counts"""
         self.response_seq = -1
+        self.completion: Completion | None = None
+        """what the response that counts comes to; None while the call is pending"""
         self.dropped: tuple[Dropped, ...] = ()
+        self.is_odd = False
+        """whether there is something to tell about how its completion was found"""
         self.asked: str | None = None
         self.answered: Answered | None = None
         self.started: int | None = None
@@ -88,6 +97,14 @@ class Call:
     def is_settled(self) -> bool:
         """Whether the call has a completion of its own: real or cancelled."""
         return self.state is not CallState.PENDING
+
+    @property
+    def words(self) -> str | None:
+        """The user's own words about a call that did not run."""
+        answered, response = self.answered, self.response
+        if answered is not None and answered.verdict is Verdict.DENIED and answered.reason:
+            return answered.reason
+        return response.said if response is not None else None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Call) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
@@ -178,6 +195,8 @@ class Ledger:
             self.adopted[orphan.id] = block.id
             call.state, call.news = orphan.state, orphan.news
             call.response, call.response_seq, call.dropped = orphan.response, orphan.response_seq, orphan.dropped
+            call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
+            call.is_odd = orphan.is_odd
 
     def _response(self, seq: int, response: ToolResponse, *, imported: bool) -> None:
         call_id = self.adopted.get(response.call_id, response.call_id)
@@ -196,10 +215,13 @@ class Ledger:
             if challenger >= holder:
                 why = "repeated" if challenger == holder else f"{call.news.value} stands before {news.value}"
                 call.dropped = (*call.dropped, Dropped(seq, why))
+                call.is_odd = True
                 return
             call.dropped = (*call.dropped, Dropped(call.response_seq, f"{news.value} stands before {call.news.value}"))
         call.state = next_state(call.state, news)
         call.news, call.response, call.response_seq = news, response, seq
+        call.completion = _completion(call, response, news)
+        call.is_odd = response.guessed or bool(call.dropped)
 
     def closure_reason(self, call: Call) -> ClosureReason:
         """Why `call` has no completion: a function of records alone.
@@ -222,6 +244,20 @@ class Ledger:
             return ClosureReason.MISSING_IN_IMPORT
         # Where a session keeps the log, every start is in it; in somebody's own loop nobody noted one.
         return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
+
+
+def _completion(call: Call, response: ToolResponse, news: CallNews) -> Completion | None:
+    """What `response` comes to. A closure that somebody wrote down comes to nothing: the call is pending."""
+    if news is CallNews.FINISHED or news is CallNews.FAILED:
+        kind = CompletionKind.SUCCESS if news is CallNews.FINISHED else CompletionKind.ERROR
+        if call.answered is None:
+            return Completion(call.id, kind, response.result, response.error, response.media)
+        edited = call.answered.arguments if call.answered.verdict is Verdict.ALLOWED else None
+        return Completion(call.id, kind, response.result, response.error, response.media, ran_with=edited)
+    if news is CallNews.CANCELLED:
+        reason, words = response.reason, call.words
+        return Completion(call.id, CompletionKind.CANCELLED, response.result, reason=reason, said=words)
+    return None
 
 
 _OF_VERDICT = {

@@ -11,12 +11,11 @@ transcript is no news at all: the call stays pending, so that its real result st
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from legato.model import ToolResponse
+from legato.model.words import Word
 
 
-class CallState(StrEnum):
+class CallState(Word):
     """What is true of a call."""
 
     PENDING = "pending"
@@ -25,7 +24,7 @@ class CallState(StrEnum):
     CANCELLED = "cancelled"
 
 
-class CallNews(StrEnum):
+class CallNews(Word):
     """What a response tells about its call."""
 
     FINISHED = "finished"

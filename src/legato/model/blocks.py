@@ -6,13 +6,13 @@ sees again. It is copied, never rebuilt, merged or moved to another block.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NewType, TypeAlias
 
 from msgspec import Struct
 
 from legato.model.closures import ClosureReason
 from legato.model.jsonvalue import Json, JsonObject
+from legato.model.words import Word
 
 CallId = NewType("CallId", str)
 """Our own name for one occurrence of a call: `hist_tool_` and a stem, unique in its log, never a provider's id."""
@@ -36,7 +36,7 @@ class Thinking(_Block, frozen=True, tag="thinking"):
     text: str = ""
 
 
-class CallKind(StrEnum):
+class CallKind(Word):
     """How the arguments of a call are typed."""
 
     FUNCTION = "function"
@@ -64,7 +64,7 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
     adopts: CallId | None = None
 
 
-class MediaKind(StrEnum):
+class MediaKind(Word):
     """What a medium is."""
 
     IMAGE = "image"

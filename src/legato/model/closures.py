@@ -8,11 +8,12 @@ transcript that comes back in does not turn a closure into a result.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import NamedTuple
 
+from legato.model.words import Word
 
-class ClosureReason(StrEnum):
+
+class ClosureReason(Word):
     """Why a call is closed without a result of its own."""
 
     NOT_STARTED = "not-started"

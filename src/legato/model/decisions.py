@@ -7,14 +7,13 @@ something) or in projection (the target spells it differently).
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from legato.model.blocks import CallId
+from legato.model.words import Word
 
 
-class Fault(StrEnum):
+class Fault(Word):
     """Where the cause of a decision lies."""
 
     CANONICAL = "canonical-state"
@@ -22,7 +21,7 @@ class Fault(StrEnum):
     PROJECTION = "projection"
 
 
-class Action(StrEnum):
+class Action(Word):
     """What was done."""
 
     CLOSED = "closed"
@@ -51,7 +50,7 @@ class Decision(Struct, frozen=True, omit_defaults=True):
     calls: tuple[CallId, ...] = ()
 
 
-class PrefixCause(StrEnum):
+class PrefixCause(Word):
     """Why a later render does not extend an earlier one. The set is closed."""
 
     LATE_RESULT = "late-result"

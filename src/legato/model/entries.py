@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from legato.model.blocks import Block, Text, ToolCall
+from legato.model.words import Word
 
 
-class Speaker(StrEnum):
+class Speaker(Word):
     """Who an entry is from."""
 
     HUMAN = "human"
@@ -17,7 +16,7 @@ class Speaker(StrEnum):
     TOOL = "tool"
 
 
-class Ending(StrEnum):
+class Ending(Word):
     """How a model's answer ended."""
 
     DONE = "done"
@@ -29,7 +28,7 @@ class Ending(StrEnum):
     PAUSED = "paused"
 
 
-class Authority(StrEnum):
+class Authority(Word):
     """Whether a human-side entry is a person's word or an instruction (a system or developer message)."""
 
     PERSON = "person"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from legato.model.jsonvalue import JsonObject
+from legato.model.words import Word
 
 
-class Include(StrEnum):
+class Include(Word):
     """Which of a model's own thoughts are sent back to it."""
 
     ALL = "all"
@@ -17,7 +16,7 @@ class Include(StrEnum):
     NONE = "none"
 
 
-class Foreign(StrEnum):
+class Foreign(Word):
     """What becomes of visible thoughts that another model had."""
 
     DROP = "drop"
@@ -31,7 +30,7 @@ class ThinkingPolicy(Struct, frozen=True):
     foreign: Foreign = Foreign.DROP
 
 
-class ThinkingSwitch(StrEnum):
+class ThinkingSwitch(Word):
     """Whether the model should think in the answer we ask for."""
 
     DEFAULT = "default"
@@ -39,7 +38,7 @@ class ThinkingSwitch(StrEnum):
     OFF = "off"
 
 
-class Choice(StrEnum):
+class Choice(Word):
     """How the model may use the tools; `Options.tool` names one to force."""
 
     AUTO = "auto"

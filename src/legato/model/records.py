@@ -7,7 +7,6 @@ pure reads it.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -16,6 +15,7 @@ from legato.model.blocks import CallId
 from legato.model.closures import ClosureReason
 from legato.model.entries import Entry, Origin, Usage
 from legato.model.jsonvalue import JsonObject
+from legato.model.words import Word
 
 
 class _Record(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="record"):
@@ -49,7 +49,7 @@ class RouteSelected(_Record, frozen=True, tag="route-selected"):
     route: str
 
 
-class TurnCause(StrEnum):
+class TurnCause(Word):
     """Why a turn began."""
 
     MESSAGE = "message"
@@ -64,7 +64,7 @@ class TurnBegan(_Record, frozen=True, tag="turn-began"):
     cause: TurnCause = TurnCause.MESSAGE
 
 
-class TurnOutcome(StrEnum):
+class TurnOutcome(Word):
     """How a turn ended."""
 
     DONE = "done"
@@ -106,7 +106,7 @@ class Asked(_Record, frozen=True, tag="asked"):
     digest: str
 
 
-class Verdict(StrEnum):
+class Verdict(Word):
     """What was answered when a call needed approval."""
 
     ALLOWED = "allowed"
@@ -115,7 +115,7 @@ class Verdict(StrEnum):
     TIMED_OUT = "timed-out"
 
 
-class Scope(StrEnum):
+class Scope(Word):
     """How far an approval reaches."""
 
     ONCE = "once"
@@ -140,7 +140,7 @@ class Started(_Record, frozen=True, tag="started"):
     digest: str = ""
 
 
-class CompactionKind(StrEnum):
+class CompactionKind(Word):
     """What a compaction leaves of what it touches."""
 
     CLIP = "clip"

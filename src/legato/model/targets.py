@@ -6,15 +6,15 @@ URL. Encoders never ask for a model's name: they look at capabilities.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from legato.model.entries import Origin
+from legato.model.words import Word
 
 
-class Dialect(StrEnum):
+class Dialect(Word):
     """A family of request and response shapes."""
 
     OPENAI_CHAT = "openai_chat"
@@ -24,7 +24,7 @@ class Dialect(StrEnum):
     VERCEL = "vercel"
 
 
-class IdScheme(StrEnum):
+class IdScheme(Word):
     """The form of a tool call's id on the wire."""
 
     CALL40 = "call40"
@@ -34,7 +34,7 @@ class IdScheme(StrEnum):
     KIMI = "kimi"
 
 
-class NameRule(StrEnum):
+class NameRule(Word):
     """The form of a tool's name on the wire."""
 
     OPENAI = "openai"
@@ -47,7 +47,7 @@ class NameRule(StrEnum):
     """`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`"""
 
 
-class ThinkingMode(StrEnum):
+class ThinkingMode(Word):
     """How a model's thinking is switched."""
 
     NEVER = "never"

@@ -10,21 +10,12 @@ changed once it is in a list: requests that were made before share it.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 
 from legato.model import JsonObject
 from legato.wire.contract import Group
 
 encode_json = msgspec.json.Encoder().encode
-
-
-class Place(NamedTuple):
-    """Where a unit begins: the number of messages before it, and of blocks in the message that it joined."""
-
-    messages: int
-    joined: int
 
 
 class Assembly:
@@ -37,35 +28,43 @@ class Assembly:
         """grows whenever the messages change"""
         self.bytes_held = 0
         self._encoded: list[bytes] = []
-        self._places: list[Place] = []
+        self._places: list[tuple[int, int]] = []
+        """where each unit begins: how many messages stand before it, and how many blocks in the one that it joined"""
 
     def append(self, groups: tuple[Group, ...]) -> None:
         """Add the next unit."""
-        messages = self.messages
-        self._places.append(self._place(groups))
-        if not groups:
-            return
-        self.version += 1
-        for group in groups:
-            if not group.role:
+        messages, name = self.messages, self._field
+        place = len(messages)
+        joined = 0
+        for number, group in enumerate(groups):
+            role = group.role
+            if not role:
                 messages.extend(group.blocks)
-            elif messages and messages[-1]["role"] == group.role:
-                messages[-1] = {"role": group.role, self._field: [*messages[-1][self._field], *group.blocks]}
-                self._forget_from(len(messages) - 1)
+            elif messages and messages[-1]["role"] == role:
+                before: list[JsonObject] = messages[-1][name]
+                if number == 0:
+                    joined = len(before)
+                messages[-1] = {"role": role, name: [*before, *group.blocks]}
+                if len(self._encoded) == len(messages):
+                    self._forget_from(len(messages) - 1)
             else:
-                messages.append({"role": group.role, self._field: list(group.blocks)})
+                messages.append({"role": role, name: list(group.blocks)})
+        if groups:
+            self.version += 1
+        self._places.append((place, joined))
 
     def cut(self, unit: int) -> None:
         """Take the unit with this number, and all after it, away again."""
         if unit >= len(self._places):
             return
-        place = self._places[unit]
+        place, joined = self._places[unit]
         del self._places[unit:]
-        del self.messages[place.messages :]
-        if place.joined:
+        del self.messages[place:]
+        if joined:
             last = self.messages[-1]
-            self.messages[-1] = {"role": last["role"], self._field: last[self._field][: place.joined]}
-        self._forget_from(place.messages - (1 if place.joined else 0))
+            self.messages[-1] = {"role": last["role"], self._field: last[self._field][:joined]}
+            place -= 1
+        self._forget_from(place)
         self.version += 1
 
     def encoded(self) -> list[bytes]:
@@ -81,12 +80,6 @@ class Assembly:
         if not self.messages or not self._field:
             return None
         return len(self.messages) - 1, len(self.messages[-1][self._field]) - 1
-
-    def _place(self, groups: tuple[Group, ...]) -> Place:
-        messages = self.messages
-        if groups and groups[0].role and messages and messages[-1]["role"] == groups[0].role:
-            return Place(len(messages), len(messages[-1][self._field]))
-        return Place(len(messages), 0)
 
     def _forget_from(self, message: int) -> None:
         for data in self._encoded[message:]:

@@ -24,7 +24,6 @@ from legato.request.spelling import Spelling
 from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
-from legato.transcript.units import Exchange
 from legato.wire.contract import Envelope, Head, Voice
 
 
@@ -88,7 +87,7 @@ def _head(
         system="\n\n".join(text for text in (conversation.instructions, system) if text.strip()),
         tools=tools,
         options=options,
-        called=_called(spelling) if demands else (),
+        called=_called(conversation) if demands else (),
     )
     head = parts.head(envelope, voice)
     if options.cache and parts.mark_head:
@@ -96,13 +95,9 @@ def _head(
     return head
 
 
-def _called(spelling: Spelling) -> list[str]:
-    """The names of the tools that the printed calls refer to, in order of appearance."""
-    names: dict[str, None] = {}
-    for printed in spelling.printed:
-        if type(printed.unit) is Exchange and printed.spelled.groups:
-            names.update((call.name, None) for call in printed.unit.calls)
-    return list(names)
+def _called(conversation: Conversation) -> list[str]:
+    """The names of the tools that calls refer to, in order of appearance."""
+    return list(dict.fromkeys(call.name for call in conversation.ledger.in_order if call.name))
 
 
 def _cache_marks(spelling: Spelling) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ change how a unit is printed is in the fingerprint that a spelling is kept under
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from msgspec import Struct
 
 from legato.model import Authority, Decision, Include, PrefixCause, ThinkingPolicy
 from legato.request.assembly import Assembly
@@ -19,7 +19,7 @@ from legato.wire.contract import DialectParts, End, Spelled, Voice
 from legato.wire.dialects import dialect_parts
 
 
-class Printed(NamedTuple):
+class Printed(Struct, frozen=True):
     """One printed place: everything its print depends on, and the print."""
 
     slot: Slot
@@ -87,20 +87,25 @@ class Spelling:
         self.assembly.cut(start)
         end = self.end
         view, voice, spell = self.view, self.voice, self.parts.spell
+        printed_places, append = self.printed, self.assembly.append
         include = self._policy.include
+        keeps = include is Include.ALL
         for place in range(start, len(view.slots)):
             slot = view.slots[place]
             unit = view.unit(place)
-            keeps = include is Include.ALL or (include is Include.CURRENT_TURN and place >= self._turn)
-            printed = known.get(slot)
-            if printed is None or printed[1:5] != (slot.revision, end, keeps, unit):
+            if include is Include.CURRENT_TURN:
+                keeps = place >= self._turn
+            printed = known.get(slot) if known else None
+            if printed is None or not _still_holds(printed, slot.revision, end, keeps, unit):
                 spelled = Spelled((), end) if unit is None else spell(unit, end, voice, keeps)
                 decisions = view.decisions(place) + spelled.decisions
                 printed = Printed(slot, slot.revision, end, keeps, unit, spelled, decisions)
                 self.units_spelled += 1
-            self.printed.append(printed)
-            self.assembly.append(printed.spelled.groups)
-            end = printed.spelled.end
+            else:
+                spelled = printed.spelled
+            printed_places.append(printed)
+            append(spelled.groups)
+            end = spelled.end
 
     def _first_change(self, start: int, old: list[Printed], changes: list[Change]) -> PrefixChange | None:
         for place, printed in enumerate(old, start):
@@ -117,3 +122,12 @@ class Spelling:
             if place >= len(self.printed) or self.printed[place].spelled.groups != printed.spelled.groups:
                 return printed.slot.first
         return None
+
+
+def _still_holds(printed: Printed, revision: int, before: End, keeps: bool, unit: Unit | None) -> bool:
+    return (
+        printed.revision == revision
+        and printed.before is before
+        and printed.keeps_thinking is keeps
+        and (printed.unit is unit or printed.unit == unit)
+    )

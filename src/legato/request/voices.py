@@ -77,7 +77,7 @@ class Voices:
         if key not in self._ids:
             self._ids[key] = IdTable(key[0], self.names(target))
         table = self._ids[key]
-        table.extend(self._talk.ledger.in_order[table.count :])
+        table.extend(self._talk.ledger.in_order[len(table) :])
         return table
 
     def spelling(self, target: Target, policy: ThinkingPolicy, *, thinking_on: bool) -> tuple[Fingerprint, Spelling]:

@@ -7,9 +7,7 @@ touches it: then its revision grows.
 
 from __future__ import annotations
 
-from enum import StrEnum
-
-from legato.ledger import Call, CallState, Ledger
+from legato.ledger import Call, Ledger
 from legato.model import (
     Action,
     Authority,
@@ -26,7 +24,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.model.records import Verdict
+from legato.model.words import Word
 from legato.transcript.units import (
     AnswerBlock,
     Completion,
@@ -40,7 +38,7 @@ from legato.transcript.units import (
 )
 
 
-class SlotKind(StrEnum):
+class SlotKind(Word):
     """What a slot becomes."""
 
     SAID = "said"
@@ -120,16 +118,16 @@ def summary_slot(text: str, first: int, last: int) -> Slot:
 
 
 def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
-    blocks: tuple[SaidBlock, ...] = tuple(
-        [
-            block
-            for block in slot.blocks
-            if (type(block) is Text and not _is_blank(block)) or type(block) is Media or type(block) is Code
-        ]
-    )
+    blocks: list[SaidBlock] = []
+    for block in slot.blocks:
+        if type(block) is Text:
+            if block.text and not block.text.isspace():
+                blocks.append(block)
+        elif type(block) is Media or type(block) is Code:
+            blocks.append(block)
     if not blocks:
         return None, (*slot.notes, Decision(Action.DROPPED, "blank-message", Fault.CANONICAL))
-    return Said(slot.first, blocks, slot.authority), tuple(slot.notes)
+    return Said(slot.first, tuple(blocks), slot.authority), tuple(slot.notes)
 
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -147,11 +145,14 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     for block in slot.blocks:
         if type(block) is ToolCall:
             call = calls[block.id]
-            if not call.is_settled and (is_refused or not block.finished):
+            completion = call.completion
+            if completion is None and (is_refused or not block.finished):
                 decisions.append(_dropped("refused-answer" if is_refused else "unfinished-call", call.id))
                 continue
+            if completion is None or call.is_odd or slot.moved:
+                completion = _completion(call, ledger, slot, decisions)
             blocks.append(block)
-            completions.append(_completion(call, ledger, slot, decisions))
+            completions.append(completion)
             is_visible = True
         elif is_refused:
             continue
@@ -180,38 +181,22 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
 
 
 def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:
-    response = call.response
-    if call.dropped:
-        decisions.extend(
-            Decision(Action.DEDUPED, "duplicate-result", Fault.CANONICAL, drop.rationale, (call.id,))
-            for drop in call.dropped
-        )
-    if slot.moved and call.id in slot.moved and call.is_settled:
-        decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
-    match call.state:
-        case CallState.COMPLETE | CallState.ERROR if response is not None:
-            kind = CompletionKind.SUCCESS if call.state is CallState.COMPLETE else CompletionKind.ERROR
-            if response.guessed:
-                decisions.append(Decision(Action.MATCHED, "matched-by-place", Fault.CANONICAL, calls=(call.id,)))
-            answered = call.answered
-            edited = answered.arguments if answered is not None and answered.verdict is Verdict.ALLOWED else None
-            return Completion(call.id, kind, response.result, response.error, response.media, ran_with=edited)
-        case CallState.CANCELLED if response is not None:
-            return Completion(
-                call.id, CompletionKind.CANCELLED, response.result, reason=response.reason, said=_said(call)
-            )
-        case _:
-            reason = ledger.closure_reason(call)
-            decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
-            output = response.result if response is not None else None
-            return Completion(call.id, CompletionKind.SYNTHETIC, output, reason=reason, said=_said(call))
-
-
-def _said(call: Call) -> str | None:
-    """The user's own words about a call that did not run."""
-    if call.answered is not None and call.answered.verdict is Verdict.DENIED and call.answered.reason:
-        return call.answered.reason
-    return call.response.said if call.response is not None else None
+    """The completion of a call about which there is something to decide: it has none, or others lost against it."""
+    decisions.extend(
+        Decision(Action.DEDUPED, "duplicate-result", Fault.CANONICAL, drop.rationale, (call.id,))
+        for drop in call.dropped
+    )
+    completion, response = call.completion, call.response
+    if completion is not None:
+        if call.id in slot.moved:
+            decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
+        if response is not None and response.guessed:
+            decisions.append(Decision(Action.MATCHED, "matched-by-place", Fault.CANONICAL, calls=(call.id,)))
+        return completion
+    reason = ledger.closure_reason(call)
+    decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
+    output = response.result if response is not None else None
+    return Completion(call.id, CompletionKind.SYNTHETIC, output, reason=reason, said=call.words)
 
 
 # --- results without a call -------------------------------------------------------------------------------------------

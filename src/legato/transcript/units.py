@@ -11,70 +11,16 @@ unit began with.
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from legato.errors import RenderError
-from legato.model import (
-    Authority,
-    Block,
-    CallId,
-    ClosureReason,
-    Code,
-    HostedTool,
-    Json,
-    JsonObject,
-    Media,
-    Origin,
-    Text,
-    Thinking,
-    ToolCall,
-    closure_text,
-)
+from legato.ledger.completions import Completion, CompletionKind, completion_text
+from legato.model import Authority, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
 
 SaidBlock: TypeAlias = Text | Media | Code
 AnswerBlock: TypeAlias = Thinking | Text | ToolCall | HostedTool | Media | Code
-
-
-class CompletionKind(StrEnum):
-    """How a call ended, best first: this is the order in which one completion is preferred to another."""
-
-    SUCCESS = "success"
-    ERROR = "error"
-    CANCELLED = "cancelled"
-    SYNTHETIC = "synthetic"
-
-
-class Completion(Struct, frozen=True, omit_defaults=True):
-    """The one effective end of a call.
-
-    `result`, `error` and `media` are what the tool gave (success, error); `reason` and `said` say why it gave nothing
-    (cancelled, synthetic), and `result` then holds what it had put out before. `shortened` replaces the output where a
-    compaction clipped or stubbed it. `ran_with` holds the arguments that ran where the user edited them.
-    """
-
-    call_id: CallId
-    kind: CompletionKind
-    result: Json = None
-    error: str | None = None
-    media: tuple[Media, ...] = ()
-    reason: ClosureReason | None = None
-    said: str | None = None
-    shortened: str | None = None
-    ran_with: JsonObject | None = None
-
-    @property
-    def is_real(self) -> bool:
-        """Whether a tool really ended, well or badly."""
-        return self.kind is CompletionKind.SUCCESS or self.kind is CompletionKind.ERROR
-
-    @property
-    def is_error(self) -> bool:
-        """Whether the provider should see this as a failure."""
-        return self.kind is not CompletionKind.SUCCESS
 
 
 class Said(Struct, frozen=True, omit_defaults=True):
@@ -121,29 +67,6 @@ class Summary(Struct, frozen=True, omit_defaults=True):
 Unit: TypeAlias = Said | Exchange | Summary
 
 
-def completion_text(completion: Completion) -> str:
-    """What the model reads as the output of the call, in every dialect that takes text."""
-    if completion.shortened is not None:
-        text = completion.shortened
-    elif completion.reason is not None:
-        text = closure_text(completion.reason, completion.said, _as_text(completion.result))
-    elif completion.error is not None:
-        text = completion.error
-        if completion.result not in (None, "", completion.error):
-            text = f"{text}\n{_as_text(completion.result)}" if text else _as_text(completion.result)
-    else:
-        text = _as_text(completion.result)
-    if completion.ran_with is not None:
-        text = f"[The user changed the arguments; the tool ran with {_as_text(completion.ran_with)}]\n{text}"
-    return text
-
-
-def _as_text(value: Json) -> str:
-    if type(value) is str:
-        return value
-    return "" if value is None else msgspec.json.encode(value).decode()
-
-
 def _unpaired(unit: Exchange) -> RenderError:
     calls = [str(block.id) for block in unit.blocks if type(block) is ToolCall]
     results = [str(completion.call_id) for completion in unit.completions]
@@ -157,7 +80,6 @@ def _unpaired(unit: Exchange) -> RenderError:
 
 __all__ = [
     "AnswerBlock",
-    "Block",
     "Completion",
     "CompletionKind",
     "Exchange",

@@ -64,7 +64,7 @@ class View:
     def unit(self, index: int) -> Unit | None:
         """The unit at `index`; None if it has nothing to say."""
         slot = self.slots[index]
-        unit = slot.make(self._ledger)
+        unit = slot.make(self._ledger) if slot.is_stale else slot.unit
         if not self._shortened or type(unit) is not Exchange:
             return unit
         known = self._variants.get(slot)
@@ -75,8 +75,12 @@ class View:
     def decisions(self, index: int) -> tuple[Decision, ...]:
         """What was decided for the unit at `index`."""
         slot = self.slots[index]
+        if not self._shortened:
+            if slot.is_stale:
+                slot.make(self._ledger)
+            return slot.decisions
         unit = self.unit(index)
-        if not self._shortened or type(unit) is not Exchange:
+        if type(unit) is not Exchange:
             return slot.decisions
         shortened = [completion.call_id for completion in unit.completions if completion.shortened is not None]
         return slot.decisions + tuple(

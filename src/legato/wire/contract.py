@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
@@ -37,12 +36,13 @@ from legato.model import (
     Target,
     ToolSpec,
 )
+from legato.model.words import Word
 from legato.transcript.units import Unit
 
 # --- printing ---------------------------------------------------------------------------------------------------------
 
 
-class End(StrEnum):
+class End(Word):
     """How the last printed unit ended: all that the next one may know about what came before."""
 
     START = "start"
@@ -183,7 +183,7 @@ class Parsed:
 # --- judging ----------------------------------------------------------------------------------------------------------
 
 
-class Severity(StrEnum):
+class Severity(Word):
     """Whether a provider refuses the request, or only sometimes does."""
 
     REFUSED = "refused"

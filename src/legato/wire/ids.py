@@ -9,7 +9,7 @@ stays as it was. No clock, no randomness.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from typing import Protocol
 
 from legato.errors import ProjectionError
@@ -17,7 +17,8 @@ from legato.model import CallId, IdScheme
 from legato.model.hashing import base62
 from legato.wire.contract import Names
 
-CANONICAL_PREFIX = "hist_tool_"
+_STEM_START = len("hist_tool_")
+"""where what is particular in one of our ids begins"""
 
 
 class Numbered(Protocol):
@@ -40,53 +41,50 @@ _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _KIMI = re.compile(r"functions\.(.+):([0-9]{1,6})", re.DOTALL)
 
 
-class IdTable(Mapping[CallId, str]):
+class IdTable(dict[CallId, str]):
     """Our ids to one scheme's ids. Extend it with all calls, in ordinal order, each once."""
 
     def __init__(self, scheme: IdScheme, names: Names) -> None:
+        super().__init__()
         self.scheme = scheme
         self._names = names
-        self._wire: dict[CallId, str] = {}
+        self._prefix, self._valid = _PREFIXED.get(scheme, ("", _NINE))
         self._taken: set[str] = set()
         self._highest = -1  # Kimi's counter
 
-    @property
-    def count(self) -> int:
-        """How many calls the table holds: the ordinal of the next one."""
-        return len(self._wire)
-
     def extend(self, calls: Iterable[Numbered]) -> None:
         """Add `calls`, which follow those that are here already."""
+        match self.scheme:
+            case IdScheme.KIMI:
+                choose = self._for_kimi
+            case IdScheme.NINE:
+                choose = self._nine
+            case IdScheme.CALL40 | IdScheme.CALL64 | IdScheme.TOOLU:
+                choose = self._prefixed
+        taken = self._taken
         for call in calls:
-            wire = self._choose(call)
-            if wire in self._taken or call.id in self._wire:
+            wire = choose(call)
+            if wire in taken or call.id in self:
                 raise ProjectionError(
                     f"the id {wire!r} of {call.id} is not its own", layer="projection", calls=[str(call.id)]
                 )
-            self._taken.add(wire)
-            self._wire[call.id] = wire
+            taken.add(wire)
+            self[call.id] = wire
 
-    def _choose(self, call: Numbered) -> str:
+    def _prefixed(self, call: Numbered) -> str:
+        prefix, wire = self._prefix, call.wire_id
+        if wire.startswith(prefix) and wire not in self._taken and self._valid.fullmatch(wire):
+            return wire
+        plain = prefix + call.id[_STEM_START:]  # a stem is short and plain, so this is valid in every such scheme
+        return plain if plain not in self._taken else self._hashed(call.id, prefix, 24)
+
+    def _nine(self, call: Numbered) -> str:
         wire = call.wire_id
-        match self.scheme:
-            case IdScheme.KIMI:
-                return self._choose_for_kimi(call)
-            case IdScheme.NINE:
-                if _NINE.fullmatch(wire) and wire not in self._taken:
-                    return wire
-                stem = stem_of(call.id)
-                return self._first_free(base62(stem, n, length=9) for n in range(1_000))
-            case IdScheme.CALL40 | IdScheme.CALL64 | IdScheme.TOOLU:
-                prefix, valid = _PREFIXED[self.scheme]
-                if wire not in self._taken and valid.fullmatch(wire):
-                    return wire
-                stem = stem_of(call.id)
-                plain = prefix + stem
-                if plain not in self._taken and valid.fullmatch(plain):
-                    return plain
-                return self._first_free(prefix + base62(stem, n, length=24) for n in range(1_000))
+        if len(wire) == 9 and wire not in self._taken and _NINE.fullmatch(wire):
+            return wire
+        return self._hashed(call.id, "", 9)
 
-    def _choose_for_kimi(self, call: Numbered) -> str:
+    def _for_kimi(self, call: Numbered) -> str:
         name = self._names.project(call.name)
         match = _KIMI.fullmatch(call.wire_id)
         if match and match[1] == name and call.wire_id not in self._taken and str(int(match[2])) == match[2]:
@@ -95,22 +93,10 @@ class IdTable(Mapping[CallId, str]):
         self._highest += 1  # higher than every index in the table, so it is free under every name
         return f"functions.{name}:{self._highest}"
 
-    def _first_free(self, candidates: Iterable[str]) -> str:
-        for candidate in candidates:
+    def _hashed(self, call_id: CallId, prefix: str, length: int) -> str:
+        stem = call_id[_STEM_START:]
+        for attempt in range(1_000):
+            candidate = prefix + base62(stem, attempt, length=length)
             if candidate not in self._taken:
                 return candidate
-        raise ProjectionError("no free id after a thousand tries", layer="projection")
-
-    def __getitem__(self, call_id: CallId) -> str:
-        return self._wire[call_id]
-
-    def __iter__(self) -> Iterator[CallId]:
-        return iter(self._wire)
-
-    def __len__(self) -> int:
-        return len(self._wire)
-
-
-def stem_of(call_id: CallId) -> str:
-    """What is particular in one of our ids."""
-    return call_id.removeprefix(CANONICAL_PREFIX)
+        raise ProjectionError("no free id after a thousand tries", layer="projection", calls=[str(call_id)])

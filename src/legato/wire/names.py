@@ -24,24 +24,23 @@ _HASH_LENGTHS = (8, 16, 24, 32)
 _SLUG_LENGTH = 24
 
 
-class NameTable:
-    """The names of one conversation under one rule. Asking for a name adds it."""
+class NameTable(dict[str, str]):
+    """The names of one conversation under one rule: our name to the target's. Asking for a name adds it."""
 
     def __init__(self, rule: NameRule) -> None:
+        super().__init__()
         self._valid = _VALID[rule]
-        self._wire: dict[str, str] = {}
         self._name: dict[str, str] = {}
 
     def project(self, name: str) -> str:
         """The name that the target accepts for `name`."""
-        wire = self._wire.get(name)
-        return self._add(name) if wire is None else wire
+        return self[name]
 
     def restore(self, wire_name: str) -> str:
         """The name that `wire_name` stands for; a name that was never projected stands for itself."""
         return self._name.get(wire_name, wire_name)
 
-    def _add(self, name: str) -> str:
+    def __missing__(self, name: str) -> str:
         if self._valid.fullmatch(name):
             squatter = self._name.get(name)
             self._enter(name, name)
@@ -63,5 +62,5 @@ class NameTable:
         raise ProjectionError(f"no free name for the tool {name!r}", layer="projection", name=name)
 
     def _enter(self, name: str, wire: str) -> None:
-        self._wire[name] = wire
+        self[name] = wire
         self._name[wire] = name

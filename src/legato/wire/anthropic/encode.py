@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
-from legato.transcript.units import Exchange, Said, Summary, Unit, completion_text
+from legato.transcript.units import CompletionKind, Exchange, Said, Unit, completion_text
 from legato.wire.anthropic.answer import PrintedAnswer, continues_answers
 from legato.wire.anthropic.blocks import Aside, code_text, omission, result_block, text_block
 from legato.wire.anthropic.media import media_block
@@ -39,17 +39,13 @@ _TAIL = Spelled(
 
 def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
     """Print one unit."""
-    match unit:
-        case Exchange():
-            if unit.completions and not voice.target.capabilities.native_tool_history:
-                return _embed(unit, before, voice, keep_thinking)
-            return _spell_exchange(unit, before, voice, keep_thinking)
-        case Said():
-            return _spell_said(unit, voice)
-        case Summary():
-            return Spelled((Group("user", (text_block(SUMMARY_MARK + unit.text),)),), End.HUMAN)
-        case _:
-            assert_never(unit)
+    if isinstance(unit, Exchange):
+        if unit.completions and not voice.target.capabilities.native_tool_history:
+            return _embed(unit, before, voice, keep_thinking)
+        return _spell_exchange(unit, before, voice, keep_thinking)
+    if isinstance(unit, Said):
+        return _spell_said(unit, voice)
+    return Spelled((Group("user", (text_block(SUMMARY_MARK + unit.text),)),), End.HUMAN)
 
 
 def tail(end: End, voice: Voice) -> Spelled:
@@ -63,6 +59,8 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
     # A system message in the middle must be last or stand before an answer. What follows is not known here, so an
     # instruction is always marked text.
     mark = INSTRUCTION_MARK if unit.authority is Authority.INSTRUCTION else ""
+    if len(unit.blocks) == 1 and type(text := unit.blocks[0]) is Text:
+        return Spelled((Group("user", ({"type": "text", "text": mark + text.text},)),), End.HUMAN)
     blocks: list[JsonObject] = []
     decisions: list[Decision] = []
     for block in unit.blocks:
@@ -80,6 +78,10 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
 
 def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
     capabilities = voice.target.capabilities
+    if before is not End.START and before is not End.ANSWER and len(unit.completions) <= capabilities.max_calls:
+        plain = _plain_groups(unit, voice)
+        if plain is not None:
+            return Spelled(plain, End.RESULTS)
     answer = PrintedAnswer(unit, before, voice, keep_thinking)
     lead, decisions = answer.lead, answer.decisions
     if not lead and not answer.calls:
@@ -106,6 +108,46 @@ def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bo
         if aside.moved:
             groups.append(Group("user", tuple(aside.moved)))
     return Spelled(tuple(groups), End.RESULTS, tuple(decisions))
+
+
+def _plain_groups(unit: Exchange, voice: Voice) -> tuple[Group, Group] | None:
+    """The groups of an exchange about which nothing has to be decided; None if something has.
+
+    Text without a mark of its own, then calls, each with a text for its result: nearly all exchanges are such, and the
+    first render of a long conversation holds thousands of them.
+    """
+    if not unit.completions or not voice.target.capabilities.text_beside_calls:
+        return None
+    ids, names = voice.ids, voice.names
+    answer: list[JsonObject] = []
+    results: list[JsonObject] = []
+    number = 0
+    for block in unit.blocks:
+        if type(block) is ToolCall:
+            done = unit.completions[number]
+            number += 1
+            text = done.result
+            if (
+                block.native is not None
+                or block.raw is not None
+                or done.kind is not CompletionKind.SUCCESS
+                or type(text) is not str
+                or not text
+                or text.isspace()
+                or done.media
+                or done.shortened is not None
+                or done.ran_with is not None
+                or names.project(block.name) != block.name
+            ):
+                return None
+            wire_id = ids[block.id]
+            answer.append({"type": "tool_use", "id": wire_id, "name": block.name, "input": block.arguments})
+            results.append({"type": "tool_result", "tool_use_id": wire_id, "content": text})
+        elif type(block) is Text and block.native is None and not number:
+            answer.append({"type": "text", "text": block.text})
+        else:
+            return None
+    return Group("assistant", tuple(answer)), Group("user", tuple(results))
 
 
 def _split(

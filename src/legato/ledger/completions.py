@@ -1,0 +1,70 @@
+"""How a call ended: the one completion that counts, in the words that every later station uses."""
+
+from __future__ import annotations
+
+import msgspec
+from msgspec import Struct
+
+from legato.model import CallId, ClosureReason, Json, JsonObject, Media, closure_text
+from legato.model.words import Word
+
+
+class CompletionKind(Word):
+    """How a call ended, best first: this is the order in which one completion is preferred to another."""
+
+    SUCCESS = "success"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+    SYNTHETIC = "synthetic"
+
+
+class Completion(Struct, frozen=True, omit_defaults=True):
+    """The one effective end of a call.
+
+    `result`, `error` and `media` are what the tool gave (success, error); `reason` and `said` say why it gave nothing
+    (cancelled, synthetic), and `result` then holds what it had put out before. `shortened` replaces the output where a
+    compaction clipped or stubbed it. `ran_with` holds the arguments that ran where the user edited them.
+    """
+
+    call_id: CallId
+    kind: CompletionKind
+    result: Json = None
+    error: str | None = None
+    media: tuple[Media, ...] = ()
+    reason: ClosureReason | None = None
+    said: str | None = None
+    shortened: str | None = None
+    ran_with: JsonObject | None = None
+
+    @property
+    def is_real(self) -> bool:
+        """Whether a tool really ended, well or badly."""
+        return self.kind is CompletionKind.SUCCESS or self.kind is CompletionKind.ERROR
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the provider should see this as a failure."""
+        return self.kind is not CompletionKind.SUCCESS
+
+
+def completion_text(completion: Completion) -> str:
+    """What the model reads as the output of the call, in every dialect that takes text."""
+    if completion.shortened is not None:
+        text = completion.shortened
+    elif completion.reason is not None:
+        text = closure_text(completion.reason, completion.said, _as_text(completion.result))
+    elif completion.error is not None:
+        text = completion.error
+        if completion.result not in (None, "", completion.error):
+            text = f"{text}\n{_as_text(completion.result)}" if text else _as_text(completion.result)
+    else:
+        text = _as_text(completion.result)
+    if completion.ran_with is not None:
+        text = f"[The user changed the arguments; the tool ran with {_as_text(completion.ran_with)}]\n{text}"
+    return text
+
+
+def _as_text(value: Json) -> str:
+    if type(value) is str:
+        return value
+    return "" if value is None else msgspec.json.encode(value).decode()

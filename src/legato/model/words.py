@@ -1,0 +1,15 @@
+"""Words of a closed set.
+
+An enum of strings whose members hash as fast as strings do: states, kinds and roles are looked up in tables all the
+time, and the hash that Python gives to enums is a function written in Python.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Word(StrEnum):
+    """A member of a closed set of words."""
+
+    __hash__ = str.__hash__
