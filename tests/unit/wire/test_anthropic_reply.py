@@ -116,7 +116,7 @@ def test_what_has_no_form_here_is_text() -> None:
     assert body["content"] == [
         {"type": "text", "text": "```py\nx\n```"},
         {"type": "text", "text": "[image omitted: image/png, which this model cannot take]"},
-        {"type": "text", "text": '[search({"q":1}), run by the provider]\nfound'},
+        {"type": "text", "text": '[The provider ran search {"q":1}, which gave:]\nfound'},
         {"type": "thinking", "thinking": "unsigned", "signature": ""},
         {"type": "tool_use", "id": "toolu_4", "name": "read", "input": {}},
     ]

@@ -296,7 +296,7 @@ def test_what_the_provider_ran_goes_home_as_it_came() -> None:
     assert contents(exchange([ran, Text("2")], origin=HOME)) == [model(*RAN, {"text": "2"})]
     spelled = spell(exchange([ran]), End.HUMAN, VOICE, True)
     assert printed(spelled) == [
-        model({"text": '[code_execution({"code":"1+1"}), run by the provider]\n{"output":"2"}'})
+        model({"text": '[The provider ran code_execution {"code":"1+1"}, which gave:]\n{"output":"2"}'})
     ]
     assert reasons(spelled) == [("converted", "hosted-tool")]
 
@@ -305,9 +305,9 @@ def test_where_the_provider_looked_is_told_to_others_only() -> None:
     looked = HostedTool("google_search", {"queries": ["q"]}, native={"groundingMetadata": {"webSearchQueries": ["q"]}})
     spelled = spell(exchange([Text("x"), looked], origin=HOME), End.HUMAN, VOICE, True)
     assert (printed(spelled), reasons(spelled)) == ([model({"text": "x"})], [("dropped", "hosted-tool")])
-    assert contents(exchange([looked])) == [model({"text": '[google_search({"queries":["q"]}), run by the provider]'})]
+    assert contents(exchange([looked])) == [model({"text": '[The provider ran google_search {"queries":["q"]}]'})]
     assert contents(exchange([HostedTool("search", {}, "found")], origin=HOME)) == [
-        model({"text": "[search({}), run by the provider]\nfound"})
+        model({"text": "[The provider ran search, which gave:]\nfound"})
     ]
 
 

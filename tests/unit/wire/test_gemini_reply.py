@@ -106,7 +106,7 @@ def test_what_has_no_form_here_is_text() -> None:
             "parts": [
                 {"text": "```py\nx\n```"},
                 {"text": "[image omitted: image/png, which this model cannot take]"},
-                {"text": '[search({"q":1}), run by the provider]\nfound'},
+                {"text": '[The provider ran search {"q":1}, which gave:]\nfound'},
             ],
         },
         "index": 0,

@@ -581,9 +581,9 @@ def test_code_hosted_tools_and_media_in_an_answer_become_text():
     )
     text = (
         "so:\n\n````python\na = '```'\n````\n\n"
-        '[The provider ran search with {"q":"x"}]\n["one"]\n\n'
-        "[The provider ran fetch with {}]\npage\n\n"
-        "[The provider ran wait with {}]\n\n"
+        '[The provider ran search {"q":"x"}, which gave:]\n["one"]\n\n'
+        "[The provider ran fetch, which gave:]\npage\n\n"
+        "[The provider ran wait]\n\n"
         "[image omitted: image/png, which this model cannot take]\n\nfine"
     )
     assert messages([HI, answer, HI], target("openai"))[1] == {"role": "assistant", "content": text}

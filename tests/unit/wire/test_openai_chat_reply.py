@@ -158,7 +158,7 @@ def test_blocks_that_a_chat_answer_cannot_hold_become_text():
         "message": {
             "role": "assistant",
             "content": (
-                'so\n\n```sh\nls\n```\n\n[The provider ran search with {"q":1}]\n\n'
+                'so\n\n```sh\nls\n```\n\n[The provider ran search {"q":1}]\n\n'
                 "[image omitted: image/png, which this model cannot take]"
             ),
             "refusal": None,

@@ -28,9 +28,7 @@ from legato.model import (
 )
 from legato.transcript.units import Exchange
 from legato.wire.anthropic.blocks import (
-    code_text,
     hosted_blocks,
-    hosted_text,
     omission,
     own_text_block,
     text_block,
@@ -39,6 +37,7 @@ from legato.wire.anthropic.blocks import (
 from legato.wire.arguments import wire_arguments
 from legato.wire.contract import End, Voice
 from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 _THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 
@@ -112,7 +111,7 @@ class PrintedAnswer:
                     lead.append(text_block(media_omitted(block.kind, block.mime)))
                     self.decisions.append(omission(block))
                 case Code():
-                    lead.append(text_block(code_text(block)))
+                    lead.append(text_block(fenced(block)))
                 case _:
                     assert_never(block)
             is_moved = is_moved or bool(calls)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from legato.model import (
     Action,
     Capabilities,
-    Code,
     Decision,
     Fault,
     HostedTool,
@@ -77,22 +74,6 @@ def hosted_blocks(block: HostedTool, *, may_wait: bool, may_end: bool) -> list[J
     return blocks
 
 
-def hosted_text(block: HostedTool) -> str:
-    """What the provider ran, for a model that cannot see the blocks."""
-    told = f"[{block.name}({_json(block.arguments)}), run by the provider]"
-    if block.result is None:
-        return told
-    return f"{told}\n{block.result if isinstance(block.result, str) else _json(block.result)}"
-
-
-def code_text(block: Code) -> str:
-    """Code between fences that are longer than any inside it."""
-    fence = "```"
-    while fence in block.code:
-        fence += "`"
-    return f"{fence}{block.language}\n{block.code}\n{fence}"
-
-
 def result_block(call: ToolCall, completion: Completion, voice: Voice, aside: Aside) -> JsonObject:
     """The end of a call. Media stand inside it where the target looks for them there, else they follow."""
     capabilities = voice.target.capabilities
@@ -144,7 +125,3 @@ def omission(media: Media) -> Decision:
 
 def _joined(text: str, line: str) -> str:
     return f"{text}\n{line}" if text else line
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

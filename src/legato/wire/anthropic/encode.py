@@ -14,7 +14,7 @@ from typing import assert_never
 from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
 from legato.transcript.units import CompletionKind, Exchange, Said, Unit, completion_text
 from legato.wire.anthropic.answer import PrintedAnswer, continues_answers
-from legato.wire.anthropic.blocks import Aside, code_text, omission, result_block, text_block
+from legato.wire.anthropic.blocks import Aside, omission, result_block, text_block
 from legato.wire.anthropic.media import media_block
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.phrases import (
@@ -27,6 +27,7 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
     media_omitted,
 )
+from legato.wire.plain import fenced
 
 _BRIDGE = Group("user", (text_block(HUMAN_BRIDGE),))
 _BRIDGED = Decision(Action.INSERTED, "bridge", Fault.PROJECTION, "a human message must stand before this answer")
@@ -68,7 +69,7 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
             case Text():
                 blocks.append({"type": "text", "text": mark + block.text})
             case Code():
-                blocks.append(text_block(mark + code_text(block)))
+                blocks.append(text_block(mark + fenced(block)))
             case Media():
                 blocks.append(_print_media(block, voice, decisions))
             case _:

@@ -24,10 +24,11 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.anthropic.blocks import code_text, hosted_text, text_block
+from legato.wire.anthropic.blocks import text_block
 from legato.wire.anthropic.fields import as_list
 from legato.wire.arguments import wire_arguments, wire_arguments_text
 from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 _PIECE = 64
 """characters of a streamed piece"""
@@ -112,7 +113,7 @@ def _printed(block: Block, index: int) -> list[JsonObject]:
         case Media():
             return [text_block(media_omitted(block.kind, block.mime))]
         case Code():
-            return [text_block(code_text(block))]
+            return [text_block(fenced(block))]
         case ToolResponse():
             return []
 

@@ -16,9 +16,10 @@ from legato.transcript.units import Exchange
 from legato.wire.arguments import wire_arguments
 from legato.wire.contract import Voice
 from legato.wire.gemini.media import plain_media_part
-from legato.wire.gemini.parts import code_text, hosted_text, omission
+from legato.wire.gemini.parts import omission
 from legato.wire.gemini.signatures import signature_of
 from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 
 class PrintedAnswer:
@@ -55,7 +56,7 @@ class PrintedAnswer:
                 case Media():
                     self._media(block)
                 case Code():
-                    self.parts.append({"text": code_text(block)})
+                    self.parts.append({"text": fenced(block)})
                 case _:
                     assert_never(block)
             is_visible = True

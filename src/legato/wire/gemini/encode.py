@@ -18,7 +18,7 @@ from legato.transcript.units import Exchange, Said, Summary, Unit, completion_te
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.gemini.answer import PrintedAnswer
 from legato.wire.gemini.media import media_part
-from legato.wire.gemini.parts import Aside, code_text, omission, response_part
+from legato.wire.gemini.parts import Aside, omission, response_part
 from legato.wire.gemini.signatures import PLACEHOLDER
 from legato.wire.phrases import (
     CONTINUE,
@@ -30,6 +30,7 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
     media_omitted,
 )
+from legato.wire.plain import fenced
 
 
 def _user(*parts: JsonObject) -> JsonObject:
@@ -80,7 +81,7 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
             case Text():
                 parts.append({"text": mark + block.text})
             case Code():
-                parts.append({"text": mark + code_text(block)})
+                parts.append({"text": mark + fenced(block)})
             case Media():
                 parts.append(_print_media(block, voice, decisions))
             case _:

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from legato.model import (
     Action,
     Capabilities,
-    Code,
     Decision,
     Fault,
-    HostedTool,
     Json,
     JsonObject,
     Media,
@@ -62,22 +58,6 @@ def response_part(call: ToolCall, completion: Completion, voice: Voice, aside: A
     return {"functionResponse": printed}
 
 
-def hosted_text(block: HostedTool) -> str:
-    """What a provider ran itself, for a model that cannot see its parts."""
-    told = f"[{block.name}({_json(block.arguments)}), run by the provider]"
-    if block.result is None:
-        return told
-    return f"{told}\n{block.result if isinstance(block.result, str) else _json(block.result)}"
-
-
-def code_text(block: Code) -> str:
-    """Code between fences that are longer than any inside it."""
-    fence = "```"
-    while fence in block.code:
-        fence += "`"
-    return f"{fence}{block.language}\n{block.code}\n{fence}"
-
-
 def omission(media: Media) -> Decision:
     """The decision that a medium is only named."""
     return Decision(Action.CONVERTED, "media-omitted", Fault.PROJECTION, f"{media.kind} ({media.mime})")
@@ -115,7 +95,3 @@ def _print_media(
         detail = "they follow after the responses"
         aside.decisions.append(Decision(Action.CONVERTED, "media-moved", Fault.PROJECTION, detail, (call.id,)))
     return inside, told
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

@@ -26,8 +26,8 @@ from legato.model import (
 )
 from legato.wire.arguments import wire_arguments
 from legato.wire.gemini.media import plain_media_part
-from legato.wire.gemini.parts import code_text, hosted_text
 from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 _PIECE = 64
 """characters of a streamed piece of text"""
@@ -84,7 +84,7 @@ def _parts(block: Block) -> list[JsonObject]:
             part = plain_media_part(block)
             return [{"text": media_omitted(block.kind, block.mime)} if part is None else part | signature]
         case Code():
-            return [{"text": code_text(block)}]
+            return [{"text": fenced(block)}]
         case ToolResponse():
             return []
 

@@ -34,10 +34,11 @@ from legato.wire.arguments import wire_arguments_text
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.openai_chat.human import BRIDGED_ANSWER, OMITTED
 from legato.wire.openai_chat.profiles import profile_of
-from legato.wire.openai_chat.prose import Prose, code_text, hosted_text, thinking_chunk
+from legato.wire.openai_chat.prose import Prose, thinking_chunk
 from legato.wire.openai_chat.reading import read_objects
 from legato.wire.openai_chat.results import spell_result
 from legato.wire.phrases import ANSWER_BRIDGE, EMBEDDED_RESULT, HUMAN_BRIDGE, media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 NO_THOUGHT = " "
 """stands in `reasoning_content` where there is no thinking, or none that may be sent"""
@@ -141,7 +142,7 @@ def _read(unit: Exchange, voice: Voice, keep_thinking: bool, decisions: list[Dec
                 prose.add_apart(media_omitted(block.kind, block.mime))
                 decisions.append(OMITTED)
             case Code():
-                prose.add_apart(code_text(block))
+                prose.add_apart(fenced(block))
             case _:
                 assert_never(block)
     text, thought = prose.take(), "".join(thoughts)

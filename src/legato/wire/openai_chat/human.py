@@ -28,8 +28,9 @@ from legato.model import (
 from legato.transcript.units import Said, SaidBlock, Summary
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.openai_chat.profiles import Profile, profile_of
-from legato.wire.openai_chat.prose import Prose, code_text
+from legato.wire.openai_chat.prose import Prose
 from legato.wire.phrases import ANSWER_BRIDGE, INSTRUCTION_MARK, SUMMARY_MARK, media_omitted
+from legato.wire.plain import fenced
 
 Content: TypeAlias = str | list[JsonObject]
 
@@ -95,7 +96,7 @@ def spell_blocks(blocks: Iterable[SaidBlock], target: Target, decisions: list[De
             case Text():
                 prose.add(block.text)
             case Code():
-                prose.add_apart(code_text(block))
+                prose.add_apart(fenced(block))
             case Media():
                 part = media_part(block, target, profile)
                 if part is None:

@@ -5,9 +5,7 @@ A chat answer is one string and a tool message has no error flag, so code, hoste
 
 from __future__ import annotations
 
-import msgspec
-
-from legato.model import Code, HostedTool, JsonObject, Thinking
+from legato.model import JsonObject, Thinking
 
 ERROR_MARK = "[Error] "
 """before the text of a failed tool: the chat family has no flag for it"""
@@ -42,24 +40,6 @@ class Prose:
         self._pieces.clear()
         self._is_apart = False
         return text
-
-
-def code_text(block: Code) -> str:
-    """Code between fences that are longer than any inside it."""
-    fence = "```"
-    while fence in block.code:
-        fence += "`"
-    return f"{fence}{block.language}\n{block.code}\n{fence}"
-
-
-def hosted_text(block: HostedTool) -> str:
-    """A call that a provider executed itself, as other providers see it."""
-    arguments = msgspec.json.encode(block.arguments).decode()
-    text = f"[The provider ran {block.name} with {arguments}]"
-    if block.result is None:
-        return text
-    result = block.result if isinstance(block.result, str) else msgspec.json.encode(block.result).decode()
-    return f"{text}\n{result}"
 
 
 def thinking_chunk(block: Thinking) -> JsonObject:

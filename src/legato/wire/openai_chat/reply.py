@@ -28,9 +28,10 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.openai_chat.prose import Prose, code_text, hosted_text, thinking_chunk
+from legato.wire.openai_chat.prose import Prose, thinking_chunk
 from legato.wire.openai_chat.reading import read_objects
 from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
 
 _PIECE = 24
 """characters in one delta of a stream"""
@@ -106,7 +107,7 @@ def _message(answer: Answer) -> JsonObject:
             case HostedTool():
                 prose.add_apart(hosted_text(block))
             case Code():
-                prose.add_apart(code_text(block))
+                prose.add_apart(fenced(block))
             case Media():
                 prose.add_apart(media_omitted(block.kind, block.mime))
             case ToolResponse():
