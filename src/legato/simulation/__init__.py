@@ -1,1 +1,44 @@
-"""Providers that refuse what the real ones refuse, with a small scripted model behind them."""
+"""Providers that refuse what the real ones refuse, with a small scripted model behind them.
+
+`SimulatedTransport` is the seam for tests and demonstrations: every provider of the catalogue in this process, without
+a socket. `serve` puts the same providers on a port of this machine, for any SDK or agent. Both answer through the
+dialects' own replies, judge by the dialects' own rules, and remember every request with the verdict on it.
+"""
+
+from __future__ import annotations
+
+from legato.simulation.contract import Ask, Manner, Reply
+from legato.simulation.families import FAMILIES, Family, Style
+from legato.simulation.faults import DEFAULT_RATES, Fault, FaultKind, FaultPlan, Faults, FaultSource
+from legato.simulation.ids import IdHabit
+from legato.simulation.provider import Outcome, SimulatedProvider
+from legato.simulation.refusals import Refusal, Why
+from legato.simulation.server import DEFAULT_PORT, base_urls, serve
+from legato.simulation.transport import SimulatedTransport
+from legato.simulation.world import Seen, SimulatedWorld
+
+__all__ = [
+    "DEFAULT_PORT",
+    "DEFAULT_RATES",
+    "FAMILIES",
+    "Ask",
+    "Family",
+    "Fault",
+    "FaultKind",
+    "FaultPlan",
+    "FaultSource",
+    "Faults",
+    "IdHabit",
+    "Manner",
+    "Outcome",
+    "Refusal",
+    "Reply",
+    "Seen",
+    "SimulatedProvider",
+    "SimulatedTransport",
+    "SimulatedWorld",
+    "Style",
+    "Why",
+    "base_urls",
+    "serve",
+]

@@ -1,0 +1,199 @@
+"""The front desk of a simulated provider: read a request, or refuse it.
+
+In:  an `Ask`.
+Out: what it asks for, read and judged, or a `Refusal`.
+
+    path and method    is there anything here?
+    key                right unless it begins with "bad"
+    JSON               strict, in UTF-8
+    model              served by this family, and not one that begins with "unknown-"
+    rules              those of the dialect, for this model; what they refuse is refused
+    window             does the request fit?
+    signatures         is this reasoning ours?
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import cast
+
+from msgspec.structs import replace
+
+from legato.errors import ConfigError, LegatoError
+from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
+from legato.simulation.contract import Ask
+from legato.simulation.families import Family
+from legato.simulation.reasoning import find_foreign
+from legato.simulation.refusals import Refusal, Why
+from legato.simulation.seals import Seal
+from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
+from legato.transport import DOORS, Key
+from legato.wire.contract import Parsed, Severity, Violation
+from legato.wire.dialects import dialect_parts
+
+BYTES_PER_TOKEN = 4
+TOKENS_OF_MEDIA = 1_000
+
+
+class Errand(StrEnum):
+    """What is asked of the provider."""
+
+    ANSWER = "answer"
+    MODELS = "models"
+    """which models there are"""
+    COUNT = "count"
+    """how many tokens a request has"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Understood:
+    """A request that is in order."""
+
+    errand: Errand
+    target: Target
+    account: str = ""
+    body: JsonObject
+    parsed: Parsed
+    stream: bool = False
+    tokens: int = 0
+    seal: Seal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reception:
+    """The desk of one provider. `resolve` gives the target for a model's name."""
+
+    family: Family
+    dialect: Dialect
+    resolve: Callable[[str], Target]
+    secret: str
+    needs_key: bool
+    checks_signatures: bool
+    window: int | None
+
+    def receive(self, ask: Ask) -> Understood | Refusal:
+        """Read and judge `ask`."""
+        errand, model, streams = self._errand(ask)
+        if errand is None:
+            return self._refuse(Why.PATH, detail=f"{ask.method} {ask.path}")
+        if ask.method != ("GET" if errand is Errand.MODELS else "POST"):
+            return self._refuse(Why.METHOD, detail=ask.method)
+        account = self._account(ask)
+        if isinstance(account, Refusal):
+            return account
+        if errand is Errand.MODELS:
+            seal = Seal(self.secret, provider=self.family.name, model="", account=account)
+            target = self.resolve("any")
+            return Understood(errand=errand, target=target, account=account, body={}, parsed=Parsed([]), seal=seal)
+        body = _read(ask.body)
+        if isinstance(body, str):
+            return self._refuse(Why.NOT_JSON, detail=body)
+        return self._judge(ask, errand, body, model, streams, account)
+
+    def _refuse(self, why: Why, *, model: str = "", **facts: object) -> Refusal:
+        return refuse(why, self.family.style, model=model, facts=facts)
+
+    # --- the way in ---------------------------------------------------------------------------------------------------
+
+    def _errand(self, ask: Ask) -> tuple[Errand | None, str, bool]:
+        """What is asked for, the model and the wish for a stream, where the path names them."""
+        if self.dialect is Dialect.GEMINI:
+            if found := _GEMINI_PATH.search(ask.path):
+                errand = Errand.COUNT if found[2] == "countTokens" else Errand.ANSWER
+                return errand, found[1], found[2] == "streamGenerateContent"
+        elif ask.path.endswith(DOORS[self.dialect].path):
+            return Errand.ANSWER, "", False
+        elif self.dialect is Dialect.ANTHROPIC and ask.path.endswith("/v1/messages/count_tokens"):
+            return Errand.COUNT, "", False
+        return (Errand.MODELS if ask.path.endswith("/models") else None), "", False
+
+    def _account(self, ask: Ask) -> str | Refusal:
+        door = DOORS[self.dialect]
+        given = ask.headers.get(door.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
+        key = re.sub(r"(?i)^bearer\s+", "", given).strip()
+        if not key:
+            return self._refuse(Why.KEY_MISSING) if self.needs_key else ""
+        try:
+            return self._refuse(Why.KEY_WRONG) if key.startswith("bad") else Key(key).account
+        except ConfigError:
+            return self._refuse(Why.KEY_WRONG)
+
+    # --- the body -----------------------------------------------------------------------------------------------------
+
+    def _judge(
+        self, ask: Ask, errand: Errand, body: JsonObject, model: str, streams: bool, account: str
+    ) -> Understood | Refusal:
+        parts = dialect_parts(self.dialect)
+        model = model or _model(body)
+        if not model and self.dialect is not Dialect.VERCEL:
+            missing = Violation("model", Severity.REFUSED, "model", "a request names its model")
+            return refuse_shape(missing, self.family.style)
+        if not self._serves(model):
+            return self._refuse(Why.MODEL, model=model)
+        target = self.resolve(model or "any")
+        if errand is Errand.COUNT:
+            target = replace(target, endpoint=target.endpoint.rstrip("/") + "/count_tokens")
+        for violation in parts.check(body, target):
+            if violation.severity is Severity.REFUSED or violation.rule in self.family.also_refuses:
+                return replace(refuse_shape(violation, self.family.style), model=model)
+        try:
+            parsed = parts.parse(body)
+        except LegatoError as error:
+            return self._refuse(Why.NOT_JSON, detail=error.message)
+        tokens = _count_tokens(ask.body, parsed.entries)
+        window = self.window or target.capabilities.window
+        if tokens > window and errand is Errand.ANSWER:
+            return self._refuse(Why.TOO_LONG, model=model, tokens=tokens, window=window)
+        seal = Seal(self.secret, provider=self.family.name, model=model, account=account)
+        if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
+            return replace(refuse_reasoning(foreign.path, foreign.field, self.family.style), model=model)
+        return Understood(
+            errand=errand,
+            target=target,
+            account=account,
+            body=body,
+            parsed=parsed,
+            stream=streams or body.get("stream") is True,
+            tokens=tokens,
+            seal=seal,
+        )
+
+    def _serves(self, model: str) -> bool:
+        bare = model.rsplit("/", 1)[-1].lower()
+        return not bare.startswith("unknown-") and any(fnmatchcase(bare, name) for name in self.family.serves)
+
+
+_GEMINI_PATH = re.compile(r"/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)$")
+
+
+def _read(data: bytes) -> JsonObject | str:
+    """The object in `data`, or what is wrong with it. NaN and half surrogates pass: the rules find them."""
+    try:
+        value: Json = json.loads(data.decode())
+    except (ValueError, RecursionError) as error:
+        return str(error) if isinstance(error, json.JSONDecodeError) else type(error).__name__
+    return cast(JsonObject, value) if isinstance(value, dict) else "the body is no object"
+
+
+def _model(body: JsonObject) -> str:
+    model = body.get("model")
+    if isinstance(model, dict):  # the AI SDK may put more there than the name
+        model = cast(JsonObject, model).get("modelId")
+    return model if isinstance(model, str) else ""
+
+
+def _count_tokens(data: bytes, entries: list[Entry]) -> int:
+    """Tokens, roughly: so many bytes each, and a fixed number for each medium, however large it is."""
+    size, count = len(data), 0
+    for entry in entries:
+        for block in entry.blocks:
+            held = block.media if isinstance(block, ToolResponse) else (block,) if isinstance(block, Media) else ()
+            for media in held:
+                size -= len(media.data or "")
+                count += 1
+    return max(1, size // BYTES_PER_TOKEN) + count * TOKENS_OF_MEDIA

@@ -1,0 +1,100 @@
+"""Simulated providers on a socket of this machine, for any SDK or agent.
+
+In:  an address.
+Out: a server with each family under its own base path; `base_urls` says which.
+
+    http://127.0.0.1:8123/openai/v1      for the OpenAI client, chat and responses
+    http://127.0.0.1:8123/anthropic      for the Anthropic client
+    http://127.0.0.1:8123/gemini/v1beta  and so on
+
+Any key is right except one that begins with "bad". Ask the model in plain words for tools, thoughts or failures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import anyio
+import msgspec
+from anyio.abc import SocketAttribute, SocketStream, TaskStatus
+
+from legato.errors import ConfigError
+from legato.model import JsonObject
+from legato.request import Catalogue, default_catalogue
+from legato.simulation.contract import Ask, Reply
+from legato.simulation.families import family_of
+from legato.simulation.http import Connection, Unreadable
+from legato.simulation.world import SimulatedWorld
+
+DEFAULT_PORT = 8123
+
+KEPT = 200
+"""requests that a server remembers"""
+
+
+def base_urls(host: str, port: int, catalogue: Catalogue | None = None) -> dict[str, str]:
+    """The base URL of every provider on a server, by the provider's name: what a route's endpoint would be."""
+    shown = f"[{host}]" if ":" in host else host
+    providers = (catalogue or default_catalogue()).providers
+    return {
+        name: f"http://{shown}:{port}{family_of(name, provider.dialect).base}" for name, provider in providers.items()
+    }
+
+
+async def serve(
+    host: str = "127.0.0.1",
+    port: int = DEFAULT_PORT,
+    *,
+    world: SimulatedWorld | None = None,
+    task_status: TaskStatus[int] = anyio.TASK_STATUS_IGNORED,
+) -> None:
+    """Serve until cancelled. Port 0 takes a free one; `task_status` is told which, once requests are taken."""
+    try:
+        listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
+    except OSError as error:
+        raise ConfigError(
+            f"cannot listen on {host} port {port} ({error.strerror or error}); choose another port, or end the program "
+            "that uses it",
+            host=host,
+            port=port,
+        ) from None
+    async with listener:
+        bound: int = listener.extra(SocketAttribute.local_port)
+        desk = _Desk(world or SimulatedWorld(needs_keys=True, keeps=KEPT), host, bound)
+        task_status.started(bound)
+        await listener.serve(desk.attend)
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Takes connections."""
+
+    world: SimulatedWorld
+    host: str
+    port: int
+
+    async def attend(self, stream: SocketStream) -> None:
+        """Answer one client's requests until it leaves."""
+        async with stream:
+            connection = Connection(stream)
+            try:
+                while connection.stays_open and (ask := await connection.receive()) is not None:
+                    await connection.send(self._reply(ask), sleep=self.world.sleep)
+            except Unreadable as fault:
+                connection.stays_open = False
+                await connection.send(_plain(fault.status, {"error": {"message": fault.status.phrase}}))
+            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                pass  # the client went away; nobody is left to tell
+
+    def _reply(self, ask: Ask) -> Reply:
+        provider = self.world.locate(ask.path)
+        if provider is not None:
+            return self.world.reply(provider, ask)
+        urls = base_urls(self.host, self.port, self.world.catalogue)
+        if ask.path == "/":
+            return _plain(200, {"base_urls": urls})
+        return _plain(404, {"error": {"message": f"no provider listens at {ask.path}"}, "base_urls": urls})
+
+
+def _plain(status: int, body: JsonObject) -> Reply:
+    return Reply(status=status, headers={"content-type": "application/json"}, chunks=(msgspec.json.encode(body),))
