@@ -48,12 +48,52 @@ def ingest(value: object) -> Json:
     if type(value) is str:
         return clean_text(value)
     try:
+        return _copy(value, MAX_DEPTH, [0])
+    except _NotPlain:
+        pass  # something that JSON does not have, or too deep, or too large: look at every part
+    try:
         return _Walk().visit(value, 0)
     except IngestError:
         raise
     except Exception as error:
         # Somebody's __str__, model_dump or __iter__ failed; their traceback is no use to whoever records a value.
         raise IngestError(f"a value of type {type(value).__name__} cannot become JSON: {error!r}") from error
+
+
+class _NotPlain(Exception):
+    """The value is not made of JSON's own types alone."""
+
+
+def _copy(value: Any, levels: int, counted: list[int]) -> Json:
+    """A copy of a value that is plain JSON: nearly all are, and this is the way that costs little.
+
+    What is too deep or has too many parts is left to the thorough way, and so is a cycle, which has no bottom.
+    """
+    kind: Any = type(value)
+    if kind is dict or kind is list:
+        counted[0] += len(value)
+        if levels < 0 or counted[0] > MAX_NODES:
+            raise _NotPlain
+        if kind is list:
+            return [_copy(item, levels - 1, counted) for item in value]
+        result: dict[str, Json] = {}
+        for key, item in value.items():
+            if type(key) is not str or not key.isascii() or "\0" in key:
+                raise _NotPlain
+            if type(item) is str and item.isascii() and "\0" not in item and len(item) <= MAX_TEXT:
+                result[key] = item
+            else:
+                result[key] = _copy(item, levels - 1, counted)
+        return result
+    if kind is str:
+        return clean_text(value)
+    if value is None or kind is bool:
+        return value
+    if kind is int:
+        return _exact(value)
+    if kind is float:
+        return value if math.isfinite(value) else _name_of(value)
+    raise _NotPlain
 
 
 def clean_text(text: str) -> str:

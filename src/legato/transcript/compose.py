@@ -205,9 +205,12 @@ class Composer:
                         self._slot_of[block.id] = old
                 if old.answer is not None:
                     self._answers[old.answer] = old
-        self.compactions = {
-            seq: record for seq, record in standing(log) if type(record) is Compacted and seq in self.compactions
-        }
+        self.compactions = {}
+        for seq, record in standing(log):
+            if type(record) is Compacted:
+                self.compactions[seq] = record
+            elif type(record) is Restored:
+                self.compactions.pop(record.compaction, None)
         self._reorder(PrefixCause.UNDO)
 
 

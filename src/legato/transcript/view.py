@@ -117,9 +117,8 @@ class View:
             record.call: (record.kind, record.text) for record in active.values() if record.call is not None
         }
         slots = list(self._composer.slots)
-        for seq, record in active.items():
-            if record.kind is CompactionKind.COVER:
-                slots = self._cover(slots, seq, record)
+        for seq, record in _outermost(active):
+            slots = self._cover(slots, seq, record)
         self.slots = slots
         self._taken = len(self._composer.slots)
         self._index = {slot: index for index, slot in enumerate(slots)}
@@ -157,3 +156,16 @@ class View:
         result = [slot for slot in slots if slot not in gone]
         result.insert(place, summary)
         return result
+
+
+def _outermost(active: dict[int, Compacted]) -> list[tuple[int, Compacted]]:
+    """The covers, oldest first, without those that lie whole inside a later one."""
+    covers: list[tuple[int, Compacted]] = []
+    for seq, record in active.items():
+        if record.kind is CompactionKind.COVER:
+            last = min(record.last, seq - 1)
+            covers = [
+                (at, inner) for at, inner in covers if inner.first < record.first or min(inner.last, at - 1) > last
+            ]
+            covers.append((seq, record))
+    return covers

@@ -21,7 +21,17 @@ from legato.model import (
     ToolResponse,
     closure_text,
 )
-from legato.model.records import Answered, Opened, Recorded, Rewound, Started, Verdict
+from legato.model.records import (
+    Answered,
+    Compacted,
+    CompactionKind,
+    Opened,
+    Recorded,
+    Restored,
+    Rewound,
+    Started,
+    Verdict,
+)
 from legato.transcript import Completion, CompletionKind, Conversation, Exchange, Said, completion_text
 
 from builders import (
@@ -369,6 +379,12 @@ def test_what_was_undone_is_out_of_the_view_and_stays_in_the_log() -> None:
     assert shape(conversation) == ["said one", "call a, = success"]
     assert len(conversation.log) == 6
     assert [entry.text for entry in conversation.entries] == ["one", "", ""]
+
+
+def test_an_undo_past_a_restoration_brings_the_compaction_back() -> None:
+    cover = Compacted(kind=CompactionKind.COVER, text="short", window=10**9, first=0, last=1)
+    conversation = talk(user("one"), user("two"), cover, user("three"), Restored(compaction=2), Rewound(to=4))
+    assert [type(unit).__name__ for unit in units(conversation, 1)] == ["Summary", "Said"]
 
 
 def test_an_undo_can_be_undone() -> None:
