@@ -15,7 +15,7 @@ LOCK  := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix golden requirements bench bench-peers fuzz lock clean
+.PHONY: help demo test check fix golden requirements bench bench-peers fuzz packages docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -61,6 +61,14 @@ bench-peers: $(READY) ## Measure other libraries on the same work, each in its o
 
 fuzz: $(READY) ## Run the properties on many more examples, for FUZZ_SECONDS (600)
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
+	LEGATO_KILLS=300 $(BIN)/python -m pytest tests/scenarios/test_store_survives_kills.py
+
+packages: $(READY) ## Build the wheel and the sdist, and try them in clean environments on every Python that is here
+	$(BIN)/python scripts/try_packages.py
+
+docs: $(READY) ## Write the generated pages anew: rules and requirements
+	$(BIN)/python scripts/rules_doc.py
+	$(BIN)/python scripts/requirements_report.py > /dev/null
 
 # Built from what pyproject.toml names, for every supported Python on Linux and macOS. Existing pins stay unless
 # ARGS=--upgrade asks for newer ones. Nothing in the file says where packages come from.

@@ -69,7 +69,7 @@ def _copy(value: Any, levels: int, counted: list[int]) -> Json:
 
     What is too deep or has too many parts is left to the thorough way, and so is a cycle, which has no bottom.
     """
-    kind: Any = type(value)
+    kind = cast("type[object]", type(value))
     if kind is dict or kind is list:
         counted[0] += len(value)
         if levels < 0 or counted[0] > MAX_NODES:

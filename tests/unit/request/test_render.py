@@ -295,7 +295,7 @@ def test_a_turn_costs_what_is_new() -> None:
         conversation.record(result(f"c{number}"))
         conversation.record(user("next"))
         render(conversation, CLAUDE)
-        ((_, spelling),) = Voices.of(conversation)._spellings.items()  # type: ignore[attr-defined]
+        ((_, spelling),) = Voices.of(conversation)._spellings.items()
         spelled.append(spelling.units_spelled)
     assert [after - before for before, after in itertools.pairwise(spelled)] == [2] * 59
 
@@ -305,7 +305,7 @@ def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pyte
     conversation = talk(user("something long enough"))
     for route in ROUTES:
         render(conversation, route).json()
-    assert len(Voices.of(conversation)._spellings) <= 2  # type: ignore[attr-defined]
+    assert len(Voices.of(conversation)._spellings) <= 2
     assert render(conversation, ROUTES[0]).body == render(conversation.copy(), ROUTES[0]).body
 
 
