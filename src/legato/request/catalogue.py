@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -52,15 +51,28 @@ class _File(Struct, frozen=True, forbid_unknown_fields=True):
     families: list[Family] = []
 
 
+_MOST_RESOLVED = 1_000
+
+
 class Catalogue:
     """Providers and families of models."""
 
     def __init__(self, providers: Mapping[str, Provider], families: list[Family]) -> None:
         self.providers = dict(providers)
         self.families = families
+        self._resolved: dict[tuple[str, str, str], Target] = {}
 
     def resolve(self, route: str, *, account: str = "", endpoint: str = "") -> Target:
         """The target that `route` names; raises `UnknownTarget` that says what is near."""
+        key = (route, account, endpoint)
+        target = self._resolved.get(key)
+        if target is None:
+            if len(self._resolved) >= _MOST_RESOLVED:
+                self._resolved.clear()
+            target = self._resolved[key] = self._resolve(route, account, endpoint)
+        return target
+
+    def _resolve(self, route: str, account: str, endpoint: str) -> Target:
         name, slash, model = route.strip().partition("/")
         provider = self.providers.get(name)
         if provider is None or not slash or not model:
@@ -108,6 +120,8 @@ class Catalogue:
         if name in self.providers and not has_model:
             example = f"{name}/{self.providers[name].example}"
             return UnknownTarget(f"{route!r} names a provider but no model; write for example {example!r}", route=route)
+        from difflib import get_close_matches  # rarely needed, and slow to load
+
         near = get_close_matches(name, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known providers: {', '.join(known)}"
         return UnknownTarget(
@@ -118,7 +132,7 @@ class Catalogue:
 @cache
 def default_catalogue() -> Catalogue:
     """The packaged catalogue."""
-    text = files("legato.request").joinpath("catalogue.toml").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     file = _read(tomllib.loads(text), "the packaged catalogue")
     return Catalogue(file.providers, file.families)
 

@@ -55,9 +55,10 @@ def render(
     change = spelling.advance()
     newest_first = (printed.unit for printed in reversed(spelling.printed))
     options, adjusted = settle_thinking(newest_first, spelling.voice, options, policy)
-    voice = replace(spelling.voice, thinking_on=will_think(target, options))
-    head = _head(spelling, voice, conversation, system, _specs(tools), options)
-    head_json = encode_json(head.fields)
+    voice, thinks = spelling.voice, will_think(target, options)
+    if voice.thinking_on is not thinks:
+        voice = replace(voice, thinking_on=thinks)
+    head, head_json = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
     end = spelling.parts.tail(spelling.end, voice)
     request = Request(
         spelling,
@@ -73,26 +74,31 @@ def render(
     return request
 
 
-def _head(
-    spelling: Spelling,
-    voice: Voice,
-    conversation: Conversation,
-    system: str,
-    tools: list[ToolSpec],
-    options: Options,
-) -> Head:
-    parts = spelling.parts
-    demands = voice.target.capabilities.demands_tools and not tools
-    envelope = Envelope(
-        system="\n\n".join(text for text in (conversation.instructions, system) if text.strip()),
+def _envelope(
+    conversation: Conversation, target: Target, system: str, tools: list[ToolSpec], options: Options
+) -> Envelope:
+    demands = target.capabilities.demands_tools and not tools
+    texts = (conversation.instructions, system)
+    return Envelope(
+        system="\n\n".join(text for text in texts if text.strip()),
         tools=tools,
         options=options,
         called=_called(conversation) if demands else (),
     )
+
+
+def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, bytes]:
+    """The printed envelope and its JSON; what the request before had is used again if nothing changed."""
+    known = spelling.head
+    if known is not None and known[0] == envelope and known[1] is voice.thinking_on:
+        return known[2], known[3]
+    parts = spelling.parts
     head = parts.head(envelope, voice)
-    if options.cache and parts.mark_head:
-        return replace(head, fields=parts.mark_head(head.fields))
-    return head
+    if envelope.options.cache and parts.mark_head:
+        head = replace(head, fields=parts.mark_head(head.fields))
+    data = encode_json(head.fields)
+    spelling.head = (envelope, voice.thinking_on, head, data)
+    return head, data
 
 
 def _called(conversation: Conversation) -> list[str]:

@@ -15,7 +15,7 @@ from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
-from legato.wire.contract import DialectParts, End, Spelled, Voice
+from legato.wire.contract import DialectParts, End, Envelope, Head, Spelled, Voice
 from legato.wire.dialects import dialect_parts
 
 
@@ -46,6 +46,8 @@ class Spelling:
         """how many places the newest request held"""
         self.cached_end: tuple[int, int] | None = None
         """the last (message, block) of the newest request: up to there the provider may have cached it"""
+        self.head: tuple[Envelope, bool, Head, bytes] | None = None
+        """the newest head and what it was printed from: it seldom changes from one request to the next"""
         self._policy = policy
         self._cursor = 0
         self._turn = 0

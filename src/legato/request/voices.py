@@ -54,7 +54,8 @@ class Voices:
         self._names: dict[NameRule, NameTable] = {}
         self._ids: dict[tuple[IdScheme, NameRule], IdTable] = {}
         self._spellings: dict[Fingerprint, Spelling] = {}
-        self._newest: dict[str, _Newest] = {}
+        self._newest: dict[tuple[str, str], _Newest] = {}
+        self._last: tuple[Fingerprint, Spelling] | None = None
 
     @classmethod
     def of(cls, talk: Conversation) -> Voices:
@@ -84,23 +85,27 @@ class Voices:
         """The spelling for `target`, as far as it was printed before."""
         relevant = thinking_on and target.capabilities.reasoning_field
         refused = tuple(o for o in self._talk.ledger.refused_origins if o.provider == target.provider)
+        self.ids(target)
         fingerprint = Fingerprint(target, policy, relevant, refused)
-        spelling = self._spellings.pop(fingerprint, None)
-        if spelling is None:
-            voice = Voice(
-                target=target,
-                ids=self.ids(target),
-                names=self.names(target),
-                is_home=_Home(target, refused),
-                thinking_on=relevant,
-                foreign=policy.foreign,
-            )
-            spelling = Spelling(self._talk, voice, policy)
-        else:
-            self.ids(target)
+        if self._last is not None and self._last[0] == fingerprint:
+            return self._last
+        spelling = self._spellings.pop(fingerprint, None) or self._new_spelling(fingerprint)
         self._spellings[fingerprint] = spelling  # the newest stands last
         self._drop_oldest()
-        return fingerprint, spelling
+        self._last = (fingerprint, spelling)
+        return self._last
+
+    def _new_spelling(self, fingerprint: Fingerprint) -> Spelling:
+        target, policy = fingerprint.target, fingerprint.policy
+        voice = Voice(
+            target=target,
+            ids=self.ids(target),
+            names=self.names(target),
+            is_home=_Home(target, fingerprint.refused),
+            thinking_on=fingerprint.thinking_on,
+            foreign=policy.foreign,
+        )
+        return Spelling(self._talk, voice, policy)
 
     def prefix_change(
         self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: bytes
@@ -109,7 +114,8 @@ class Voices:
 
         `change` is what changed within `spelling`; another spelling or another head than before may be a cause too.
         """
-        route = fingerprint.target.route
+        target = fingerprint.target
+        route = (target.provider, target.model)
         before = self._newest.get(route)
         self._newest[route] = _Newest(fingerprint, spelling, head)
         if before is None:
