@@ -29,42 +29,38 @@ class Assembly:
         self.bytes_held = 0
         self._encoded: list[bytes] = []
         self._places: list[tuple[int, int]] = []
-        """where each unit begins: how many messages stand before it, and how many blocks in the one that it joined"""
+        """where each unit begins: how many messages stand before it, and how many blocks in the last of them"""
 
     def append(self, groups: tuple[Group, ...]) -> None:
         """Add the next unit."""
         messages, name = self.messages, self._field
-        place = len(messages)
-        joined = 0
-        for number, group in enumerate(groups):
+        self._places.append((len(messages), len(messages[-1][name]) if name and messages else 0))
+        if not groups:
+            return
+        self.version += 1
+        for group in groups:
             role = group.role
             if not role:
                 messages.extend(group.blocks)
             elif messages and messages[-1]["role"] == role:
-                before: list[JsonObject] = messages[-1][name]
-                if number == 0:
-                    joined = len(before)
-                messages[-1] = {"role": role, name: [*before, *group.blocks]}
+                messages[-1] = {"role": role, name: [*messages[-1][name], *group.blocks]}
                 if len(self._encoded) == len(messages):
                     self._forget_from(len(messages) - 1)
             else:
                 messages.append({"role": role, name: list(group.blocks)})
-        if groups:
-            self.version += 1
-        self._places.append((place, joined))
 
     def cut(self, unit: int) -> None:
         """Take the unit with this number, and all after it, away again."""
         if unit >= len(self._places):
             return
-        place, joined = self._places[unit]
+        count, blocks = self._places[unit]
         del self._places[unit:]
-        del self.messages[place:]
-        if joined:
+        del self.messages[count:]
+        self._forget_from(count)
+        if blocks and len(self.messages[-1][self._field]) > blocks:
             last = self.messages[-1]
-            self.messages[-1] = {"role": last["role"], self._field: last[self._field][:joined]}
-            place -= 1
-        self._forget_from(place)
+            self.messages[-1] = {"role": last["role"], self._field: last[self._field][:blocks]}
+            self._forget_from(count - 1)
         self.version += 1
 
     def encoded(self) -> list[bytes]:

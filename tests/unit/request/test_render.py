@@ -309,6 +309,18 @@ def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pyte
     assert render(conversation, ROUTES[0]).body == render(conversation.copy(), ROUTES[0]).body
 
 
+def test_a_change_in_a_unit_that_prints_nothing_leaves_its_neighbours_as_they_were() -> None:
+    conversation = talk(user("see"), ai(thought("hm"), answer="k"), user("hello"))
+    render(conversation, "anthropic/claude-opus-4-8")
+    conversation.record(ai(thought("still"), answer="k"))
+    assert render(conversation, "anthropic/claude-opus-4-8").body["messages"] == [
+        {"role": "user", "content": [
+            {"type": "text", "text": "see"},
+            {"type": "text", "text": "hello", "cache_control": {"type": "ephemeral"}},
+        ]}
+    ]  # fmt: skip
+
+
 # --- what leaves ------------------------------------------------------------------------------------------------------
 
 
