@@ -1,1 +1,65 @@
-"""Session files that people have on disk, read into the model and written from it."""
+"""Session files that people have on disk, and request bodies: read, written, mended.
+
+    read(path)                one conversation as a Document; its format is found out
+    read_all(path)            every conversation of a file that holds several
+    detect(path)              the format alone
+    write(document, format)   a conversation as a file of that format, and what could not be carried
+    mend(document)            the same file with what was broken in it put right, and what was changed
+
+Readers are tolerant: what they do not understand they report with its place, and damage costs at most the record that
+it hit. Writers are strict. `FORMATS` lists what there is. Nothing is loaded before it is needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from legato.formats.detection import Detected
+    from legato.formats.document import Compaction, Document, Note
+    from legato.formats.mending import Mended, mend
+    from legato.formats.reading import detect, read, read_all
+    from legato.formats.registry import FORMATS, WRITTEN, Format
+    from legato.formats.writing import Written, write
+
+_HOMES = {
+    "Detected": "detection",
+    "Compaction": "document",
+    "Document": "document",
+    "Note": "document",
+    "Mended": "mending",
+    "mend": "mending",
+    "detect": "reading",
+    "read": "reading",
+    "read_all": "reading",
+    "FORMATS": "registry",
+    "WRITTEN": "registry",
+    "Format": "registry",
+    "Written": "writing",
+    "write": "writing",
+}
+
+__all__ = [
+    "FORMATS",
+    "WRITTEN",
+    "Compaction",
+    "Detected",
+    "Document",
+    "Format",
+    "Mended",
+    "Note",
+    "Written",
+    "detect",
+    "mend",
+    "read",
+    "read_all",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{home}"), name)

@@ -1,0 +1,140 @@
+"""`legato convert`: a conversation from any format to a request body or a session file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from legato.cli.files_text import counted, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from legato.formats import Document, Note
+    from legato.model import JsonObject
+
+
+@click.command(short_help="Carry a conversation to another provider or agent.")
+@click.argument("input_", metavar="INPUT")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format instead of finding out.")
+@click.option(
+    "--to",
+    "target",
+    metavar="TARGET",
+    required=True,
+    help="A request body (openai-chat, openai-responses, anthropic, gemini, mistral, kimi, deepseek, vercel, or a "
+    "route such as groq/llama-3.3-70b-versatile), or a session file (claude-code, codex, legato).",
+)
+@click.option("--model", metavar="MODEL", help="The model that a request body is for.")
+@click.option("-o", "--output", default="-", metavar="OUT", help="Where to write; - is standard output, the default.")
+@click.option("--report", metavar="FILE", help="Write what was closed, moved, dropped or renamed, and why, as JSON.")
+@click.option("--pick", type=int, metavar="N", help="The number of the conversation, in a file that holds several.")
+@click.option("--all", "takes_all", is_flag=True, help="Every conversation of the file, one request body a line.")
+@click.option("--compacted", is_flag=True, help="Leave out what the file's own agent had already summarised.")
+def convert(
+    input_: str,
+    format_: str | None,
+    target: str,
+    model: str | None,
+    output: str,
+    report: str | None,
+    pick: int | None,
+    takes_all: bool,
+    compacted: bool,
+) -> None:
+    """Carry a conversation to another provider or agent, with its tool calls and results kept as pairs.
+
+    INPUT is a file, or - for standard input. Only the result goes to standard output; a request body is one that the
+    provider accepts, whatever was missing in the file.
+    """
+    from legato.cli.files_reading import pick as pick_one
+    from legato.cli.files_reading import read_documents
+    from legato.cli.files_targets import FILES, find_target
+    from legato.cli.files_writing import check_output, refuse_same_file, write_output
+
+    if target in FILES and (model or takes_all or compacted):
+        raise click.UsageError(f"--model, --all and --compacted are for request bodies, and {target} is a session file")
+    if takes_all and pick is not None:
+        raise click.UsageError("--all takes every conversation and --pick one of them; use one of the two")
+    if report == output:
+        raise click.UsageError("--report and --output cannot be the same file")
+    if target not in FILES:
+        find_target(target, model=model)  # says what is wrong with a name before a large file is read
+    for path in (output, report or output):
+        check_output(path)
+    refuse_same_file(input_, output, advice="name another file, or mend it with `legato repair --write`")
+    documents = read_documents(input_, format=format_)
+    if takes_all:
+        chosen = [document for document in documents if document.entries]
+    else:
+        chosen = [pick_one(documents, pick, advice="choose one with --pick N, or take --all")]
+    data = bytearray()
+    reports: list[JsonObject] = []
+    for document in chosen:
+        made, told, notes = (
+            _write_file(document, target)
+            if target in FILES
+            else _write_body(document, target, model=model, compacted=compacted)
+        )
+        data += made
+        reports.append({"input": _described(document), "to": target, **told})
+        _tell(document, notes)
+    _tell_left_out(documents, chosen)
+    write_output(output, bytes(data))
+    if report is not None:
+        write_output(report, _encoded(reports if takes_all else reports[0]))
+
+
+def _write_body(
+    document: Document, name: str, *, model: str | None, compacted: bool
+) -> tuple[bytes, JsonObject, list[Note]]:
+    import msgspec
+
+    from legato.cli.files_rendering import render_document
+    from legato.cli.files_targets import find_target
+    from legato.diagnostics import report_json
+
+    target = find_target(name, model=model, document=document)
+    request, notes = render_document(document, target, compacted=compacted)
+    told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
+    return request.json() + b"\n", {**told, "not_carried": msgspec.to_builtins([*document.notes, *notes])}, notes
+
+
+def _write_file(document: Document, format_: str) -> tuple[bytes, JsonObject, list[Note]]:
+    import msgspec
+
+    from legato.formats import write
+
+    written = write(document, format_)
+    lost = [*document.notes, *written.losses]
+    return written.data, {"format": format_, "not_carried": msgspec.to_builtins(lost)}, written.losses
+
+
+# --- what people are told ---------------------------------------------------------------------------------------------
+
+
+def _described(document: Document) -> JsonObject:
+    return {"name": document.name, "format": document.format, "entries": len(document.entries), **document.meta}
+
+
+def _tell(document: Document, notes: Sequence[Note]) -> None:
+    if document.notes:
+        notes_made = counted(len(document.notes), "note")
+        click.echo(f"{one_line(document.name)}: {notes_made} on what was read; --report FILE holds them", err=True)
+    for note in notes:
+        click.echo(f"{one_line(document.name)}: {one_line(str(note))}", err=True)
+
+
+def _tell_left_out(documents: Sequence[Document], chosen: Sequence[Document]) -> None:
+    if len(chosen) < len(documents):
+        left = counted(len(documents) - len(chosen), "other conversation")
+        click.echo(f"{one_line(documents[0].name)}: {left} in it; --pick N takes the one of that number", err=True)
+
+
+def _encoded(value: JsonObject | list[JsonObject]) -> bytes:
+    import msgspec
+
+    from legato.diagnostics import Redactor
+
+    return msgspec.json.format(msgspec.json.encode(Redactor().value(value)), indent=2) + b"\n"

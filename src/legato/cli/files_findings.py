@@ -1,0 +1,191 @@
+"""What lint finds: the faults of a conversation and the broken rules of a request body, for the targets asked for.
+
+A request body is judged by the rules of every target that speaks its dialect. Any other file, and a body that is to go
+to another dialect, is judged by its faults: those that the target's rules refuse, or call risky.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cache
+
+from msgspec import Struct
+
+from legato.cli.files_faults import ORPHAN_RESULT, Fault, find_faults
+from legato.formats import FORMATS, Document
+from legato.formats.wire_shapes import WIRE_DIALECTS, body_of
+from legato.model import Dialect, JsonObject, Target
+from legato.wire.contract import Rule, Severity, Violation
+from legato.wire.dialects import dialect_parts
+
+
+class Level(StrEnum):
+    """An error is refused by a provider; a risk by some, or sometimes; a note is about the file alone."""
+
+    ERROR = "error"
+    RISK = "risky"
+    NOTE = "note"
+
+
+class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One thing that lint has to say."""
+
+    rule: str
+    level: Level
+    place: str
+    message: str
+    repair: str = ""
+    """what repair (or, for a format that is only read, convert) does about it"""
+    targets: tuple[str, ...] = ()
+    """the targets that it matters to"""
+    says: dict[str, str] = {}
+    """what the provider of a target says"""
+    broken: dict[str, str] = {}
+    """the rule of each target that is broken"""
+    calls: tuple[str, ...] = ()
+
+
+def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Finding]:
+    """Everything there is to say about `document` for `targets`: pairs of a name and what it stands for."""
+    findings = list(_of_file(document))
+    body = _body(document)
+    judged = [pair for pair in targets if body is not None and _speaks(document, pair[1])]
+    if body is not None:
+        for name, target in judged:
+            findings += _of_body(document, body, name, target)
+    others = [pair for pair in targets if pair not in judged]
+    if others:
+        findings += [finding for fault in find_faults(document) if (finding := _of_fault(document, fault, others))]
+    return findings
+
+
+# --- the file itself --------------------------------------------------------------------------------------------------
+
+
+def _of_file(document: Document) -> Iterator[Finding]:
+    for note in document.notes:
+        if note.is_damage:
+            yield Finding(
+                rule="file/damaged",
+                level=Level.ERROR,
+                place=note.place,
+                message=note.message,
+                repair=f"{_who(document)} leaves out what cannot be read",
+            )
+        else:
+            yield Finding(rule="file/not-carried", level=Level.NOTE, place=note.place, message=note.message)
+
+
+# --- request bodies ---------------------------------------------------------------------------------------------------
+
+_REPAIRS = {
+    "unanswered-call": "puts in a result that says there is none",
+    "result-too-late": "moves the result to its call",
+    "result-not-first": "moves the result to its call",
+    "duplicate-result": "keeps the result that counts and leaves the others out",
+    "duplicate-output": "keeps the result that counts and leaves the others out",
+    "orphan-result": "keeps it, with its call reconstructed or as quoted text",
+    "orphan-output": "keeps it, with its call reconstructed or as quoted text",
+    "orphan-response": "keeps it, with its call reconstructed or as quoted text",
+    "duplicate-call-id": "gives each call an id of its own",
+    "id-form": "gives the call an id of the right form",
+    "call-id-form": "gives the call an id of the right form",
+}
+
+
+def _body(document: Document) -> JsonObject | None:
+    if document.format not in WIRE_DIALECTS or document.original is None or document.original.value is None:
+        return None
+    return body_of(document.original.value)
+
+
+def _speaks(document: Document, target: Target) -> bool:
+    return WIRE_DIALECTS.get(document.format) is target.dialect
+
+
+def _of_body(document: Document, body: JsonObject, name: str, target: Target) -> Iterator[Finding]:
+    parts = dialect_parts(target.dialect)
+    is_bare = document.original is not None and isinstance(document.original.value, list)
+    for violation in parts.check(body, target):
+        is_message = violation.path.startswith(parts.messages_field)
+        if is_bare and not is_message:
+            continue  # a bare list of messages has nothing around it that could be right or wrong
+        yield Finding(
+            rule=violation.rule,
+            level=Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK,
+            place=violation.path.removeprefix(parts.messages_field) if is_bare else violation.path,
+            message=violation.message,
+            repair=_doing(document, _repair_of(violation, is_message=is_message)),
+            targets=(name,),
+            says=_says(name, target, violation.rule),
+            broken={name: violation.rule},
+        )
+
+
+def _repair_of(violation: Violation, *, is_message: bool) -> str:
+    if violation.severity is Severity.RISKY:
+        return "leaves it as it is"
+    if not is_message:
+        return "leaves it as it is: it is not part of the conversation"
+    return _REPAIRS.get(violation.rule.partition("/")[2], "writes the messages anew in the form that is accepted")
+
+
+# --- conversations ----------------------------------------------------------------------------------------------------
+
+
+def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Target]]) -> Finding | None:
+    """The fault as a finding for those of `targets` that mind it; None if all of them accept it."""
+    broken: dict[str, Rule] = {}
+    says: dict[str, str] = {}
+    for name, target in targets:
+        rule_id = fault.kind.rules.get(target.profile) or fault.kind.rules.get(target.dialect.value, "")
+        rule = rules_of(target.dialect).get(rule_id)
+        if rule is not None and not (fault.kind is ORPHAN_RESULT and _is_held(document, target)):
+            broken[name] = rule
+            says |= _says(name, target, rule_id)
+    if not broken:
+        return None
+    is_own = document.format == "legato"
+    is_refused = any(rule.severity is Severity.REFUSED for rule in broken.values())
+    return Finding(
+        rule=f"session/{fault.kind.name}",
+        level=Level.ERROR if is_refused and not fault.kind.is_risk and not is_own else Level.RISK,
+        place=fault.place,
+        message=fault.message,
+        repair=_doing(document, fault.repair),
+        targets=tuple(broken),
+        says=says,
+        broken={name: rule.id for name, rule in broken.items()},
+        calls=tuple(str(call) for call in fault.calls),
+    )
+
+
+def _is_held(document: Document, target: Target) -> bool:
+    """Whether the provider keeps what came before this request, so that a result may answer a call in there."""
+    held = {"previous_response_id", "conversation"} & document.options.extra.keys()
+    return bool(held) and target.dialect is Dialect.OPENAI_RESPONSES
+
+
+@cache
+def rules_of(dialect: Dialect) -> dict[str, Rule]:
+    """The rules of a dialect by their ids."""
+    return {rule.id: rule for rule in dialect_parts(dialect).rules}
+
+
+def _says(name: str, target: Target, rule_id: str) -> dict[str, str]:
+    rule = rules_of(target.dialect).get(rule_id)
+    return {name: rule.error} if rule is not None and rule.error else {}
+
+
+def _doing(document: Document, what: str) -> str:
+    """Who does it: a log of ours is never rewritten, and a format that is only read can only be converted."""
+    if document.format == "legato":
+        return "nothing: a log is never rewritten; a request that is made from it is right"
+    return f"{_who(document)} {what}"
+
+
+def _who(document: Document) -> str:
+    known = FORMATS.get(document.format)
+    can = known is not None and known.is_written and document.original is not None
+    return "repair" if can else "convert"

@@ -1,0 +1,57 @@
+"""What a conversation can be carried to, by the names that people type.
+
+A target is one of the wire formats (`anthropic`, `openai-chat`, …) for a model of that provider, any other provider of
+the catalogue, or a whole route such as `groq/llama-3.3-70b-versatile`.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from legato.errors import UnknownTarget
+
+if TYPE_CHECKING:
+    from legato.formats import Document
+    from legato.model import Target
+
+WIRE = ("openai-chat", "openai-responses", "anthropic", "gemini", "mistral", "kimi", "deepseek", "vercel")
+"""the request bodies that everybody can ask for by name"""
+FILES = ("claude-code", "codex", "legato")
+"""the session files that can be written"""
+
+_OWN = {"claude-code": "anthropic", "codex": "openai-responses", "gemini-cli": "gemini", "kimi-cli": "kimi"}
+"""agents that speak to one provider"""
+
+
+def find_target(name: str, *, model: str | None = None, document: Document | None = None) -> Target:
+    """The target that `name` means: with `model`, else with the model that `document` used there, else a usual one."""
+    from legato.formats.wire_shapes import WIRE_PROVIDERS
+    from legato.request import default_catalogue, resolve
+
+    providers = default_catalogue().providers
+    provider = WIRE_PROVIDERS.get(name, name)
+    if provider in providers:
+        own = document.route if document is not None else ""
+        if model is None and own.partition("/")[0] == provider:
+            return resolve(own)
+        return resolve(f"{provider}/{model or providers[provider].example}")
+    if "/" in name and model is None:
+        return resolve(name)
+    if "/" in name:
+        raise UnknownTarget(f"{name!r} names a model already; leave out --model, or name the provider alone")
+    known = [*WIRE, *(other for other in sorted(providers) if other not in WIRE_PROVIDERS.values())]
+    near = get_close_matches(name, [*known, *FILES], n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+    raise UnknownTarget(f"there is no target {name!r}; {hint}")
+
+
+def own_targets(document: Document) -> tuple[str, ...]:
+    """The targets that a file is judged for when nobody names one: its own provider, or all for a neutral format."""
+    from legato.formats.wire_shapes import WIRE_PROVIDERS
+
+    if document.format in WIRE:
+        is_other = document.route and document.route.partition("/")[0] not in WIRE_PROVIDERS.values()
+        return (document.route if is_other else document.format,)
+    own = _OWN.get(document.format)
+    return (own,) if own else WIRE

@@ -1,0 +1,113 @@
+"""Keep secrets out of what is shown, logged, traced or written beside a request.
+
+In:  a text or a JSON value, however it came to hold a secret.
+Out: the same with `[hidden]` in place of every secret.
+
+Three things give a secret away: it is the value of an environment variable whose name says so (or that a
+configuration names), it stands in a field or behind a header that holds secrets, or it has the shape of a key that
+somebody issues. Shapes ask for a digit, because words such as `bearer authentication` are no secrets, and ids of calls
+must stay readable: they are what a report is about.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping
+from typing import cast
+
+import msgspec
+
+from legato.model import Json
+
+HIDDEN = "[hidden]"
+"""what stands in place of a secret"""
+
+_SHORTEST = 6
+"""a shorter value (`1`, `true`) is no secret, and hiding it would make a text unreadable"""
+
+_SECRET_VARIABLE = re.compile(r"API_?KEY|_KEY\Z|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CONNECTION_STRING|_DSN\Z")
+
+_SECRET_FIELDS = frozenset(
+    {"authorization", "proxy_authorization", "cookie", "set_cookie", "api_key", "apikey", "x_api_key",
+     "x_goog_api_key", "api_token", "auth_token", "access_token", "refresh_token", "id_token", "session_token",
+     "bearer_token", "token", "secret", "secret_key", "client_secret", "access_key", "secret_access_key",
+     "aws_secret_access_key", "private_key", "password", "passwd", "passphrase", "credential", "credentials"}
+)  # fmt: skip
+
+_SHAPES = re.compile(
+    r"""
+      -----BEGIN\ [A-Z\ ]{0,20}PRIVATE\ KEY-----.*?(?:-----END\ [A-Z\ ]{0,20}PRIVATE\ KEY-----|\Z)
+    | (?P<header>\b(?:proxy-)?authorization["']?\s{0,4}[:=]\s{0,4}["']?(?:(?:bearer|basic|token|digest)\s{1,4})?)
+      [A-Za-z0-9._~+/=-]{8,}
+    | (?P<name>(?:\b|_)(?:api[_-]?key|access[_-]?key|secret(?:[_-]?key)?|auth[_-]?token|access[_-]?token|token|passwd
+          |password|passphrase|x-goog-api-key)["']?\s{0,4}[:=]\s{0,4}["']?
+          (?:(?:bearer|basic|token)\s{1,4})?)
+      (?=[A-Za-z._~+/=-]{0,64}+[0-9])[A-Za-z0-9._~+/=-]{8,}
+    | \bBearer\s{1,4}(?=[A-Za-z._~+/=-]{0,64}+[0-9])[A-Za-z0-9._~+/=-]{8,}
+    | (?<![A-Za-z0-9_.*-])
+      (?:sk|pk|rk|gsk|xai|csk|r8|hf|fw|pplx|tvly|nvapi|glpat|gh[opsur]|github_pat|xox[abposr])[-_]
+      (?=[A-Za-z_.-]*+[0-9*])[A-Za-z0-9_.*-]{10,}
+    | (?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{20,}
+    | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b
+    | (?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}
+    | (?<=://)[^\s/@:"']{1,256}:[^\s/@"']{1,256}(?=@)
+    """,
+    re.IGNORECASE | re.VERBOSE | re.DOTALL,
+)
+# What is looked ahead for is bounded, or begins where a run of its characters begins: a text is read in linear time.
+
+
+class Redactor:
+    """Hides secrets. Made once for a run: it remembers the values of the environment it was made with."""
+
+    def __init__(
+        self, environment: Mapping[str, str] | None = None, *, names: Iterable[str] = (), secrets: Iterable[str] = ()
+    ) -> None:
+        """`environment` is the process's own if not given; `names` are variables that a configuration names as keys;
+        `secrets` are further values.
+        """
+        variables = os.environ if environment is None else environment
+        named = set(names)
+        values = {
+            value.strip() for name, value in variables.items() if name in named or _SECRET_VARIABLE.search(name.upper())
+        }
+        values.update(secret.strip() for secret in secrets)
+        # The longest first: one secret may begin with another.
+        known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, known))) if known else None
+
+    def text(self, text: str) -> str:
+        """`text` without secrets; one that is JSON is read as the value that it is, for the names of its fields."""
+        if self._known is not None:
+            text = self._known.sub(HIDDEN, text)
+        text = _SHAPES.sub(_hide, text)
+        return self._as_value(text) if text[:1] in ("{", "[") and text[-1:] in ("}", "]") else text
+
+    def value(self, value: Json) -> Json:
+        """A JSON value without secrets: also what stands in a field that is named for one."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            members = cast("dict[str, Json]", value)
+            return {self.text(name): self._member(name, item) for name, item in members.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item) for item in cast("list[Json]", value)]
+        return value
+
+    def _as_value(self, text: str) -> str:
+        try:
+            value = msgspec.json.decode(text)
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return text
+        shown = self.value(value)
+        return text if shown == value else msgspec.json.encode(shown).decode()
+
+    def _member(self, name: str, value: Json) -> Json:
+        is_secret = name.lower().replace("-", "_") in _SECRET_FIELDS
+        return HIDDEN if is_secret and isinstance(value, str) and value else self.value(value)
+
+
+def _hide(match: re.Match[str]) -> str:
+    """Keep the name of a header or a setting: that it was there is worth knowing."""
+    return f"{match['header'] or match['name'] or ''}{HIDDEN}"

@@ -1,0 +1,147 @@
+"""Blocks out of what files hold: results, media and the parts of a content, as several formats spell them."""
+
+from __future__ import annotations
+
+import msgspec
+
+from legato.formats.fields import as_list, as_object, as_text, first_text
+from legato.model import (
+    Block,
+    Json,
+    JsonObject,
+    Media,
+    MediaKind,
+    Text,
+    ToolResponse,
+    clean_text,
+    ingest,
+)
+from legato.wire.anthropic.media import read_media as read_anthropic_media
+from legato.wire.closures import read_closure
+from legato.wire.phrases import EMPTY_RESULT
+
+
+def response(
+    wire_id: str, tool_name: str, value: Json, *, is_error: bool = False, media: tuple[Media, ...] = ()
+) -> ToolResponse:
+    """A recorded result. One of our closures is recognised and stays a closure: it is no result."""
+    text = value if isinstance(value, str) else None
+    if text is not None:
+        closure = read_closure(text, wire_id=wire_id, tool_name=tool_name)
+        if closure is not None:
+            return closure
+        if text == EMPTY_RESULT:
+            text = value = ""
+    if is_error:
+        error = text if text is not None else "" if value is None else as_json(value)
+        return ToolResponse(
+            wire_id=wire_id, tool_name=tool_name, error=clean_text(error), is_complete=True, media=media
+        )
+    result: Json = "" if value is None else ingest(value)
+    return ToolResponse(wire_id=wire_id, tool_name=tool_name, result=result, is_complete=True, media=media)
+
+
+def as_json(value: Json) -> str:
+    """`value` as JSON text."""
+    return msgspec.json.encode(ingest(value)).decode()
+
+
+def text_blocks(text: str) -> list[Block]:
+    """Text as a block; nothing if there is none."""
+    return [Text(clean_text(text))] if text else []
+
+
+def kind_of(mime: str) -> MediaKind:
+    """What a medium of this type is."""
+    family = mime.partition("/")[0]
+    return MediaKind(family) if family in ("image", "audio", "video") else MediaKind.DOCUMENT
+
+
+def media_from(address: str, mime: str, *, name: str | None = None) -> Media:
+    """A medium from a URL; one with its data inside gives the data."""
+    if address.startswith("data:"):
+        head, mark, data = address[5:].partition(";base64,")
+        if mark:
+            mime = head or mime
+            return Media(kind_of(mime), mime, data=clean_text(data), name=name)
+    return Media(kind_of(mime), mime, url=clean_text(address), name=name)
+
+
+def read_part(part: JsonObject) -> Block | None:
+    """A part of a human message or of a result, in any of the usual spellings; None if it is not understood."""
+    kind = as_text(part.get("type"))
+    if kind in ("text", "input_text", "output_text") or (not kind and isinstance(part.get("text"), str)):
+        return Text(as_text(part.get("text")))
+    if kind in ("image", "document") and isinstance(part.get("source"), dict):
+        return read_anthropic_media(part)
+    return _read_medium(part, kind)
+
+
+_DEFAULT_MIMES = {
+    "image": "image/*",
+    "audio": "audio/wav",
+    "video": "video/mp4",
+    "document": "application/pdf",
+    "file": "application/octet-stream",
+}
+
+
+def _read_medium(part: JsonObject, kind: str) -> Block | None:
+    """Media with an address (`image_url`, `audio`), with data beside their type, or in an object of their own."""
+    family = kind.removeprefix("input_").removesuffix("_url").removesuffix("_data")
+    family = {"inline": "file", "media": "file"}.get(family, family)
+    if family not in _DEFAULT_MIMES:
+        return None
+    inner: Json = part.get(kind) if part.get(kind) is not None else part.get(family)
+    holder = {**part, **as_object(inner)}
+    mime = first_text(holder, "mimeType", "mime_type", "mediaType", "media_type", "mime") or _DEFAULT_MIMES[family]
+    name = first_text(holder, "filename", "name", "title") or None
+    data = first_text(holder, "data", "base64", "file_data")
+    if data and not data.startswith("data:"):
+        form = as_text(holder.get("format"))
+        if family == "audio" and form:
+            mime = "audio/mpeg" if form == "mp3" else f"audio/{form}"
+        return Media(kind_of(mime), mime, data=data, name=name)
+    address = (
+        data or (inner if isinstance(inner, str) else "") or first_text(holder, "url", "image", "image_url", "uri")
+    )
+    return media_from(address, mime, name=name) if address else None
+
+
+def split_content(content: Json) -> tuple[list[Block], list[tuple[int, JsonObject]]]:
+    """A content (text, a part, a list of parts) as blocks, and the parts that were not understood with their index."""
+    if isinstance(content, str):
+        return text_blocks(content), []
+    blocks: list[Block] = []
+    unknown: list[tuple[int, JsonObject]] = []
+    items: list[Json] = [content] if isinstance(content, dict) else as_list(content)
+    for index, item in enumerate(items):
+        block = Text(clean_text(item)) if isinstance(item, str) else read_part(as_object(item))
+        if block is None:
+            unknown.append((index, as_object(item)))
+        elif not isinstance(block, Text) or block.text:
+            blocks.append(block)
+    return blocks, unknown
+
+
+def result_content(content: Json) -> tuple[Json, tuple[Media, ...]]:
+    """The content of a result as the value that a model reads, and its media. Unknown parts stay as their JSON."""
+    if isinstance(content, str) or content is None:
+        return content, ()
+    items = as_list(content)
+    part = as_object(content)
+    if part.get("type") and read_part(part) is not None:
+        items = [part]  # a part that nobody put into a list
+    elif not isinstance(content, list):
+        return ingest(content), ()
+    texts: list[str] = []
+    media: list[Media] = []
+    for item in items:
+        block = Text(clean_text(item)) if isinstance(item, str) else read_part(as_object(item))
+        if isinstance(block, Text):
+            texts.append(block.text)
+        elif isinstance(block, Media):
+            media.append(block)
+        else:
+            texts.append(as_json(item))
+    return "\n".join(texts), tuple(media)

@@ -1,0 +1,120 @@
+"""Read files that hold chat requests: a conversation a line, a message a line, or a list of whole runs.
+
+{"messages": [...]}                       fine-tuning lines
+{"custom_id": ..., "body": {...}}         batch lines
+{"request": {...}, "response": {...}}     recorded exchanges; the answer is not part of the request
+{"interactions": [{"request": ...}]}      recorded exchanges in one value
+{"role": ..., "content": ...}             one conversation, a message a line
+[{"traj": [...]}]                         a list of runs
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from legato.errors import FormatError, IngestError
+from legato.formats.chat_messages import ChatReader
+from legato.formats.content import Content
+from legato.formats.detection import is_flat
+from legato.formats.document import Document, Draft
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.head import Layout
+from legato.formats.origins import origin_of, provider_of_model, route_of
+from legato.formats.wire_bodies import read_body
+from legato.formats.wire_shapes import body_of, wire_format
+from legato.model import Json, JsonObject, read_json_leniently
+
+_CALLS = frozenset({"tool_call", "function_call", "tool_use"})
+_RESULTS = frozenset({"tool_result", "function_result", "function_call_output"})
+_MODEL_IN_PATH = re.compile(r"/models/([^/:?]+)")
+
+
+def read(content: Content) -> list[Document]:
+    """Every conversation of the file."""
+    reader = _Reader(content)
+    if content.layout is Layout.LINES:
+        for item in content.lines():
+            reader.record(item.value, item.place)
+    else:
+        value = content.value()
+        if isinstance(value, list):
+            for index, item in enumerate(as_list(value)):
+                reader.record(as_object(item), f"[{index}]")
+        else:
+            reader.record(as_object(value), "")
+    if not any(draft.entries for draft in reader.drafts):
+        raise FormatError(f"{content.name}: unknown format: it holds requests, but none of a kind that is read here")
+    return content.finish(*[draft for draft in reader.drafts if draft.entries or draft.notes])
+
+
+class _Reader:
+    def __init__(self, content: Content) -> None:
+        self.content = content
+        self.drafts: list[Draft] = []
+        self.flat: ChatReader | None = None
+
+    def record(self, record: JsonObject, place: str) -> None:
+        for index, interaction in enumerate(as_objects(record.get("interactions"))):
+            where = f"{place}{'.' if place else ''}interactions[{index}]"
+            self.exchange(as_object(interaction.get("request")), interaction, where)
+        if "interactions" in record:
+            return
+        if isinstance(record.get("traj"), list):
+            self.body({"messages": record["traj"]}, record, place, inside="traj")
+        elif isinstance(record.get("body"), dict):
+            self.body(as_object(record["body"]), record, place, inside="body")
+        elif isinstance(record.get("request"), dict):
+            self.exchange(as_object(record["request"]), record, place)
+        elif any(isinstance(record.get(name), list) for name in ("messages", "contents", "input")):
+            self.body(record, record, place)
+        else:
+            self.line(record, place)
+
+    def exchange(self, request: JsonObject, record: JsonObject, place: str) -> None:
+        """A recorded exchange: the request is a body, or holds one as text or as a value."""
+        source: Json = request.get("body", request)
+        if isinstance(source, str):
+            try:
+                source = read_json_leniently(source)
+            except IngestError:
+                source = {}
+        self.body(body_of(source), {**request, **record}, place, inside="request")
+
+    def body(self, body: JsonObject, record: JsonObject, place: str, *, inside: str = "") -> None:
+        draft = self.content.draft(f"{self.content.name}, {place}" if place else "")
+        self.drafts.append(draft)
+        draft.meta["session"] = first_text(record, "custom_id", "id", "task_id")
+        found = wire_format(body)
+        prefix = f"{place}, " if place.startswith("line") else f"{place}." if place else ""
+        prefix += f"{inside}." if inside else ""
+        if found is None:
+            draft.note(place, "no request that is understood; it was left out")
+            return
+        draft.format = found[0]
+        address = first_text(record, "url", "path")
+        in_path = _MODEL_IN_PATH.search(address)
+        read_body(body, draft, model=unquote(in_path[1]) if in_path else "", prefix=prefix)
+
+    def line(self, record: JsonObject, place: str) -> None:
+        """A message of the one conversation that the file is."""
+        if self.flat is None:
+            self.flat = ChatReader(self.content.draft())
+            self.drafts.append(self.flat.draft)
+        draft = self.flat.draft
+        model = as_text(record.get("model"))
+        if model:
+            provider = provider_of_model(model)
+            draft.model, draft.route = model, route_of(provider, model)
+            self.flat.origin = origin_of(provider, model)
+        kind = as_text(record.get("type"))
+        if "role" in record and is_flat(record):
+            inner: Json = record.get("message")
+            content: Json = as_object(inner).get("content") if isinstance(inner, dict) else inner
+            self.flat.message({"content": content, **record}, place)
+        elif kind in _CALLS:
+            self.flat.call(record, place)
+        elif kind in _RESULTS:
+            self.flat.result(record, place)
+        else:
+            draft.note(place, f"a record of type {kind!r} is not understood and was left out")

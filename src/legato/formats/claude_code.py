@@ -1,0 +1,247 @@
+"""Read Claude Code sessions: JSONL under `~/.claude/projects`, or the JSON with `loglines` that its web face gives.
+
+A record is a message of the API with an envelope. One answer is written over several lines, a block each, that share
+`message.id`; that id is the entries' answer key. Turns that the program made up itself (model `<synthetic>`: an error
+of the API, shown as if it had been said) are no part of the conversation. The file does not hold the system prompt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from legato.formats.blocks import response, result_content, split_content
+from legato.formats.claude_tree import Branches, Node, find_branches
+from legato.formats.content import Content, Item
+from legato.formats.document import Compaction, Document, Draft, keep_known
+from legato.formats.fields import as_list, as_object, as_text, well_typed
+from legato.formats.origins import home_of, origin_of, route_of
+from legato.model import Block, Ending, Json, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse
+from legato.wire.anthropic.decode import read_blocks
+
+SYNTHETIC = "<synthetic>"
+INTERRUPTED = "[Request interrupted by user]"
+
+_ENDINGS = {
+    "end_turn": Ending.DONE,
+    "stop_sequence": Ending.DONE,
+    "tool_use": Ending.CALLS,
+    "max_tokens": Ending.LENGTH,
+    "model_context_window_exceeded": Ending.LENGTH,
+    "pause_turn": Ending.PAUSED,
+    "refusal": Ending.REFUSED,
+}
+_META = {"sessionId": "session", "cwd": "cwd", "version": "version", "gitBranch": "branch", "agentId": "agent"}
+_TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiTitle"}
+_WITHOUT_WORDS = frozenset(
+    {"file-history-snapshot", "queue-operation", "progress", "last-prompt", "permission-mode", "agent-name",
+     "agent-color", "agent-setting", "mode", "tag", "pr-link", "worktree-state", "content-replacement",
+     "attribution-snapshot", "speculation-accept", "marble-origami-commit", "marble-origami-snapshot", "task-summary"}
+)  # fmt: skip
+"""records of the program about itself; nothing in them was said to or by a model"""
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one speaker says in a record."""
+
+    speaker: Speaker
+    blocks: list[Block] = field(default_factory=list[Block])
+
+
+@dataclass(slots=True)
+class _Piece:
+    """A record on its way to entries."""
+
+    node: Node
+    place: str
+    source: int
+    parts: list[_Part] = field(default_factory=list[_Part])
+    origin: Origin | None = None
+    ending: Ending | None = None
+    model: str = ""
+    summary: str = ""
+
+
+def read(content: Content) -> list[Document]:
+    """The session, and after it the side chains of its subagents."""
+    reader = _Reader(content.draft())
+    for item in content.items("loglines", "messages"):
+        reader.take(item)
+    branches = find_branches([piece.node for piece in reader.pieces])
+    reader.report(branches)
+    reader.speak(branches.live, reader.draft)
+    drafts = [reader.draft]
+    for number, chain in enumerate(branches.sidechains, 1):
+        draft = content.draft(f"{content.name} (side chain {number})")
+        draft.meta |= reader.draft.meta
+        draft.meta["sidechain"] = chain[0].agent or chain[0].uuid or str(number)
+        reader.speak(find_branches(chain).live, draft)
+        drafts.append(draft)
+    if branches.sidechains:
+        reader.draft.meta["beside"] = str(len(branches.sidechains))
+    return content.finish(*drafts)
+
+
+class _Reader:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.pieces: list[_Piece] = []
+        self.called: dict[str, str] = {}
+
+    def take(self, item: Item) -> None:
+        """Read one record."""
+        record, kind = item.value, as_text(item.value.get("type"))
+        message = as_object(record.get("message"))
+        piece = _Piece(_node(record, len(self.pieces)), item.place, item.source)
+        self.pieces.append(piece)
+        if "session" not in self.draft.meta:
+            keep_known(self.draft.meta, record, _META)
+        match kind:
+            case "assistant" if message:
+                self.assistant(piece, record, message)
+            case "user" if message:
+                self.user(piece, record, message)
+            case "attachment":
+                self.attachment(piece, as_object(record.get("attachment")))
+            case "system":
+                self.system(piece, record)
+            case "summary" | "custom-title" | "ai-title":
+                self.draft.meta["title"] = as_text(record.get(_TITLES[kind]))
+            case _ if kind not in _WITHOUT_WORDS:
+                self.draft.skip(item.place, f"a record of type {kind!r} is not part of the conversation")
+            case _:
+                pass
+        node = piece.node
+        node.is_said = bool(piece.parts)
+
+    def assistant(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
+        model = as_text(message.get("model"))
+        if model == SYNTHETIC or record.get("isApiErrorMessage") is True:
+            self.draft.note(piece.place, "a turn that the program made up and no model said; it was left out")
+            return
+        content: Json = message.get("content")
+        items: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else as_list(content)
+        blocks = read_blocks(well_typed(items), str)
+        if not blocks:
+            return
+        piece.model = model
+        piece.origin = origin_of(home_of("anthropic", model), model, model) if model else None
+        piece.ending = _ENDINGS.get(as_text(message.get("stop_reason")))
+        piece.parts = [_Part(Speaker.AI, blocks)]
+        piece.node.answer = as_text(message.get("id"))
+        calls = [block for block in blocks if isinstance(block, ToolCall)]
+        piece.node.calls = tuple(call.wire_id for call in calls if call.wire_id)
+        self.called.update((call.wire_id, call.name) for call in calls)
+
+    def user(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
+        content: Json = message.get("content")
+        items: list[Json] = [content] if isinstance(content, str | dict) else as_list(content)
+        for index, item in enumerate(items):
+            block = as_object(item)
+            if block.get("type") == "tool_result":
+                self._add(piece, Speaker.TOOL, [self.result(block)])
+                continue
+            blocks, unknown = split_content(item)
+            for _, part in unknown:
+                kind = as_text(part.get("type"))
+                self.draft.note(piece.place, f"content[{index}] of type {kind!r} is not understood and was left out")
+            self._add(piece, Speaker.HUMAN, blocks)
+        piece.node.results = tuple(
+            block.wire_id
+            for part in piece.parts
+            for block in part.blocks
+            if isinstance(block, ToolResponse) and block.wire_id
+        )
+        if record.get("isCompactSummary") is True:
+            piece.node.continues = True
+            piece.summary = "\n".join(b.text for part in piece.parts for b in part.blocks if isinstance(b, Text))
+
+    def result(self, block: JsonObject) -> ToolResponse:
+        wire_id = as_text(block.get("tool_use_id"))
+        value, media = result_content(block.get("content"))
+        is_error = block.get("is_error") is True
+        return response(wire_id, self.called.get(wire_id, ""), value, is_error=is_error, media=media)
+
+    def attachment(self, piece: _Piece, attachment: JsonObject) -> None:
+        """What the program puts beside a message; what a person typed meanwhile is among it."""
+        kind = as_text(attachment.get("type"))
+        if kind == "queued_command" and attachment.get("prompt"):
+            blocks, _ = split_content(attachment.get("prompt"))
+            self._add(piece, Speaker.HUMAN, blocks)
+        else:
+            self.draft.skip(piece.place, f"an attachment of type {kind!r} is not carried")
+
+    def system(self, piece: _Piece, record: JsonObject) -> None:
+        subtype = as_text(record.get("subtype"))
+        if subtype == "compact_boundary":
+            piece.node.continues = True
+        else:
+            self.draft.skip(piece.place, f"a system record ({subtype or 'plain'}) was shown to the user alone")
+
+    @staticmethod
+    def _add(piece: _Piece, speaker: Speaker, blocks: list[Block]) -> None:
+        if not blocks:
+            return
+        if piece.parts and piece.parts[-1].speaker is speaker:
+            piece.parts[-1].blocks.extend(blocks)
+        else:
+            piece.parts.append(_Part(speaker, blocks))
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def speak(self, nodes: list[Node], draft: Draft) -> None:
+        """Add the pieces of `nodes`, in this order."""
+        for node in nodes:
+            piece = self.pieces[node.index]
+            for part in piece.parts:
+                is_answer = part.speaker is Speaker.AI
+                if not is_answer and _interrupts(part.blocks):
+                    _cancel(draft)
+                draft.say(
+                    part.speaker,
+                    part.blocks,
+                    piece.place,
+                    source=piece.source,
+                    origin=piece.origin,
+                    answer=(node.answer or None) if is_answer else None,
+                    ending=piece.ending,
+                )
+            if piece.model:
+                draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
+            if piece.summary and len(draft.entries) > 1:
+                draft.compactions.append(Compaction(0, len(draft.entries) - 1, piece.summary, piece.place))
+
+    def report(self, branches: Branches) -> None:
+        """Say what the live branch leaves out."""
+        for nodes, what in (
+            (branches.abandoned, "messages are on branches that were left behind and are not carried"),
+            ([node for chain in branches.sidechains for node in chain if node.is_said],
+             "messages belong to side chains of subagents, which are conversations of their own"),
+            (branches.repeated, "messages stand in the file twice; the first of each counts"),
+            (branches.adrift, "records name parents that are not in the file; they continue what stands before them"),
+        ):  # fmt: skip
+            if nodes:
+                self.draft.note(self.pieces[nodes[0].index].place, f"{len(nodes)} {what}, here first")
+
+
+def _node(record: JsonObject, index: int) -> Node:
+    parent = as_text(record.get("parentUuid"))
+    return Node(
+        index=index,
+        uuid=as_text(record.get("uuid")),
+        parent=parent,
+        is_root="parentUuid" in record and not parent,
+        is_sidechain=record.get("isSidechain") is True,
+        agent=as_text(record.get("agentId")),
+        logical_parent=as_text(record.get("logicalParentUuid")),
+    )
+
+
+def _interrupts(blocks: list[Block]) -> bool:
+    return len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text.strip() == INTERRUPTED
+
+
+def _cancel(draft: Draft) -> None:
+    """The answer before an interruption was not finished, unless it says how it ended."""
+    if draft.entries and draft.entries[-1].ending is None:
+        draft.end_answer(Ending.CANCELLED)

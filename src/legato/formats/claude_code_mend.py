@@ -1,0 +1,176 @@
+"""Carry out a plan on a Claude Code session.
+
+Beside the blocks of messages there is the chain of `parentUuid` to keep: whatever is put between two records becomes
+the parent of the second, and children of what goes move to its parent. In a file whose records have no parents at all,
+new ones get none either.
+"""
+
+from __future__ import annotations
+
+from legato.formats.document import Document, Original
+from legato.formats.fields import as_list, as_object, as_objects, as_text
+from legato.formats.ids import is_plain_id, name_from
+from legato.formats.mend_plan import Closing, Plan, Step, Taking, plan_mending
+from legato.formats.mending import Mended
+from legato.formats.raw_files import RawFile
+from legato.model import Json, JsonObject, ToolResponse, closure_text
+from legato.transcript.units import Completion, CompletionKind, completion_text
+
+_ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "agentId", "slug", "entrypoint")
+
+
+def mend_session(document: Document, original: Original) -> Mended:
+    """The session with every call answered where it stands."""
+    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
+    file = RawFile(original, "loglines")
+    if not plan.changes:
+        return Mended(file.write(range(file.count)))
+    return Mended(_Carrier(file, plan).write(), plan.changes)
+
+
+class _Carrier:
+    """Puts the records of a plan into file order again."""
+
+    def __init__(self, file: RawFile, plan: Plan) -> None:
+        self.file = file
+        self.plan = plan
+        self.values: dict[int, JsonObject] = {}
+        """records that are changed"""
+        self.after: dict[int, list[int | JsonObject]] = {}
+        """what stands behind a record that does not move"""
+        self.first: list[int | JsonObject] = []
+        self.rehung: set[int] = set()
+        records = map(file.value, range(file.count))
+        links = [(as_text(record.get("uuid")), as_text(record.get("parentUuid"))) for record in records]
+        uuids = {own for own, _ in links if own}
+        self.is_tree = any(parent in uuids for _, parent in links if parent)
+
+    def write(self) -> bytes:
+        moved = {step.record for step in self.plan.steps if step.is_moved}
+        gone = moved | self.plan.removed
+        self._lay_out()
+        self._bridge(gone)
+        out: list[int | JsonObject] = [*self.first]
+        for index in range(self.file.count):
+            if index not in gone:
+                out.append(self.values.get(index, index))
+            out += [
+                self.values.get(item, item) if isinstance(item, int) else item for item in self.after.get(index, [])
+            ]
+        return self.file.write(out)
+
+    def _value(self, index: int) -> JsonObject:
+        if index not in self.values:
+            self.values[index] = self.file.value(index)
+        return self.values[index]
+
+    # --- order --------------------------------------------------------------------------------------------------------
+
+    def _lay_out(self) -> None:
+        anchor = -1
+        before: JsonObject | None = None
+        was_new = False
+        for step in self.plan.steps:
+            is_new = step.record < 0 or step.is_moved
+            is_rehung = self.is_tree and before is not None and (is_new or was_new)
+            if step.record < 0:
+                record = self._new_record(step, before)
+            elif step.is_changed or is_rehung:
+                record = self._value(step.record)
+                _change_blocks(record, step)
+            else:
+                record = self.file.value(step.record)
+            if is_rehung and before is not None:
+                record["parentUuid"] = before.get("uuid")
+                self.rehung.add(step.record)
+            if is_new:
+                self._put(anchor, step.record if step.record >= 0 else record)
+            else:
+                anchor = step.record
+            before, was_new = record, is_new
+
+    def _put(self, anchor: int, item: int | JsonObject) -> None:
+        (self.after.setdefault(anchor, []) if anchor >= 0 else self.first).append(item)
+
+    def _bridge(self, gone: set[int]) -> None:
+        """Give the children of records that went to the parents of those."""
+        parents: dict[str, Json] = {}
+        for index in gone:
+            record = self.file.value(index)
+            if own := as_text(record.get("uuid")):
+                parents[own] = record.get("parentUuid")
+        if not parents:
+            return
+        for index in range(self.file.count):
+            if index in gone or index in self.rehung:
+                continue
+            found: Json = (self.values.get(index) or self.file.value(index)).get("parentUuid")
+            if not isinstance(found, str) or found not in parents:
+                continue
+            seen: set[str] = set()
+            while isinstance(found, str) and found in parents and found not in seen:
+                seen.add(found)
+                found = parents[found]
+            self._value(index)["parentUuid"] = found
+
+    def _new_record(self, step: Step, before: JsonObject | None) -> JsonObject:
+        neighbour = before or {}
+        blocks = [self._block(item) for item in step.items]
+        record: JsonObject = {"parentUuid": None} if "parentUuid" in neighbour else {}
+        record |= {name: neighbour[name] for name in _ENVELOPE if name in neighbour}
+        record |= {"type": "user", "message": {"role": "user", "content": blocks}}
+        if "uuid" in neighbour:
+            ids = [as_text(block.get("tool_use_id")) for block in blocks]
+            record["uuid"] = name_from("claude-code result", as_text(neighbour["uuid"]), *ids)
+        if "timestamp" in neighbour:
+            record["timestamp"] = neighbour["timestamp"]
+        return record
+
+    def _block(self, item: Closing | Taking) -> JsonObject:
+        if isinstance(item, Closing):
+            text = closure_text(item.reason, item.said)
+            return {"type": "tool_result", "tool_use_id": item.wire_id, "content": text, "is_error": True}
+        blocks = [block for block in _content(self.file.value(item.record)) if block.get("type") == "tool_result"]
+        return {**blocks[item.number], "tool_use_id": item.wire_id}
+
+
+def _content(record: JsonObject) -> list[JsonObject]:
+    return as_objects(as_object(record.get("message")).get("content"))
+
+
+def _change_blocks(record: JsonObject, step: Step) -> None:
+    """Take out, rename and turn into text what the step says, in the content of a message."""
+    if not step.is_changed:
+        return
+    calls = results = 0
+    kept: list[Json] = []
+    message = as_object(record["message"])
+    for item in as_list(message.get("content")):
+        block = as_object(item)
+        kind = block.get("type")
+        if kind == "tool_use":
+            if calls in step.call_ids:
+                block = {**block, "id": step.call_ids[calls]}
+            if calls not in step.dropped_calls:
+                kept.append(block)
+            calls += 1
+        elif kind == "tool_result":
+            if results in step.quoted:
+                kept.append({"type": "text", "text": quotation(step.quoted[results])})
+            elif results not in step.dropped_results:
+                kept.append({**block, "tool_use_id": step.result_ids[results]} if results in step.result_ids else block)
+            results += 1
+        else:
+            kept.append(item)
+    if step.results_first:
+        kept.sort(key=lambda item: as_object(item).get("type") != "tool_result")
+    message["content"] = kept
+
+
+def quotation(response: ToolResponse) -> str:
+    """A result whose call nobody knows, as words."""
+    kind = CompletionKind.SUCCESS if response.error is None else CompletionKind.ERROR
+    completion = Completion(
+        response.call_id, kind, response.result, response.error, reason=response.reason, said=response.said
+    )
+    return f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}"

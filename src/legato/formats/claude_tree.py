@@ -1,0 +1,161 @@
+"""Which records of a Claude Code session are the conversation as it stands.
+
+In:  nodes in file order, each with its own id and its parent's.
+Out: the nodes of the live branch in order; those that were left behind; the side chains of subagents.
+
+A session is a tree: going back and asking again begins a new branch, and the last message of the file says which one is
+live. Three things are off the straight way from there to the root and belong to it all the same: results of parallel
+calls, which hang on the line of their own call; lines of an answer that was written in several; and what lies before a
+compaction, whose boundary has no parent but a logical one. A record that is lost leaves its children without a parent;
+they continue what stands before them in the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+
+@dataclass(slots=True)
+class Node:
+    """One record, as far as the tree is concerned."""
+
+    index: int
+    uuid: str
+    parent: str
+    is_root: bool
+    """it says itself that it has no parent"""
+    is_sidechain: bool
+    agent: str = ""
+    logical_parent: str = ""
+    continues: bool = False
+    """a compaction boundary or summary: what stands before it goes on"""
+    answer: str = ""
+    """the id of the answer that it is a line of"""
+    calls: tuple[str, ...] = ()
+    results: tuple[str, ...] = ()
+    is_said: bool = False
+    """whether it holds anything of the conversation"""
+
+
+@dataclass(slots=True)
+class Branches:
+    """The nodes by what became of them."""
+
+    live: list[Node] = field(default_factory=list[Node])
+    abandoned: list[Node] = field(default_factory=list[Node])
+    sidechains: list[list[Node]] = field(default_factory=list[list[Node]])
+    repeated: list[Node] = field(default_factory=list[Node])
+    adrift: list[Node] = field(default_factory=list[Node])
+    """nodes whose parents are not in the file"""
+    is_tree: bool = False
+
+
+def find_branches(nodes: Sequence[Node]) -> Branches:
+    """Sort `nodes` into the live branch and the rest."""
+    branches = Branches()
+    said = [node for node in nodes if node.is_said]
+    if not all(node.is_sidechain for node in said):
+        groups: dict[str, list[Node]] = {}
+        by_uuid = {node.uuid: node for node in nodes if node.is_sidechain and node.uuid}
+        for node in nodes:
+            if node.is_sidechain:
+                groups.setdefault(_chain_name(node, by_uuid), []).append(node)
+        branches.sidechains = [group for group in groups.values() if any(node.is_said for node in group)]
+        nodes = [node for node in nodes if not node.is_sidechain]
+    _follow(nodes, branches)
+    return branches
+
+
+def _chain_name(node: Node, by_uuid: dict[str, Node]) -> str:
+    if node.agent:
+        return f"agent {node.agent}"
+    seen: set[str] = set()
+    while node.parent in by_uuid and node.uuid not in seen:
+        seen.add(node.uuid)
+        node = by_uuid[node.parent]
+    return f"root {node.uuid}"
+
+
+def _follow(nodes: Sequence[Node], branches: Branches) -> None:
+    by_uuid: dict[str, Node] = {}
+    unique: list[Node] = []
+    for node in nodes:
+        if node.uuid and node.uuid in by_uuid:
+            if node.is_said:
+                branches.repeated.append(node)
+            continue
+        by_uuid[node.uuid] = node
+        unique.append(node)
+    branches.is_tree = any(node.parent in by_uuid for node in unique if node.parent)
+    parents = _parents(unique, by_uuid, branches)
+    leaf = next((node for node in reversed(unique) if node.is_said), None)
+    chain: list[Node] = []
+    on_chain: set[int] = set()
+    while leaf is not None and leaf.index not in on_chain:
+        on_chain.add(leaf.index)
+        chain.append(leaf)
+        leaf = parents.get(leaf.index)
+    chain.reverse()
+    beside = _beside(unique, chain, on_chain, parents)
+    branches.live = _merged(chain, beside, parents)
+    live = on_chain | {node.index for node in beside}
+    branches.abandoned = [node for node in unique if node.is_said and node.index not in live]
+
+
+def _parents(nodes: list[Node], by_uuid: dict[str, Node], branches: Branches) -> dict[int, Node]:
+    """The parent of each node by its index; roots have none."""
+    parents: dict[int, Node] = {}
+    before: Node | None = None
+    for node in nodes:
+        parent = by_uuid.get(node.parent) if node.parent else None
+        if parent is None and node.logical_parent:
+            parent = by_uuid.get(node.logical_parent)
+        if parent is None and before is not None:
+            if not branches.is_tree or node.continues:
+                parent = before
+            elif not node.is_root:
+                parent = before
+                if node.parent:
+                    branches.adrift.append(node)
+        if parent is not None and parent is not node:
+            parents[node.index] = parent
+        before = node
+    return parents
+
+
+def _beside(nodes: list[Node], chain: list[Node], on_chain: set[int], parents: dict[int, Node]) -> list[Node]:
+    """Nodes that hang on the chain and belong to it: further lines of its answers, and results of its calls."""
+    answers = {node.answer for node in chain if node.answer}
+    answered = {call for node in chain for call in node.results}
+    waiting = {call for node in chain for call in node.calls} - answered
+    live = set(on_chain)
+    beside: list[Node] = []
+    for node in nodes:
+        parent = parents.get(node.index)
+        if node.index in live or parent is None or parent.index not in live:
+            continue
+        if (node.answer and node.answer in answers) or any(call in waiting for call in node.results):
+            live.add(node.index)
+            beside.append(node)
+            waiting.update(node.calls)
+    return beside
+
+
+def _merged(chain: list[Node], beside: list[Node], parents: dict[int, Node]) -> list[Node]:
+    """Chain and what hangs on it in one order: that of the file, wherever the chain itself follows it."""
+    if not beside:
+        return chain
+    if all(one.index < other.index for one, other in pairwise(chain)):
+        return sorted([*chain, *beside], key=lambda node: node.index)
+    children: dict[int, list[Node]] = {}
+    for node in beside:
+        children.setdefault(parents[node.index].index, []).append(node)
+    merged: list[Node] = []
+    waiting = list(reversed(chain))
+    while waiting:
+        node = waiting.pop()
+        merged.append(node)
+        waiting.extend(reversed(children.get(node.index, [])))
+    return merged

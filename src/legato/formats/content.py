@@ -1,0 +1,105 @@
+"""A file whose format is settled, on its way to a reader.
+
+A reader asks for `lines()` or for `value()`, whichever the file is made of, and finishes its drafts here, so that
+digest, damage and the original records come with every document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from legato.errors import FormatError, IngestError
+from legato.formats.document import Document, Draft, Note, Original, RawRecord
+from legato.formats.fields import as_list, as_object
+from legato.formats.head import Layout
+from legato.formats.lines import LineReader, Marks
+from legato.formats.sources import Source
+from legato.model import Json, JsonObject, read_json_leniently
+
+
+class Item(NamedTuple):
+    """One record with its place and its index among the records that are kept (-1 where none are)."""
+
+    place: str
+    value: JsonObject
+    source: int = -1
+
+
+class Content:
+    """What a reader is given."""
+
+    def __init__(self, source: Source, format: str, layout: Layout, *, marks: Marks, keep: bool) -> None:  # noqa: A002
+        self.format = format
+        self.layout = layout
+        self.name = source.name
+        self._source = source
+        self._marks = marks
+        self._keep = keep
+        self._kept: list[RawRecord] = []
+        self._damage: list[Note] = []
+        self._data = b""
+        self._is_open_ended = False
+        self._value: Json = None
+
+    def lines(self) -> Iterator[Item]:
+        """The records of a file of lines."""
+        reader = LineReader(self._source.pieces(), self._marks, name=self.name)
+        index = -1
+        for line in reader:
+            place = line.place
+            if self._keep:
+                index += 1
+                self._kept.append(RawRecord(place, line.data))
+            yield Item(place, line.value, index)
+        self._damage = reader.damage
+        self._is_open_ended = reader.is_open_ended
+
+    def items(self, *lists: str) -> Iterator[Item]:
+        """The records of a file of lines, or of a value: a list, the first of `lists` in it, or the value itself."""
+        if self.layout is Layout.LINES:
+            yield from self.lines()
+            return
+        value = self.value()
+        prefix = ""
+        if isinstance(value, dict):
+            holder = as_object(value)
+            prefix = next((name for name in lists if isinstance(holder.get(name), list)), "")
+            value = holder[prefix] if prefix else [holder]
+        for index, item in enumerate(as_list(value)):
+            if isinstance(item, dict):
+                yield Item(f"{prefix}[{index}]", as_object(item), index)
+
+    def value(self) -> Json:
+        """The value of a file that is one."""
+        data = self._source.whole()
+        try:
+            self._value = read_json_leniently(data.replace(b"\0", b"") if b"\0" in data else data)
+        except IngestError as error:
+            raise FormatError(f"{self.name}: {_plainly(error, data)}") from None
+        if self._keep:
+            self._data = data
+        return self._value
+
+    def draft(self, name: str = "") -> Draft:
+        """An empty draft of a document of this file."""
+        return Draft(self.format, name or self.name)
+
+    def finish(self, *drafts: Draft) -> list[Document]:
+        """The drafts as documents, with all that is known about the file."""
+        original = (
+            Original(records=self._kept, data=self._data, value=self._value, is_open_ended=self._is_open_ended)
+            if self._keep
+            else None
+        )
+        digest = self._source.digest()
+        return [
+            draft.finish(digest=digest, damage=self._damage if index == 0 else (), original=original)
+            for index, draft in enumerate(drafts)
+        ]
+
+
+def _plainly(error: IngestError, data: bytes) -> str:
+    if data.rstrip()[-1:] not in (b"}", b"]"):
+        return f"the JSON breaks off before its end, after {len(data):,} bytes"
+    return error.message

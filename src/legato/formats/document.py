@@ -1,0 +1,245 @@
+"""A conversation as a file holds it, and what is known about the file.
+
+A reader fills a `Draft` and finishes it as a `Document`: entries in order, for each one where it came from, and a note
+for everything that was not understood. A document of a format that can be written keeps the file's own records, so
+that a writer of the same format changes only what must change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from legato.model import (
+    Authority,
+    Block,
+    Ending,
+    Entry,
+    Json,
+    JsonObject,
+    Options,
+    Origin,
+    Record,
+    Speaker,
+    ToolResponse,
+    ToolSpec,
+)
+from legato.model.records import Compacted, CompactionKind
+from legato.transcript.conversation import Conversation
+
+MAX_NOTES = 1_000
+"""more notes than this are counted, not kept"""
+
+_ANY_WINDOW = 2**62
+
+
+class Note(Struct, frozen=True, omit_defaults=True):
+    """Something in a file that was not understood, or that a writer could not carry.
+
+    `is_damage` marks physical damage: bytes that are no record any more.
+    """
+
+    place: str
+    message: str
+    is_damage: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
+
+
+class Compaction(Struct, frozen=True):
+    """The entries from `first` to `last` that the file's own agent replaced by `text` when its window was full."""
+
+    first: int
+    last: int
+    text: str
+    place: str
+
+
+class RawRecord(Struct, frozen=True):
+    """One record of a file, byte for byte as it stood there."""
+
+    place: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """What a file held, for whoever writes it again: its records, or the one value that it was.
+
+    `data` is the whole file where that was one JSON value, `value` that value parsed.
+    """
+
+    records: Sequence[RawRecord] = ()
+    data: bytes = b""
+    value: Json = None
+    is_open_ended: bool = False
+    """the last line has no newline"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One conversation out of a file.
+
+    `places` and `sources` are parallel to `entries`: where each one stood ("line 12", "messages[3]"), and the index of
+    its record in `original.records` (-1 where that is not kept). `compactions` name what the file's agent had put out
+    of sight; the entries hold it all the same. `records` is the log itself, where the file is one of ours.
+    """
+
+    format: str
+    name: str = ""
+    entries: list[Entry]
+    places: list[str]
+    sources: list[int] = field(default_factory=list[int])
+    system: str = ""
+    tools: list[ToolSpec] = field(default_factory=list[ToolSpec])
+    options: Options = Options()
+    model: str = ""
+    route: str = ""
+    notes: list[Note] = field(default_factory=list[Note])
+    compactions: list[Compaction] = field(default_factory=list[Compaction])
+    meta: dict[str, str] = field(default_factory=dict[str, str])
+    digest: str = ""
+    records: Sequence[Record] | None = None
+    original: Original | None = None
+
+    @property
+    def first_seq(self) -> int:
+        """The sequence number of the first entry in the log of `conversation()`."""
+        return 2 if self.system.strip() else 1
+
+    def conversation(self, *, compacted: bool = False) -> Conversation:
+        """The conversation, ready to be rendered.
+
+        With `compacted`, what the file's own agent had summarised is out of sight in views; the log holds it anyway.
+        """
+        if self.records is not None:
+            return Conversation(self.records)
+        talk = Conversation()
+        if self.system.strip():
+            talk.instruct(self.system)
+        talk.load(self.entries, format=self.format, digest=self.digest)
+        if compacted:
+            first = self.first_seq
+            talk.apply(
+                talk.prepare(
+                    Compacted(
+                        kind=CompactionKind.COVER,
+                        text=item.text,
+                        window=_ANY_WINDOW,
+                        first=first + item.first,
+                        last=first + item.last,
+                    )
+                    for item in self.compactions
+                )
+            )
+        return talk
+
+
+class Draft:
+    """A document in the making."""
+
+    def __init__(self, format: str, name: str = "") -> None:  # noqa: A002  # a format is a format
+        self.format = format
+        self.name = name
+        self.entries: list[Entry] = []
+        self.places: list[str] = []
+        self.sources: list[int] = []
+        self.system: list[str] = []
+        self.tools: list[ToolSpec] = []
+        self.options = Options()
+        self.model = ""
+        self.route = ""
+        self.notes: list[Note] = []
+        self.compactions: list[Compaction] = []
+        self.meta: dict[str, str] = {}
+        self._skipped: dict[str, tuple[str, int]] = {}
+
+    def say(
+        self,
+        speaker: Speaker,
+        blocks: Iterable[Block],
+        place: str,
+        *,
+        source: int = -1,
+        origin: Origin | None = None,
+        answer: str | None = None,
+        ending: Ending | None = None,
+        authority: Authority = Authority.PERSON,
+    ) -> bool:
+        """Add an entry; whether there was anything in it."""
+        kept = tuple(blocks)
+        if not kept:
+            return False
+        self.entries.append(Entry(speaker, kept, origin, answer, ending, authority))
+        self.places.append(place)
+        self.sources.append(source)
+        return True
+
+    def human(self, blocks: Iterable[Block], place: str, *, source: int = -1) -> bool:
+        """Add what a person said."""
+        return self.say(Speaker.HUMAN, blocks, place, source=source)
+
+    def results(self, blocks: Iterable[ToolResponse], place: str, *, source: int = -1) -> bool:
+        """Add what tools returned."""
+        return self.say(Speaker.TOOL, blocks, place, source=source)
+
+    def note(self, place: str, message: str) -> None:
+        """Report something that was not understood."""
+        if len(self.notes) < MAX_NOTES:
+            self.notes.append(Note(place, message))
+        else:
+            self.skip(place, "more was not understood")
+
+    def skip(self, place: str, what: str) -> None:
+        """Report something that was passed over and that may stand in a file thousands of times: it is counted."""
+        first, count = self._skipped.get(what, (place, 0))
+        self._skipped[what] = (first, count + 1)
+
+    def end_answer(self, ending: Ending) -> None:
+        """The answer that was added last ended in this way."""
+        if self.entries and self.entries[-1].speaker is Speaker.AI:
+            self.entries[-1] = replace(self.entries[-1], ending=ending)
+
+    def finish(
+        self,
+        *,
+        digest: str,
+        damage: Iterable[Note] = (),
+        original: Original | None = None,
+        records: Sequence[Record] | None = None,
+    ) -> Document:
+        """The document. `damage` is what was physically wrong with the file."""
+        counted = [
+            Note(place, what if count == 1 else f"{what} ({count} times, here first)")
+            for what, (place, count) in self._skipped.items()
+        ]
+        return Document(
+            format=self.format,
+            name=self.name,
+            entries=self.entries,
+            places=self.places,
+            sources=self.sources,
+            system="\n\n".join(text for text in self.system if text.strip()),
+            tools=self.tools,
+            options=self.options,
+            model=self.model,
+            route=self.route,
+            notes=[*damage, *self.notes, *counted],
+            compactions=self.compactions,
+            meta={key: value for key, value in self.meta.items() if value},
+            digest=digest,
+            records=records,
+            original=original,
+        )
+
+
+def keep_known(meta: dict[str, str], record: JsonObject, names: dict[str, str]) -> None:
+    """Copy text fields of `record` that are named on the left of `names` into `meta`, under the names on the right."""
+    for theirs, ours in names.items():
+        value = record.get(theirs)
+        if isinstance(value, str) and value:
+            meta[ours] = value

@@ -1,0 +1,286 @@
+"""Read Gemini CLI chats: the JSON and the JSONL recordings, and the checkpoints that `/chat save` writes.
+
+A recording is a list of messages; a call and its result stand in one record, with a status. The JSONL form is a log of
+changes: a message that comes again under the same id replaces the earlier one, `$set` changes what is known about the
+session (with `messages` in it: all of them), and `$rewindTo` takes back that message and everything after it.
+Checkpoints hold the contents of the API itself.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, cast
+
+from legato.formats.blocks import as_json, media_from, response
+from legato.formats.content import Content, Item
+from legato.formats.document import Document, Draft, keep_known
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.head import Layout
+from legato.formats.origins import origin_of, route_of
+from legato.model import (
+    Block,
+    ClosureReason,
+    Ending,
+    Json,
+    JsonObject,
+    Media,
+    Origin,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    ingest,
+)
+from legato.wire.arguments import read_arguments
+from legato.wire.gemini.signatures import kept_signature
+
+_META = {"sessionId": "session", "projectHash": "project", "summary": "title", "kind": "kind"}
+_DISPLAYED = frozenset({"info", "error", "warning", "about", "help", "stats", "quit"})
+_OPEN = frozenset({"validating", "scheduled", "executing", "awaiting_approval", "pending", "running"})
+
+
+class _Message(NamedTuple):
+    place: str
+    value: JsonObject
+
+
+def read(content: Content) -> list[Document]:
+    """The chat as it stands after all changes."""
+    reader = _Reader(content.draft())
+    if content.layout is Layout.LINES:
+        for item in content.lines():
+            reader.change(item)
+    else:
+        reader.whole(content.value())
+    reader.speak()
+    return content.finish(reader.draft)
+
+
+class _Reader:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.messages: dict[str, _Message] = {}
+        self.contents: list[_Message] = []
+        self.model = ""
+        self.answers = 0
+
+    # --- what stands --------------------------------------------------------------------------------------------------
+
+    def whole(self, value: Json) -> None:
+        if isinstance(value, list):
+            self._contents(as_list(cast(Json, value)), "")
+            return
+        chat = as_object(value)
+        self.known(chat)
+        if isinstance(chat.get("history"), list):
+            self._contents(as_list(chat["history"]), "history")
+        self.replace(chat.get("messages"), "messages")
+
+    def change(self, item: Item) -> None:
+        """One line of the log of changes."""
+        record = item.value
+        target = record.get("$rewindTo")
+        if isinstance(target, str):
+            self.rewind(target, item.place)
+        elif "$set" in record:
+            patch = as_object(record["$set"])
+            self.known(patch)
+            if "messages" in patch:
+                self.replace(patch["messages"], f"{item.place}, $set.messages")
+        elif isinstance(record.get("id"), str) and "type" in record:
+            self.messages[as_text(record["id"])] = _Message(item.place, record)
+        else:
+            self.known(record)
+            if "messages" in record:
+                self.replace(record["messages"], f"{item.place}, messages")
+
+    def known(self, session: JsonObject) -> None:
+        keep_known(self.draft.meta, session, _META)
+        directories = as_list(session.get("directories"))
+        if directories and isinstance(directories[0], str):
+            self.draft.meta["cwd"] = directories[0]
+        self.model = as_text(as_object(session.get("meta")).get("model")) or self.model
+
+    def replace(self, messages: Json, place: str) -> None:
+        """All messages at once, in place of those that were there."""
+        found = {
+            as_text(item.get("id")) or f"{place}[{index}]": _Message(f"{place}[{index}]", item)
+            for index, item in enumerate(as_objects(messages))
+        }
+        gone = [message for name, message in self.messages.items() if name not in found]
+        if gone:
+            what = f"{len(gone)} messages, here first, were replaced by those at {place} and are not carried"
+            self.draft.note(gone[0].place, what)
+        self.messages = found
+
+    def rewind(self, target: str, place: str) -> None:
+        names = list(self.messages)
+        first = names.index(target) if target in self.messages else 0
+        for name in names[first:]:
+            del self.messages[name]
+        if names[first:]:
+            self.draft.note(place, f"{len(names) - first} messages were taken back here and are not carried")
+
+    def _contents(self, items: list[Json], prefix: str) -> None:
+        self.contents = [_Message(f"{prefix}[{i}]", as_object(item)) for i, item in enumerate(items)]
+
+    # --- entries ------------------------------------------------------------------------------------------------------
+
+    def speak(self) -> None:
+        """Turn what stands into entries."""
+        for message in self.contents:
+            role = as_text(message.value.get("role"))
+            speaker = Speaker.AI if role in ("model", "gemini", "assistant") else Speaker.HUMAN
+            self.content(message.value.get("parts"), speaker, message.place)
+        for message in self.messages.values():
+            self.message(message)
+        if not self.draft.model:
+            self.draft.model, self.draft.route = self.model, route_of("gemini", self.model)
+
+    def message(self, message: _Message) -> None:
+        place, record = message
+        kind = as_text(record.get("type"))
+        body: Json = record.get("content") if record.get("content") else record.get("parts")
+        if kind == "user":
+            self.content(body, Speaker.HUMAN, place)
+        elif kind in ("gemini", "model"):
+            self.answer(record, body, place)
+        elif kind in _DISPLAYED:
+            self.draft.skip(place, f"a message of type {kind!r} was shown to the user alone")
+        else:
+            self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
+
+    def answer(self, record: JsonObject, body: Json, place: str) -> None:
+        model = as_text(record.get("model"))
+        if model:
+            self.draft.model, self.draft.route = model, route_of("gemini", model)
+        blocks: list[Block] = [
+            Thinking(text) for thought in as_objects(record.get("thoughts")) if (text := _thought(thought))
+        ]
+        results: list[Block] = []
+        self._parts(body, place, blocks, results)
+        for call in as_objects(record.get("toolCalls")):
+            self.call(call, blocks, results)
+        self._say_answer(blocks, place, model)
+        self.draft.say(Speaker.TOOL, results, place)
+
+    def call(self, call: JsonObject, blocks: list[Block], results: list[Block]) -> None:
+        """A call with the status that it had when the record was written."""
+        value, raw, finished = read_arguments(call.get("args"))
+        made = ToolCall(as_text(call.get("name")), value, as_text(call.get("id")), raw=raw, finished=finished)
+        blocks.append(made)
+        status = as_text(call.get("status"))
+        read = [found for part in _parts_of(call.get("result")) if (found := self._response(part, made))]
+        if status == "cancelled" and not read:
+            read = [ToolResponse(wire_id=made.wire_id, tool_name=made.name, reason=ClosureReason.CANCELLED_RUNNING)]
+        elif status == "error" and read:
+            read = [
+                item
+                if item.error is not None
+                else response(item.wire_id, item.tool_name, item.result, is_error=True, media=item.media)
+                for item in read
+            ]
+        elif not read and status not in _OPEN:
+            shown: Json = call.get("resultDisplay")
+            if shown is not None or status:
+                value = shown if isinstance(shown, str) else "" if shown is None else as_json(shown)
+                read = [response(made.wire_id, made.name, value, is_error=status == "error")]
+        results.extend(read[:1])
+        results.extend(self._beside(read[1:]))
+
+    @staticmethod
+    def _beside(rest: list[ToolResponse]) -> list[Block]:
+        """Further responses of one call: only their media are new."""
+        return [medium for item in rest for medium in item.media]
+
+    def _response(self, part: JsonObject, call: ToolCall) -> ToolResponse | None:
+        answered = as_object(part.get("functionResponse"))
+        if not answered:
+            block = _medium(part)
+            if block is not None:
+                return ToolResponse(wire_id=call.wire_id, tool_name=call.name, result="", media=(block,))
+            text = as_text(part.get("text"))
+            return response(call.wire_id, call.name, text) if text else None
+        return read_function_response(answered, call.wire_id, call.name)
+
+    def content(self, body: Json, speaker: Speaker, place: str) -> None:
+        """A content of the API: text, or parts."""
+        blocks: list[Block] = []
+        results: list[Block] = []
+        self._parts(body, place, blocks, results)
+        self.draft.say(Speaker.TOOL, results, place)
+        if speaker is Speaker.AI:
+            self._say_answer(blocks, place, self.model)
+        else:
+            self.draft.say(speaker, blocks, place)
+
+    def _parts(self, body: Json, place: str, blocks: list[Block], results: list[Block]) -> None:
+        for index, part in enumerate(_parts_of(body)):
+            if isinstance(part.get("functionResponse"), dict):
+                results.append(read_function_response(as_object(part["functionResponse"]), "", ""))
+            elif (block := read_content_part(part)) is not None:
+                blocks.append(block)
+            elif part.get("text") != "":
+                self.draft.note(place, f"part {index} ({', '.join(part)}) is not understood and was left out")
+
+    def _say_answer(self, blocks: list[Block], place: str, model: str) -> None:
+        self.answers += 1
+        ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
+        origin: Origin | None = origin_of("gemini", model, model) if model else None
+        self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
+
+
+def read_content_part(part: JsonObject) -> Block | None:
+    """A part of a content that is no response; its signature stays with it. None if it is not understood or empty."""
+    native = kept_signature(as_text(part.get("thoughtSignature")))
+    call = as_object(part.get("functionCall"))
+    if call:
+        value, raw, finished = read_arguments(call.get("args"))
+        name, wire_id = as_text(call.get("name")), as_text(call.get("id"))
+        return ToolCall(name, value, wire_id, raw=raw, finished=finished, native=native)
+    text = as_text(part.get("text"))
+    if part.get("thought") is True:
+        return Thinking(text, native=native) if text or native else None
+    if text or (native and "text" in part):
+        return Text(text, native=native)
+    return _medium(part)
+
+
+def read_function_response(answered: JsonObject, wire_id: str, name: str) -> ToolResponse:
+    """A function response; `output` and `error` are the fields that the API knows."""
+    wire_id = as_text(answered.get("id")) or wire_id
+    name = as_text(answered.get("name")) or name
+    body: Json = answered.get("response")
+    media = tuple(block for part in as_objects(answered.get("parts")) if (block := _medium(part)))
+    holder = as_object(body)
+    if "error" in holder and len(holder) == 1:
+        value: Json = holder["error"]
+        return response(wire_id, name, value if isinstance(value, str) else as_json(value), is_error=True, media=media)
+    if set(holder) == {"output"}:
+        body = holder["output"]
+    elif set(holder) == {"result"}:
+        body = holder["result"]
+    return response(wire_id, name, body if isinstance(body, str) else ingest(body), media=media)
+
+
+def _parts_of(body: Json) -> list[JsonObject]:
+    if isinstance(body, str):
+        return [{"text": body}] if body else []
+    if isinstance(body, dict):
+        return [as_object(body)]
+    return [{"text": item} if isinstance(item, str) else as_object(item) for item in as_list(body)]
+
+
+def _medium(part: JsonObject) -> Media | None:
+    inline = as_object(part.get("inlineData"))
+    if inline.get("data"):
+        mime = first_text(inline, "mimeType") or "application/octet-stream"
+        return media_from(f"data:{mime};base64,{as_text(inline['data'])}", mime)
+    file = as_object(part.get("fileData"))
+    address = first_text(file, "fileUri")
+    return media_from(address, first_text(file, "mimeType") or "application/octet-stream") if address else None
+
+
+def _thought(thought: JsonObject) -> str:
+    parts = [as_text(thought.get("subject")), as_text(thought.get("description"))]
+    return "\n".join(text for text in parts if text)

@@ -1,0 +1,20 @@
+"""Ids in session files: which ones are good, and new ones that are the same on every machine."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from hashlib import sha256
+
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+
+def is_plain_id(wire_id: str) -> bool:
+    """Whether every provider that wants ids to be plain takes this one."""
+    return _PLAIN.fullmatch(wire_id) is not None
+
+
+def name_from(*parts: str) -> str:
+    """A UUID made of `parts` alone."""
+    text = "\0".join(f"{len(part)}:{part}" for part in parts)
+    return str(uuid.UUID(bytes=sha256(text.encode("utf-8", "surrogatepass")).digest()[:16], version=5))

@@ -1,0 +1,32 @@
+"""Read the `context.jsonl` of Kimi CLI: messages of the chat API, a line each, between records under pseudo-roles.
+
+Roles that begin with an underscore are the program's own: checkpoints and token counts say nothing, `_system_prompt` is
+what its name says.
+"""
+
+from __future__ import annotations
+
+from legato.formats.chat_messages import ChatReader
+from legato.formats.content import Content
+from legato.formats.document import Document
+from legato.formats.fields import as_text
+from legato.formats.origins import origin_of, route_of
+
+_WITHOUT_WORDS = frozenset({"_checkpoint", "_usage"})
+
+
+def read(content: Content) -> list[Document]:
+    """The conversation."""
+    draft = content.draft()
+    draft.route = route_of("kimi", "")
+    reader = ChatReader(draft)
+    reader.origin = origin_of("kimi", "")
+    for item in content.items("messages"):
+        role = as_text(item.value.get("role"))
+        if role == "_system_prompt":
+            draft.system.append(as_text(item.value.get("content")))
+        elif not role.startswith("_"):
+            reader.message(item.value, item.place)
+        elif role not in _WITHOUT_WORDS:
+            draft.skip(item.place, f"a record of role {role!r} is not part of the conversation")
+    return content.finish(draft)

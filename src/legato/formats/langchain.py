@@ -1,0 +1,193 @@
+"""Read dumped LangChain messages: `dumps` (objects with `lc` and a class path) and `messages_to_dict`.
+
+They are read as the data they are. No class that a file names is ever loaded, let alone called.
+"""
+
+from __future__ import annotations
+
+from legato.formats.blocks import response, result_content, split_content
+from legato.formats.content import Content
+from legato.formats.document import Document, Draft
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.head import Layout
+from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
+from legato.model import (
+    Authority,
+    Block,
+    Ending,
+    Json,
+    JsonObject,
+    Speaker,
+    Thinking,
+    ToolCall,
+)
+from legato.wire.arguments import read_arguments
+
+_KINDS = {
+    "HumanMessage": "human",
+    "HumanMessageChunk": "human",
+    "AIMessage": "ai",
+    "AIMessageChunk": "ai",
+    "SystemMessage": "system",
+    "SystemMessageChunk": "system",
+    "ToolMessage": "tool",
+    "ToolMessageChunk": "tool",
+    "FunctionMessage": "function",
+    "FunctionMessageChunk": "function",
+    "ChatMessage": "chat",
+    "ChatMessageChunk": "chat",
+    "RemoveMessage": "remove",
+}
+_ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
+_ENDINGS = {
+    "stop": Ending.DONE,
+    "end_turn": Ending.DONE,
+    "tool_calls": Ending.CALLS,
+    "tool_use": Ending.CALLS,
+    "length": Ending.LENGTH,
+    "max_tokens": Ending.LENGTH,
+    "content_filter": Ending.REFUSED,
+    "refusal": Ending.REFUSED,
+}
+_TOLD_ELSEWHERE = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta", "tool_call_chunk"})
+
+
+def read(content: Content) -> list[Document]:
+    """The conversation; a file of lines with a list of messages on each has one a line."""
+    if content.layout is Layout.LINES:
+        return _lines(content)
+    draft = content.draft()
+    reader = _Reader(draft)
+    for item in content.items("messages"):
+        reader.message(item.value, item.place)
+    return content.finish(draft)
+
+
+def _lines(content: Content) -> list[Document]:
+    drafts: list[Draft] = []
+    flat: _Reader | None = None
+    for item in content.lines():
+        messages = as_objects(item.value.get("messages"))
+        if messages:
+            draft = content.draft(f"{content.name}, {item.place}")
+            reader = _Reader(draft)
+            for index, message in enumerate(messages):
+                reader.message(message, f"{item.place}, messages[{index}]")
+            drafts.append(draft)
+            continue
+        if flat is None:
+            flat = _Reader(content.draft())
+            drafts.append(flat.draft)
+        flat.message(item.value, item.place)
+    return content.finish(*drafts)
+
+
+class _Reader:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.called: dict[str, str] = {}
+
+    def message(self, item: JsonObject, place: str) -> None:
+        kind, data = _unwrapped(item)
+        match kind:
+            case "human":
+                self.draft.human(self._content(data.get("content"), place), place)
+            case "system":
+                blocks = self._content(data.get("content"), place)
+                self.draft.say(Speaker.HUMAN, blocks, place, authority=Authority.INSTRUCTION)
+            case "ai":
+                self.answer(data, place)
+            case "tool" | "function":
+                self.result(data, place)
+            case _:
+                self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
+
+    def _content(self, content: Json, place: str) -> list[Block]:
+        blocks, unknown = split_content(content)
+        for index, part in unknown:
+            kind = as_text(part.get("type"))
+            self.draft.note(place, f"content[{index}] of type {kind!r} is not understood and was left out")
+        return blocks
+
+    def answer(self, data: JsonObject, place: str) -> None:
+        info = as_object(data.get("response_metadata"))
+        model = first_text(info, "model_name", "model")
+        provider = provider_named(first_text(info, "model_provider")) or provider_of_model(model)
+        if model:
+            self.draft.model, self.draft.route = model, route_of(provider, model)
+        extra = as_object(data.get("additional_kwargs"))
+        blocks: list[Block] = []
+        if text := first_text(extra, "reasoning_content"):
+            blocks.append(Thinking(text))
+        blocks += self._spoken(data.get("content"), place)
+        calls = _calls(data, extra)
+        self.called.update((call.wire_id, call.name) for call in calls)
+        ending = _ENDINGS.get(first_text(info, "finish_reason", "stop_reason", "done_reason"))
+        origin = origin_of(provider, model)
+        self.draft.say(Speaker.AI, [*blocks, *calls], place, origin=origin, ending=ending)
+
+    def _spoken(self, content: Json, place: str) -> list[Block]:
+        """The content of an answer; its calls are in `tool_calls` as well and are read there."""
+        blocks: list[Block] = []
+        for index, item in enumerate([content] if isinstance(content, str) else as_list(content)):
+            part = as_object(item)
+            kind = as_text(part.get("type"))
+            if kind in _TOLD_ELSEWHERE:
+                continue
+            if kind in ("thinking", "reasoning", "redacted_thinking", "reasoning_content"):
+                if block := _thought(part):
+                    blocks.append(block)
+                continue
+            read, unknown = split_content(item)
+            blocks += read
+            if unknown:
+                self.draft.note(place, f"content[{index}] of type {kind!r} is not understood and was left out")
+        return blocks
+
+    def result(self, data: JsonObject, place: str) -> None:
+        wire_id = as_text(data.get("tool_call_id"))
+        name = as_text(data.get("name")) or self.called.get(wire_id, "")
+        value, media = result_content(data.get("content"))
+        is_error = data.get("status") == "error"
+        self.draft.results([response(wire_id, name, value, is_error=is_error, media=media)], place)
+
+
+def _unwrapped(item: JsonObject) -> tuple[str, JsonObject]:
+    """The kind of a message and its fields, from either form."""
+    if "lc" in item:
+        path = as_list(item.get("id"))
+        name = as_text(path[-1]) if path else ""
+        kind, data = _KINDS.get(name, f"class {name}"), as_object(item.get("kwargs"))
+    else:
+        name, data = as_text(item.get("type")), as_object(item.get("data"))
+        kind = _KINDS.get(name, name)
+    if kind == "chat":
+        kind = _ROLES.get(as_text(data.get("role")), "chat")
+    return kind, data
+
+
+def _calls(data: JsonObject, extra: JsonObject) -> list[ToolCall]:
+    calls = [_call(call, call.get("args")) for call in as_objects(data.get("tool_calls"))]
+    calls += [_call(call, call.get("args")) for call in as_objects(data.get("invalid_tool_calls"))]
+    if not calls:
+        for call in as_objects(extra.get("tool_calls")):
+            function = as_object(call.get("function"))
+            calls.append(_call({**function, "id": call.get("id")}, function.get("arguments")))
+        if legacy := as_object(extra.get("function_call")):
+            calls.append(_call(legacy, legacy.get("arguments")))
+    return calls
+
+
+def _call(call: JsonObject, arguments: Json) -> ToolCall:
+    value, raw, finished = read_arguments(arguments)
+    return ToolCall(as_text(call.get("name")), value, as_text(call.get("id")), raw=raw, finished=finished)
+
+
+def _thought(part: JsonObject) -> Thinking | None:
+    if data := as_text(part.get("data")):
+        return Thinking(native={"data": data})
+    text = first_text(part, "thinking", "reasoning", "text", "reasoning_content")
+    summary = "\n\n".join(as_text(item.get("text")) for item in as_objects(part.get("summary")))
+    signature = as_text(part.get("signature"))
+    text = text or summary
+    return Thinking(text, native={"signature": signature} if signature else None) if text or signature else None

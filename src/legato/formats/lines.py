@@ -1,0 +1,220 @@
+"""Read a file of JSON lines that may have been damaged on its way to the disk.
+
+In:  pieces of bytes, and what a record of this format looks like.
+Out: records with their line numbers and their own bytes; notes on the damage.
+
+Programs die while they write and disks lose what was not flushed. So: the last line may break off, a record may begin
+behind the torn half of another on the same line, two records may share a line, runs of NUL bytes may stand where data
+was promised, the file may begin with a byte order mark and end without a newline. Each costs at most the record that it
+hit. A file in which nearly nothing can be read is not a file of lines and is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, cast
+
+import msgspec
+
+from legato.errors import FormatError, IngestError
+from legato.formats.document import MAX_NOTES, Note
+from legato.model import Json, JsonObject, read_json_leniently
+
+MAX_LINE = 64 * 1024 * 1024
+"""a longer line is left out"""
+
+_MAX_UNREADABLE = 1_000
+_MAX_TRIES = 64
+_BOM = b"\xef\xbb\xbf"
+_RECORD_START = re.compile(r'\{\s*"')
+_BETWEEN = re.compile(r"[\s,\x00]*")
+_slow = json.JSONDecoder(strict=False)
+
+
+class Line(NamedTuple):
+    """One record. Several may have the same line number."""
+
+    number: int
+    value: JsonObject
+    data: bytes
+
+    @property
+    def place(self) -> str:
+        """Where the record stands, for people."""
+        return f"line {self.number}"
+
+
+class Marks(NamedTuple):
+    """What tells a record of a format from an object inside one: it has all names of at least one of the sets."""
+
+    sets: tuple[frozenset[str], ...] = ()
+
+    def fit(self, value: JsonObject) -> bool:
+        """Whether `value` can be a record."""
+        return not self.sets or any(names <= value.keys() for names in self.sets)
+
+
+class LineReader:
+    """Iterate over it once; `damage` is complete afterwards."""
+
+    def __init__(self, pieces: Iterable[bytes], marks: Marks, *, name: str = "input") -> None:
+        self.damage: list[Note] = []
+        self._pieces = pieces
+        self._marks = marks
+        self._name = name
+        self._readable = 0
+        self._unreadable = 0
+        self.is_open_ended = False
+        """the last line is a record and has no newline"""
+
+    def __iter__(self) -> Iterator[Line]:
+        decode = msgspec.json.Decoder().decode
+        for number, raw, is_last in self._numbered():
+            try:
+                value = decode(raw)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                yield from self._recovered(number, raw, is_last=is_last)
+                continue
+            if isinstance(value, dict):
+                self._readable += 1
+                self.is_open_ended = is_last
+                yield Line(number, cast(JsonObject, value), raw)
+            else:
+                self._unread(number, "is no object and was left out")
+
+    # --- lines --------------------------------------------------------------------------------------------------------
+
+    def _numbered(self) -> Iterator[tuple[int, bytes, bool]]:
+        """The lines that hold anything: number, bytes without the newline, whether it is the last and has none."""
+        number = 0
+        for raw, is_last in self._raw_lines():
+            number += 1
+            if raw is None:
+                self._unread(number, f"is longer than {MAX_LINE // 2**20} MB and was left out")
+                continue
+            if number == 1 and raw.startswith(_BOM):
+                self._damaged(number, "the file begins with a byte order mark; it was left out")
+                raw = raw[3:]
+            raw = raw.strip()
+            if b"\0" in raw:
+                cleaned = raw.replace(b"\0", b"").strip()
+                self._damaged(number, f"{len(raw) - len(cleaned)} NUL bytes stand here; they were left out")
+                raw = cleaned
+            if raw:
+                yield number, raw, is_last
+
+    def _raw_lines(self) -> Iterator[tuple[bytes | None, bool]]:
+        """Lines as they come; None in place of one that is too long."""
+        waiting: list[bytes] = []
+        length = 0
+        for piece in self._pieces:
+            first, *rest = piece.split(b"\n")
+            length += len(first)
+            if length <= MAX_LINE:
+                waiting.append(first)
+            else:
+                waiting.clear()
+            if not rest:
+                continue
+            yield (b"".join(waiting) if length <= MAX_LINE else None), False
+            for raw in rest[:-1]:
+                yield raw, False
+            waiting, length = [rest[-1]], len(rest[-1])
+        if length:
+            yield (b"".join(waiting) if length <= MAX_LINE else None), True
+
+    # --- damage -------------------------------------------------------------------------------------------------------
+
+    def _recovered(self, number: int, raw: bytes, *, is_last: bool) -> Iterator[Line]:
+        """What can be saved of a line that is not one JSON value."""
+        text, replaced = _decoded(raw)
+        if replaced:
+            self._damaged(number, "is not valid UTF-8; what could not be read was replaced")
+        values, is_torn = self._values(text)
+        if not values:
+            self._unread(number, "breaks off in the middle and was left out" if is_last else _why(raw))
+            return
+        if is_torn:
+            self._damaged(number, "holds a record that breaks off in the middle; it was left out")
+        elif len(values) > 1:
+            self._damaged(number, f"holds {len(values)} records")
+        for value, data in values:
+            self._readable += 1
+            yield Line(number, value, data)
+
+    def _values(self, text: str) -> tuple[list[tuple[JsonObject, bytes]], bool]:
+        """The records in `text` with their bytes, and whether a part of it belongs to none."""
+        found: list[tuple[JsonObject, bytes]] = []
+        is_torn = False
+        tries = 0
+        position = 0
+        while position < len(text) and tries < _MAX_TRIES:
+            try:
+                value, end = _slow.raw_decode(text, position)
+            except (ValueError, RecursionError):
+                value, end = None, position
+            if isinstance(value, dict) and (not is_torn or self._marks.fit(cast(JsonObject, value))):
+                data = text[position:end].encode("utf-8", "surrogatepass")
+                if (record := _safely(data)) is not None:
+                    found.append(record)
+                    between = _BETWEEN.match(text, end)
+                    position = between.end() if between else end
+                    continue
+            is_torn = True
+            tries += 1
+            start = _RECORD_START.search(text, position + 1)
+            if start is None:
+                break
+            position = start.start()
+        return found, is_torn
+
+    def _unread(self, number: int, what: str) -> None:
+        self._unreadable += 1
+        if self._unreadable >= _MAX_UNREADABLE and self._unreadable > self._readable:
+            raise FormatError(
+                f"{self._name}: no file of JSON lines: of the first {number} lines, {self._unreadable} cannot be read"
+            )
+        self._damaged(number, what)
+
+    def _damaged(self, number: int, what: str) -> None:
+        if len(self.damage) < MAX_NOTES:
+            self.damage.append(Note(f"line {number}", what, is_damage=True))
+
+
+def _decoded(raw: bytes) -> tuple[str, bool]:
+    try:
+        return raw.decode(), False
+    except UnicodeDecodeError:
+        return raw.decode("utf-8", "replace"), True
+
+
+def _safely(data: bytes) -> tuple[JsonObject, bytes] | None:
+    """The record in `data` made safe, and bytes for it that every parser reads."""
+    try:
+        value = read_json_leniently(data.decode("utf-8", "surrogatepass"))
+    except IngestError:
+        value = _control_characters(data)
+    if not isinstance(value, dict):
+        return None
+    record = cast(JsonObject, value)
+    try:
+        if msgspec.json.decode(data) is not None:
+            return record, data
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    return record, msgspec.json.encode(record)
+
+
+def _control_characters(data: bytes) -> Json:
+    """JSON with bare control characters in its strings, which the strict parser refuses."""
+    try:
+        value: Json = _slow.decode(data.decode("utf-8", "surrogatepass"))
+        return read_json_leniently(json.dumps(value))
+    except (ValueError, RecursionError, IngestError):
+        return None
+
+
+def _why(raw: bytes) -> str:
+    return "breaks off in the middle and was left out" if raw.startswith(b"{") else "is not JSON and was left out"

@@ -1,0 +1,297 @@
+"""What has to change in a session file so that every call has one result, directly after it.
+
+In:  a document that knows the record of each entry.
+Out: a plan over its records: kept as they are, kept with something taken out or renamed, moved, removed, and what is
+     put in after which.
+
+What the ledger says of the conversation decides: which result of a call counts, which are repetitions, which calls are
+open. A plan for a file that is right says nothing, and so does the plan for a mended file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from legato.formats.document import Document, Note
+from legato.ledger import Call, Ledger
+from legato.ledger.identity import PREFIX
+from legato.model import CallId, ClosureReason, Entry, Speaker, ToolCall, ToolResponse
+from legato.model.records import Recorded
+
+
+@dataclass(slots=True)
+class Closing:
+    """A call that gets a result that says there is none."""
+
+    call: CallId
+    wire_id: str
+    name: str
+    reason: ClosureReason
+    said: str | None
+    is_custom: bool
+
+
+@dataclass(slots=True)
+class Taking:
+    """A result that stood elsewhere: response number `number` of a record."""
+
+    call: CallId
+    wire_id: str
+    record: int
+    number: int
+
+
+@dataclass(slots=True)
+class Step:
+    """One record in the new order.
+
+    `record` is the index of a kept or moved record, -1 for a new one that `items` are put into. Numbers count the calls
+    or the responses of a record in their order.
+    """
+
+    record: int = -1
+    is_moved: bool = False
+    items: list[Closing | Taking] = field(default_factory=list["Closing | Taking"])
+    dropped_calls: set[int] = field(default_factory=set[int])
+    dropped_results: set[int] = field(default_factory=set[int])
+    quoted: dict[int, ToolResponse] = field(default_factory=dict[int, ToolResponse])
+    call_ids: dict[int, str] = field(default_factory=dict[int, str])
+    result_ids: dict[int, str] = field(default_factory=dict[int, str])
+    results_first: bool = False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a kept record differs from what it was."""
+        return bool(
+            self.dropped_calls
+            or self.dropped_results
+            or self.quoted
+            or self.call_ids
+            or self.result_ids
+            or self.results_first
+        )
+
+
+@dataclass(slots=True)
+class Plan:
+    """The records of the conversation in their new order, those that go, and what was done."""
+
+    steps: list[Step] = field(default_factory=list[Step])
+    removed: set[int] = field(default_factory=set[int])
+    changes: list[Note] = field(default_factory=list[Note])
+
+
+@dataclass(slots=True)
+class _Record:
+    """What one record holds, in the words of the log."""
+
+    index: int
+    place: str
+    group: str | None = None
+    """the answer that it is a part of"""
+    calls: list[ToolCall] = field(default_factory=list[ToolCall])
+    results: list[ToolResponse] = field(default_factory=list[ToolResponse])
+    has_words: bool = False
+    """anything that a human said"""
+    has_thoughts: bool = False
+    """anything in an answer that is no call"""
+    words_first: bool = False
+
+
+def plan_mending(document: Document, *, is_valid_id: Callable[[str], bool], prefix: str) -> Plan:
+    """The plan for `document`. Ids that are not valid, or not unique, are made anew from `prefix` and our own id."""
+    talk = document.conversation()
+    records: dict[int, _Record] = {}
+    for index, (source, place) in enumerate(zip(document.sources, document.places, strict=True)):
+        logged = talk.log[document.first_seq + index]
+        if source >= 0 and isinstance(logged, Recorded):
+            _note(records.setdefault(source, _Record(source, place)), logged.entry)
+    return _Planner(list(records.values()), talk.ledger, is_valid_id, prefix).plan()
+
+
+def _note(record: _Record, entry: Entry) -> None:
+    for block in entry.blocks:
+        if isinstance(block, ToolCall):
+            record.calls.append(block)
+        elif isinstance(block, ToolResponse):
+            record.words_first = record.words_first or record.has_words
+            record.results.append(block)
+        elif entry.speaker is Speaker.AI:
+            record.has_thoughts = True
+        else:
+            record.has_words = True
+    if entry.speaker is Speaker.AI:
+        record.group = entry.answer or f"record {record.index}"
+
+
+class _Planner:
+    def __init__(self, records: list[_Record], ledger: Ledger, is_valid_id: Callable[[str], bool], prefix: str) -> None:
+        self.records = records
+        self.ledger = ledger
+        self.result = Plan()
+        self.pending: dict[CallId, Call] = {}
+        self.taken: set[tuple[int, int]] = set()
+        self.moved: set[int] = set()
+        self.custom = {call.id for record in records for call in record.calls if call.kind == "custom"}
+        self.first_of: dict[CallId, tuple[int, int]] = {}
+        self.place_of: dict[CallId, str] = {}
+        for record in records:
+            for number, call in enumerate(record.calls):
+                self.first_of.setdefault(call.id, (record.index, number))
+                self.place_of.setdefault(call.id, record.place)
+        self.ids = self._unique_ids(is_valid_id, prefix)
+        self.winners: dict[CallId, tuple[_Record, int]] = {}
+        for record in records:
+            for number, response in enumerate(record.results):
+                call = self._call_of(response)
+                if call is not None and call.response is response:
+                    self.winners[call.id] = (record, number)
+
+    def _unique_ids(self, is_valid_id: Callable[[str], bool], prefix: str) -> dict[CallId, str]:
+        """An id of its own for every call: the one it has, wherever that is valid and free."""
+        taken: set[str] = set()
+        ids: dict[CallId, str] = {}
+        for call in self.ledger.in_order:
+            if call.id not in self.first_of:
+                continue  # a result without a call: it gets no id, it becomes words
+            wire_id = call.wire_id
+            if wire_id in taken or not is_valid_id(wire_id):
+                fresh = wire_id = prefix + call.id.removeprefix(PREFIX)
+                number = 2
+                while wire_id in taken:
+                    wire_id, number = f"{fresh}_{number}", number + 1
+            taken.add(wire_id)
+            ids[call.id] = wire_id
+        return ids
+
+    def _call_of(self, response: ToolResponse) -> Call | None:
+        return self.ledger.calls.get(self.ledger.adopted.get(response.call_id, response.call_id))
+
+    # --- the walk -----------------------------------------------------------------------------------------------------
+
+    def plan(self) -> Plan:
+        group: str | None = None
+        for record in self.records:
+            if record.index in self.moved:
+                continue
+            if record.group is not None and record.group != group:
+                self._flush()
+                group = record.group
+            step = Step(record.index)
+            self._calls(record, step)
+            here = self._results(record, step)
+            missing = self.pending.keys() - here
+            if missing and (record.has_words or step.quoted):
+                self._flush(keep=here)
+            for call_id in here:
+                self.pending.pop(call_id, None)
+            self._emit(record, step)
+        self._flush()
+        return self.result
+
+    def _emit(self, record: _Record, step: Step) -> None:
+        results = len(record.results) - len(step.dropped_results)
+        calls = len(record.calls) - len(step.dropped_calls)
+        if not results and not calls and not record.has_words and not record.has_thoughts:
+            self.result.removed.add(record.index)
+            return
+        if results - len(step.quoted) > 0 and (record.words_first or step.quoted):
+            step.results_first = True
+            if record.words_first:
+                self._change(record, "results stood behind other words; they were put first")
+        self.result.steps.append(step)
+
+    def _calls(self, record: _Record, step: Step) -> None:
+        for number, call in enumerate(record.calls):
+            known = self.ledger.calls[call.id]
+            if self.first_of[call.id] != (record.index, number):
+                step.dropped_calls.add(number)
+                self._change(record, f"the call {call.wire_id or call.name} stood here a second time; it was left out")
+                continue
+            self.pending[call.id] = known
+            if self.ids[call.id] != call.wire_id:
+                step.call_ids[number] = self.ids[call.id]
+                self._change(record, f"the call {call.wire_id or call.name} was given the id {self.ids[call.id]}")
+
+    def _results(self, record: _Record, step: Step) -> set[CallId]:
+        """The calls that are waiting and have their results in this record; the other results are seen to."""
+        here: set[CallId] = set()
+        for number, response in enumerate(record.results):
+            call = self._call_of(response)
+            name = response.wire_id or response.tool_name or "a call"
+            if (record.index, number) in self.taken:
+                step.dropped_results.add(number)
+            elif call is None or call.id in self.ledger.orphans:
+                step.quoted[number] = response
+                self._change(record, f"the result of {name}, whose call is not in the file, was turned into text")
+            elif call.response is not response:
+                step.dropped_results.add(number)
+                self._change(record, f"a second result of {name} was left out")
+            elif call.id in self.pending and call.id not in here:
+                here.add(call.id)
+                self._name_result(record, step, number)
+            else:  # it stands before its call, and goes to it
+                step.dropped_results.add(number)
+        return here
+
+    def _name_result(self, record: _Record, step: Step, number: int) -> None:
+        """Give a result the id of its call."""
+        response = record.results[number]
+        call = self._call_of(response)
+        if call is not None and response.wire_id != self.ids[call.id]:
+            step.result_ids[number] = self.ids[call.id]
+            self._change(record, f"the result of {call.name} was given the id of its call, {self.ids[call.id]}")
+
+    def _flush(self, keep: set[CallId] | None = None) -> None:
+        """Complete the answer before: move its results here, and close what has none."""
+        missing = [call for call_id, call in self.pending.items() if call_id not in (keep or ())]
+        self.pending = {call_id: call for call_id, call in self.pending.items() if keep and call_id in keep}
+        wanted = {call.id for call in missing}
+        new = Step()
+        for call in missing:
+            found = self.winners.get(call.id)
+            if found is None:
+                new.items.append(self._closing(call))
+                continue
+            record, number = found
+            if record.index in self.moved or (record.index, number) in self.taken:
+                continue
+            if self._can_move(record, wanted):
+                self._move(record)
+            else:
+                self.taken.add((record.index, number))
+                new.items.append(Taking(call.id, self.ids[call.id], record.index, number))
+                self._change(record, f"the result of {call.wire_id or call.name} was moved to its call")
+        if new.items:
+            self.result.steps.append(new)
+
+    def _can_move(self, record: _Record, wanted: set[CallId]) -> bool:
+        """Whether a record is nothing but results that are wanted now."""
+        if record.has_words or record.group is not None:
+            return False
+        calls = [self._call_of(response) for response in record.results]
+        return all(
+            call is not None and call.id in wanted and call.response is response
+            for call, response in zip(calls, record.results, strict=True)
+        )
+
+    def _move(self, record: _Record) -> None:
+        self.moved.add(record.index)
+        self.result.removed.discard(record.index)
+        step = Step(record.index, is_moved=True)
+        for number in range(len(record.results)):
+            self._name_result(record, step, number)
+        self.result.steps.append(step)
+        self._change(record, "results were moved to their calls")
+
+    def _closing(self, call: Call) -> Closing:
+        reason = self.ledger.closure_reason(call)
+        place = self.place_of.get(call.id, "")
+        what = f"the call {call.wire_id or '(no id)'} of {call.name} had no result; one that says so was put in"
+        self.result.changes.append(Note(place, f"{what} ({reason})"))
+        said = call.response.said if call.response is not None else None
+        return Closing(call.id, self.ids[call.id], call.name, reason, said, call.id in self.custom)
+
+    def _change(self, record: _Record, what: str) -> None:
+        self.result.changes.append(Note(record.place, what))

@@ -1,0 +1,93 @@
+"""Which provider and model answered, in the words of the catalogue.
+
+Files name providers and interfaces in their own words (`google-generative-ai`, `moonshotai`, `openai-completions`).
+An answer is at home only where all is known, so what a file does not say stays empty; the account is never in a file.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from legato.model import Dialect, Origin
+from legato.request.catalogue import default_catalogue
+
+_PROVIDERS = {
+    "anthropic": "anthropic",
+    "anthropic-messages": "anthropic",
+    "claude": "anthropic",
+    "openai": "openai",
+    "openai-completions": "openai",
+    "openai-responses": "openai-responses",
+    "openai-codex": "openai-responses",
+    "openai-codex-responses": "openai-responses",
+    "google": "gemini",
+    "gemini": "gemini",
+    "google-genai": "gemini",
+    "google_genai": "gemini",
+    "google-generative-ai": "gemini",
+    "google-gemini": "gemini",
+    "mistral": "mistral",
+    "mistralai": "mistral",
+    "moonshot": "kimi",
+    "moonshotai": "kimi",
+    "kimi": "kimi",
+    "deepseek": "deepseek",
+    "openrouter": "openrouter",
+    "groq": "groq",
+    "xai": "xai",
+    "ollama": "ollama",
+}
+
+_MODELS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"claude"), "anthropic"),
+    (re.compile(r"gemini|gemma|learnlm"), "gemini"),
+    (re.compile(r"(mistral|mixtral|devstral|magistral|codestral|ministral|pixtral|voxtral)"), "mistral"),
+    (re.compile(r"kimi|moonshot|(^|[-/])k2($|-)"), "kimi"),
+    (re.compile(r"deepseek"), "deepseek"),
+    (re.compile(r"^(gpt|chatgpt|o[1-9]|codex|ft:gpt|text-davinci)"), "openai"),
+    (re.compile(r"grok"), "xai"),
+    (re.compile(r"qwen"), "qwen"),
+)
+
+
+def provider_of_model(model: str) -> str:
+    """The provider whose model this is by its name; empty if the name says nothing."""
+    bare = model.rsplit("/", 1)[-1].lower()
+    return next((provider for pattern, provider in _MODELS if pattern.search(bare)), "")
+
+
+def home_of(usual: str, model: str) -> str:
+    """The provider behind an answer of `model` where an agent usually asks `usual`: the model's own, if known."""
+    known = provider_of_model(model)
+    return usual if not known or usual.startswith(known) else known
+
+
+def provider_named(name: str) -> str:
+    """The catalogue's name for what a file calls a provider or an interface; empty if there is none."""
+    return _PROVIDERS.get(name.lower(), "")
+
+
+@lru_cache(maxsize=256)
+def origin_of(provider: str, model: str, served: str = "") -> Origin | None:
+    """The origin of answers of `model` at the catalogue's `provider`; None if neither is known."""
+    if not provider and not model and not served:
+        return None
+    known = default_catalogue().providers.get(provider)
+    if known is None:
+        return Origin(provider=provider, asked=model, served=served)
+    return Origin(str(known.dialect), provider, known.endpoint, "", model, served)
+
+
+def route_of(provider: str, model: str) -> str:
+    """The route that a person would name; where the model is not known, with the provider's example; else empty."""
+    known = default_catalogue().providers.get(provider)
+    if known is None:
+        return ""
+    return f"{provider}/{model or known.example}"
+
+
+def dialect_of(provider: str) -> Dialect | None:
+    """The dialect that the catalogue's `provider` speaks."""
+    known = default_catalogue().providers.get(provider)
+    return None if known is None else known.dialect

@@ -1,0 +1,135 @@
+"""Where bytes come from: a value in memory, a file, a stream such as standard input.
+
+Only the first 64 KB are looked at before somebody decides how to read the rest, so that a gigabyte of anything costs no
+memory. A file of lines is handed out in pieces; a file that is one JSON value has to fit into memory and is refused
+above `MAX_JSON_BYTES`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Protocol, TypeAlias, cast, runtime_checkable
+
+from legato.errors import FormatError
+from legato.model.ingest import MAX_JSON_BYTES
+
+HEAD_BYTES = 64 * 1024
+_PIECE = 1024 * 1024
+
+
+@runtime_checkable
+class Readable(Protocol):
+    """A binary stream."""
+
+    def read(self, size: int, /) -> bytes: ...
+
+
+Data: TypeAlias = "bytes | bytearray | memoryview | str | os.PathLike[str] | Readable"
+"""bytes, the path of a file, or a binary stream; a `str` is a path"""
+
+Progress: TypeAlias = "Callable[[int], None]"
+"""called with the number of bytes that were read so far"""
+
+
+class Source:
+    """Bytes that are read once, after a look at the beginning."""
+
+    def __init__(self, name: str, pieces: Iterator[bytes], size: int | None, progress: Progress | None = None) -> None:
+        self.name = name
+        self.size = size
+        self._pieces = pieces
+        self._progress = progress
+        self._hash = sha256()
+        self._count = 0
+        self.head = b""
+        self.is_whole = False
+        """whether `head` is everything"""
+        while len(self.head) < HEAD_BYTES:
+            piece = next(pieces, b"")
+            if not piece:
+                self.is_whole = True
+                break
+            self.head += piece
+
+    def pieces(self) -> Iterator[bytes]:
+        """Everything, in pieces of about a megabyte."""
+        if self.head:
+            yield self._seen(self.head)
+        if not self.is_whole:
+            for piece in self._pieces:
+                yield self._seen(piece)
+
+    def whole(self) -> bytes:
+        """Everything at once; raises `FormatError` if that is too much."""
+        data = bytearray()
+        for piece in self.pieces():
+            data += piece
+            if len(data) > MAX_JSON_BYTES:
+                raise FormatError(
+                    f"{self.name}: one JSON value of more than {MAX_JSON_BYTES // 2**20} MB is not read; "
+                    "split it, or write it as lines"
+                )
+        return bytes(data)
+
+    def digest(self) -> str:
+        """The name of what was read so far: the same as `model.hashing.digest` of it."""
+        return self._hash.hexdigest()[:32]
+
+    def _seen(self, piece: bytes) -> bytes:
+        self._hash.update(piece)
+        self._count += len(piece)
+        if self._progress is not None:
+            self._progress(self._count)
+        return piece
+
+
+def open_source(data: Data, *, name: str = "", progress: Progress | None = None) -> Source:
+    """`data` as a source; raises `FormatError` for what cannot be read or holds nothing."""
+    if isinstance(data, bytes | bytearray | memoryview):
+        whole = bytes(data)
+        pieces = (whole[start : start + _PIECE] for start in range(0, len(whole), _PIECE))
+        source = Source(name or "input", pieces, len(whole), progress)
+    elif isinstance(data, str | os.PathLike):
+        path = Path(data)
+        source = _open_file(path, name or str(path), progress)
+    else:
+        stream = data
+        named = name or str(getattr(stream, "name", "")) or "input"
+        source = Source(named, _read_stream(stream, named), None, progress)
+    if source.is_whole and not source.head.strip(b"\0\xef\xbb\xbf \t\r\n"):
+        raise FormatError(f"{source.name}: the file is empty; there is nothing to read")
+    return source
+
+
+def _open_file(path: Path, name: str, progress: Progress | None) -> Source:
+    if path.is_dir():
+        raise FormatError(f"{name}: this is a directory; name a file in it")
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise FormatError(f"{name}: {_reason(error)}") from None
+    return Source(name, _read_path(path, name), size, progress)
+
+
+def _read_path(path: Path, name: str) -> Iterator[bytes]:
+    try:
+        with path.open("rb") as file:
+            yield from _read_stream(file, name)
+    except OSError as error:
+        raise FormatError(f"{name}: {_reason(error)}") from None
+
+
+def _read_stream(stream: Readable, name: str) -> Iterator[bytes]:
+    try:
+        while piece := cast("bytes | str", stream.read(_PIECE)):
+            yield piece.encode() if isinstance(piece, str) else piece
+    except (OSError, UnicodeDecodeError) as error:
+        raise FormatError(f"{name}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"cannot be read: {said[:1].lower()}{said[1:]}"

@@ -1,0 +1,140 @@
+"""Read UI messages of the Vercel AI SDK, of the versions with parts and of the one with `toolInvocations`.
+
+A message of the assistant holds a whole run of steps; `step-start` parts stand between the answers. A tool part holds
+the call and, by its state, the output, the error or nothing yet.
+"""
+
+from __future__ import annotations
+
+from legato.formats.blocks import media_from, response
+from legato.formats.content import Content
+from legato.formats.document import Document, Draft, keep_known
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.model import (
+    Authority,
+    Block,
+    ClosureReason,
+    HostedTool,
+    Json,
+    JsonObject,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    ingest,
+)
+from legato.wire.arguments import read_arguments
+
+_WITHOUT_WORDS = ("data-", "source-", "source")
+_OPEN = frozenset({"input-available", "approval-requested", "approval-responded", "call"})
+_UNFINISHED = frozenset({"input-streaming", "partial-call"})
+
+
+def read(content: Content) -> list[Document]:
+    """The conversation."""
+    draft = content.draft()
+    reader = _Reader(draft)
+    for item in content.items("messages"):
+        reader.message(item.value, item.place)
+    return content.finish(draft)
+
+
+class _Reader:
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.answers = 0
+
+    def message(self, message: JsonObject, place: str) -> None:
+        role = as_text(message.get("role"))
+        parts = as_objects(message.get("parts")) or _older_parts(message)
+        keep_known(self.draft.meta, message, {"chatId": "session"})
+        if role == "assistant":
+            self.assistant(parts, place)
+        elif role in ("user", "system"):
+            blocks = [block for i, part in enumerate(parts) if (block := self._said(part, f"{place}.parts[{i}]"))]
+            authority = Authority.INSTRUCTION if role == "system" else Authority.PERSON
+            self.draft.say(Speaker.HUMAN, blocks, place, authority=authority)
+        elif role == "data":
+            self.draft.skip(place, "a message of role 'data' is not part of the conversation")
+        else:
+            self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+
+    def assistant(self, parts: list[JsonObject], place: str) -> None:
+        blocks: list[Block] = []
+        results: list[ToolResponse] = []
+        for index, part in enumerate(parts):
+            kind = as_text(part.get("type"))
+            if kind == "step-start":
+                self._step(blocks, results, place)
+                blocks, results = [], []
+            elif kind.startswith("tool-") or kind == "dynamic-tool":
+                self._tool(part, kind, blocks, results)
+            elif kind == "reasoning":
+                text = first_text(part, "text", "reasoning")
+                metadata = as_object(part.get("providerMetadata"))
+                native = {"providerMetadata": ingest(metadata)} if metadata else None
+                blocks += [Thinking(text, native=native)] if text or native else []
+            else:
+                if results and kind == "text" and part.get("text"):
+                    # Words behind a finished call belong to the next answer, also where no step is marked.
+                    self._step(blocks, results, place)
+                    blocks, results = [], []
+                block = self._said(part, f"{place}.parts[{index}]")
+                blocks += [block] if block else []
+        self._step(blocks, results, place)
+
+    def _step(self, blocks: list[Block], results: list[ToolResponse], place: str) -> None:
+        self.answers += 1
+        self.draft.say(Speaker.AI, blocks, place, answer=f"ui-{self.answers}")
+        self.draft.results(results, place)
+
+    def _said(self, part: JsonObject, place: str) -> Block | None:
+        kind = as_text(part.get("type"))
+        if kind == "text":
+            return Text(as_text(part["text"])) if part.get("text") else None
+        if kind == "file":
+            mime = first_text(part, "mediaType", "mimeType") or "application/octet-stream"
+            data, address = as_text(part.get("data")), as_text(part.get("url"))
+            if data and not address:
+                address = f"data:{mime};base64,{data}"
+            return media_from(address, mime, name=first_text(part, "filename") or None) if address else None
+        if kind.startswith(_WITHOUT_WORDS):
+            self.draft.skip(place, f"a part of type {kind!r} is not carried")
+        else:
+            self.draft.note(place, f"a part of type {kind!r} is not understood and was left out")
+        return None
+
+    def _tool(self, part: JsonObject, kind: str, blocks: list[Block], results: list[ToolResponse]) -> None:
+        invocation = as_object(part.get("toolInvocation")) or part
+        name = first_text(invocation, "toolName") or kind.removeprefix("tool-")
+        wire_id, state = as_text(invocation.get("toolCallId")), as_text(invocation.get("state"))
+        source: Json = next((invocation[key] for key in ("input", "args", "rawInput") if key in invocation), None)
+        value, raw, finished = read_arguments(source)
+        output: Json = invocation.get("output", invocation.get("result"))
+        if invocation.get("providerExecuted") is True:
+            blocks.append(HostedTool(name, value, ingest(output), wire_id))
+            return
+        blocks.append(ToolCall(name, value, wire_id, raw=raw, finished=finished and state not in _UNFINISHED))
+        if state == "output-error":
+            error = first_text(invocation, "errorText") or "the tool failed"
+            results.append(response(wire_id, name, error, is_error=True))
+        elif state == "output-denied":
+            said = first_text(as_object(invocation.get("approval")), "reason") or None
+            results.append(ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said))
+        elif state not in _OPEN | _UNFINISHED:
+            results.append(response(wire_id, name, output))
+
+
+def _older_parts(message: JsonObject) -> list[JsonObject]:
+    """The parts of a message from before there were parts."""
+    parts: list[JsonObject] = []
+    if message.get("reasoning"):
+        parts.append({"type": "reasoning", "text": message["reasoning"]})
+    parts += [{"type": "tool-invocation", "toolInvocation": item} for item in as_list(message.get("toolInvocations"))]
+    for item in as_objects(message.get("experimental_attachments")):
+        mime = first_text(item, "contentType")
+        parts.append({"type": "file", "mediaType": mime, "url": item.get("url"), "filename": item.get("name")})
+    if message.get("content"):
+        parts.append({"type": "text", "text": message["content"]})
+    return parts

@@ -1,0 +1,129 @@
+"""Read request bodies through the dialects that spell them.
+
+In:  a body, or the bare list of its messages.
+Out: a document whose answers have the provider of the body as their origin, so that what is signed can go back there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from legato.formats.content import Content
+from legato.formats.document import Document, Draft
+from legato.formats.fields import as_list, as_object, as_text, well_typed
+from legato.formats.origins import dialect_of, origin_of, provider_of_model, route_of
+from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
+from legato.model import Dialect, Entry, Json, JsonObject, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.wire.dialects import dialect_parts
+
+_AHEAD = 64
+"""how many messages ahead an entry's own is looked for"""
+
+
+def read(content: Content) -> list[Document]:
+    """The conversation in a body."""
+    draft = content.draft()
+    read_body(body_of(content.value()), draft)
+    return content.finish(draft)
+
+
+def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str = "", prefix: str = "") -> None:
+    """Fill `draft`, whose format says which dialect the body is in.
+
+    `provider` and `model` are what is known from elsewhere (an address); `prefix` stands before every place.
+    """
+    parts = dialect_parts(WIRE_DIALECTS[draft.format])
+    field = parts.messages_field
+    if isinstance(body.get(field), list):
+        body = {**body, field: well_typed(body[field])}
+    parsed = parts.parse(body)
+    draft.model = parsed.model or model
+    provider = provider or provider_for(draft.format, draft.model)
+    draft.route = route_of(provider, draft.model)
+    origin = origin_of(provider, draft.model)
+    entries = [
+        replace(entry, origin=origin) if entry.speaker is Speaker.AI and entry.origin is None else entry
+        for entry in parsed.entries
+        if entry.blocks
+    ]
+    draft.entries = entries
+    draft.places = [prefix + place for place in find_places(entries, body.get(field), field)]
+    draft.sources = [-1] * len(entries)
+    draft.system = [parsed.system] if parsed.system else []
+    if not draft.system and isinstance(body.get("system_prompt"), str):
+        draft.system = [as_text(body["system_prompt"])]
+    draft.tools = parsed.tools
+    draft.options = parsed.options
+    for note in parsed.notes:
+        place, mark, message = note.partition(": ")
+        draft.note(prefix + place if mark else prefix, message if mark else note)
+
+
+def provider_for(format: str, model: str) -> str:  # noqa: A002  # a format is a format
+    """The catalogue's provider of a body, empty if it is none of them: chat is spoken by many."""
+    if format != "openai-chat" or not model:
+        return WIRE_PROVIDERS[format]
+    if "/" in model:
+        return "openrouter"
+    known = provider_of_model(model)
+    return known if known and dialect_of(known) is Dialect.OPENAI_CHAT else ""
+
+
+def find_places(entries: list[Entry], messages: Json, field: str) -> list[str]:
+    """For each entry the message that it came from: the next one that holds its words.
+
+    Words behind results may stand in the very message of the results; any other entry is in a later one.
+    """
+    items = as_list(messages)
+    if not items:
+        return [field] * len(entries)
+    held: dict[int, set[str]] = {}
+    places: list[str] = []
+    at, before = -1, Speaker.AI
+    for entry in entries:
+        key = _key(entry)
+        shares = before is Speaker.TOOL and entry.speaker is Speaker.HUMAN
+        first = max(at, 0) if shares else at + 1
+        ahead = range(first, min(first + _AHEAD, len(items))) if key else ()
+        found = next((index for index in ahead if _holds(items[index], key, held, index)), at)
+        at, before = max(found, 0), entry.speaker
+        places.append(f"{field}[{at}]")
+    return places
+
+
+def _holds(item: Json, key: str, held: dict[int, set[str]], index: int) -> bool:
+    if index not in held:
+        held[index] = set(_strings(item))
+    return key in held[index] or any(key in text for text in held[index] if len(text) > len(key))
+
+
+def _key(entry: Entry) -> str:
+    """Words by which an entry can be found again."""
+    for block in entry.blocks:
+        match block:
+            case ToolCall() | ToolResponse() if block.wire_id:
+                return block.wire_id
+            case ToolCall():
+                return block.name
+            case ToolResponse() if isinstance(block.result, str) and block.result:
+                return block.result.partition("\n")[0]
+            case Text() | Thinking() if block.text.strip():
+                return block.text
+            case Media() if block.data or block.url:
+                return block.data or block.url or ""
+            case _:
+                continue
+    return ""
+
+
+def _strings(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in as_object(value).values():
+            yield from _strings(item)
+    else:
+        for item in as_list(value):
+            yield from _strings(item)

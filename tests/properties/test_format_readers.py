@@ -1,0 +1,125 @@
+"""Whatever bytes a reader is given, it reads them or refuses them with an error of Legato's own.
+
+Bytes come from three sources: anything at all; small session files that were cut, glued, overwritten and shuffled; and
+JSON of the right shape with values of the wrong types in it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legato.errors import LegatoError
+from legato.formats import FORMATS, Document, mend, read_all, write
+from session_files import EVERY_FILE
+
+pytestmark = pytest.mark.slow
+
+FILES = sorted(EVERY_FILE)
+KEYS = st.sampled_from(
+    ["type", "role", "content", "message", "messages", "parts", "uuid", "parentUuid", "sessionId", "id", "payload",
+     "tool_calls", "toolCalls", "text", "input", "arguments", "state", "status", "output", "result", "name", "data",
+     "lc", "kwargs", "from", "value", "conversations", "info", "history", "request", "body", "traj", "contents",
+     "$set", "$rewindTo", "loglines", "interactions", "function", "toolCallId", "callID", "tool", "system", "model"]
+)  # fmt: skip
+WORDS = st.sampled_from(
+    ["user", "assistant", "tool", "system", "text", "tool_use", "tool_result", "toolCall", "toolResult", "gemini", "ai",
+     "human", "session", "message", "function_call", "function_call_output", "response_item", "session_meta", "x", ""]
+)  # fmt: skip
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=30,
+)
+
+
+def attempt(data: bytes, name: str | None = None) -> None:
+    """Read, and go on with what was read; anything but a refusal of one line fails the test."""
+    documents: list[Document] = []
+    with one_line():
+        documents = read_all(data, format=name)
+    for document in documents[:3]:
+        assert len(document.entries) == len(document.places) == len(document.sources)
+        document.conversation(compacted=True)
+        for target in ("claude-code", "codex"):
+            with one_line():
+                write(document, target)
+        with one_line():
+            mend(document)
+
+
+@contextmanager
+def one_line() -> Iterator[None]:
+    """Let pass what Legato refuses, if it says why in one line."""
+    try:
+        yield
+    except LegatoError as error:
+        if "\n" in error.message:
+            raise
+
+
+@given(st.binary(max_size=400))
+def test_any_bytes_are_read_or_refused(data: bytes) -> None:
+    attempt(data)
+
+
+@pytest.mark.parametrize("name", sorted(FORMATS))
+@given(data=st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_as_every_format(name: str, data: bytes) -> None:
+    attempt(data, name)
+    attempt(b"{" + data, name)
+
+
+@st.composite
+def damaged(draw: st.DrawFn, name: str) -> bytes:
+    """A good file after an accident."""
+    data = EVERY_FILE[name]
+    for _ in range(draw(st.integers(1, 4))):
+        start = draw(st.integers(0, len(data)))
+        length = draw(st.integers(0, 200))
+        junk = draw(st.binary(max_size=20) | st.just(b"\0" * 64) | st.just(b"\n") | st.just(b'{"'))
+        data = data[:start] + junk + data[start + length :]
+    return data
+
+
+@pytest.mark.parametrize("name", FILES)
+@given(source=st.data())
+def test_damaged_files_are_read_or_refused(name: str, source: st.DataObject) -> None:
+    data = source.draw(damaged(name))
+    attempt(data)
+    attempt(data, name)
+
+
+@pytest.mark.parametrize("name", FILES)
+@given(changes=st.lists(st.tuples(st.integers(0, 10_000), VALUES), min_size=1, max_size=4))
+def test_files_with_values_of_the_wrong_types_are_read_or_refused(name: str, changes: list[tuple[int, Any]]) -> None:
+    text = EVERY_FILE[name].decode()
+    values = [json.loads(line) for line in text.splitlines()] if text.startswith('{"') else [json.loads(text)]
+    for number, value in changes:
+        places = list(slots(values))
+        holder, key = places[number % len(places)]
+        holder[key] = value
+    attempt("\n".join(json.dumps(value) for value in values).encode())
+
+
+def slots(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place in `value` that holds something."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+        yield value, key
+        yield from slots(value[key])
+
+
+@given(st.lists(st.dictionaries(KEYS, VALUES, min_size=1, max_size=6), min_size=1, max_size=5))
+def test_objects_of_familiar_words_are_read_or_refused(records: list[dict[str, Any]]) -> None:
+    lines = "\n".join(json.dumps(record) for record in records)
+    attempt(lines.encode())
+    attempt(json.dumps(records).encode())
+    for name in ("claude-code", "codex", "gemini-cli", "pi", "opencode", "vercel-ui", "chat-records"):
+        with one_line():
+            read_all(lines.encode(), format=name)

@@ -1,0 +1,330 @@
+"""Small session files, written by hand, one for each format, for the tests of readers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def jsonl(*records: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(record, ensure_ascii=False).encode() + b"\n" for record in records)
+
+
+def whole(value: Any, *, indent: int | None = 2) -> bytes:
+    return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+
+
+def claude(kind: str, own: str, parent: str | None, message: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {
+        "parentUuid": parent,
+        "isSidechain": False,
+        "userType": "external",
+        "cwd": "/work",
+        "sessionId": "s1",
+        "version": "2.0.0",
+        "gitBranch": "main",
+        "type": kind,
+        "message": message,
+        "uuid": own,
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        **more,
+    }
+
+
+def said(own: str, parent: str | None, content: Any, **more: Any) -> dict[str, Any]:
+    return claude("user", own, parent, {"role": "user", "content": content}, **more)
+
+
+def answered(own: str, parent: str | None, answer: str, *blocks: dict[str, Any], **message: Any) -> dict[str, Any]:
+    body = {
+        "id": answer,
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-5",
+        "content": list(blocks),
+        "stop_reason": None,
+        **message,
+    }
+    return claude("assistant", own, parent, body)
+
+
+def text(words: str) -> dict[str, Any]:
+    return {"type": "text", "text": words}
+
+
+def use(wire_id: str, name: str = "Bash", **arguments: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": wire_id, "name": name, "input": arguments}
+
+
+def gave(wire_id: str, content: Any = "ok", **more: Any) -> dict[str, Any]:
+    return {"type": "tool_result", "tool_use_id": wire_id, "content": content, **more}
+
+
+def item(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"timestamp": "2026-01-01T00:00:00.000Z", "type": "response_item", "payload": {"type": kind, **payload}}
+
+
+def codex_message(role: str, words: str) -> dict[str, Any]:
+    part = "output_text" if role == "assistant" else "input_text"
+    return item("message", role=role, content=[{"type": part, "text": words}])
+
+
+CLAUDE = jsonl(
+    said("u1", None, "List the files"),
+    answered("a1", "u1", "msg_1", {"type": "thinking", "thinking": "I look", "signature": "c2ln"}),
+    answered("a2", "a1", "msg_1", text("Looking.")),
+    answered("a3", "a2", "msg_1", use("toolu_1", command="ls"), stop_reason="tool_use"),
+    said("u2", "a3", [gave("toolu_1", "a.txt\nb.txt")], toolUseResult={"stdout": "a.txt\nb.txt"}),
+    answered("a4", "u2", "msg_2", text("Two files."), stop_reason="end_turn"),
+)
+
+CODEX = jsonl(
+    {
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "type": "session_meta",
+        "payload": {
+            "id": "c1",
+            "cwd": "/work",
+            "cli_version": "0.50.0",
+            "model_provider": "openai",
+            "base_instructions": {"text": "You are careful."},
+        },
+    },
+    {"timestamp": "t", "type": "turn_context", "payload": {"cwd": "/work", "model": "gpt-5.1"}},
+    codex_message("user", "List the files"),
+    {"timestamp": "t", "type": "event_msg", "payload": {"type": "user_message", "message": "List the files"}},
+    item("reasoning", summary=[{"type": "summary_text", "text": "I look"}], encrypted_content="gAAA"),
+    codex_message("assistant", "Looking."),
+    item("function_call", name="shell", arguments='{"command":"ls"}', call_id="call_1"),
+    item("function_call_output", call_id="call_1", output="a.txt\nb.txt"),
+    codex_message("assistant", "Two files."),
+)
+
+GEMINI_CLI = whole(
+    {
+        "sessionId": "g1",
+        "projectHash": "abc",
+        "startTime": "2026-01-01T00:00:00.000Z",
+        "messages": [
+            {"id": "1", "type": "user", "content": "List the files"},
+            {
+                "id": "2",
+                "type": "gemini",
+                "content": "Looking.",
+                "model": "gemini-3-pro-preview",
+                "thoughts": [{"subject": "Files", "description": "I look"}],
+                "toolCalls": [
+                    {
+                        "id": "ls-1",
+                        "name": "ls",
+                        "args": {"path": "."},
+                        "status": "success",
+                        "result": [
+                            {"functionResponse": {"id": "ls-1", "name": "ls", "response": {"output": "a.txt\nb.txt"}}}
+                        ],
+                    }
+                ],
+            },
+            {"id": "3", "type": "gemini", "content": "Two files.", "model": "gemini-3-pro-preview"},
+        ],
+    }
+)
+
+OPENCODE = whole(
+    {
+        "info": {"id": "ses_1", "title": "Files", "directory": "/work"},
+        "messages": [
+            {
+                "info": {"id": "m1", "role": "user"},
+                "parts": [{"type": "text", "text": "List the files"}],
+            },
+            {
+                "info": {"id": "m2", "role": "assistant", "providerID": "anthropic", "modelID": "claude-sonnet-4-5"},
+                "parts": [
+                    {"type": "step-start"},
+                    {"type": "reasoning", "text": "I look"},
+                    {"type": "text", "text": "Looking."},
+                    {
+                        "type": "tool",
+                        "callID": "toolu_1",
+                        "tool": "ls",
+                        "state": {"status": "completed", "input": {"path": "."}, "output": "a.txt\nb.txt"},
+                    },
+                    {"type": "step-finish"},
+                    {"type": "step-start"},
+                    {"type": "text", "text": "Two files."},
+                    {"type": "step-finish"},
+                ],
+            },
+        ],
+    }
+)
+
+PI = jsonl(
+    {"type": "session", "version": 3, "id": "p1", "timestamp": "t", "cwd": "/work"},
+    {"type": "model_change", "id": "x1", "parentId": None, "provider": "anthropic", "modelId": "claude-sonnet-4-5"},
+    {
+        "type": "message",
+        "id": "x2",
+        "parentId": "x1",
+        "message": {"role": "user", "content": [{"type": "text", "text": "List the files"}]},
+    },
+    {
+        "type": "message",
+        "id": "x3",
+        "parentId": "x2",
+        "message": {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "I look", "thinkingSignature": "c2ln"},
+                {"type": "text", "text": "Looking."},
+                {"type": "toolCall", "id": "toolu_1", "name": "ls", "arguments": {"path": "."}},
+            ],
+            "api": "anthropic-messages",
+            "provider": "anthropic",
+            "model": "claude-sonnet-4-5",
+            "stopReason": "toolUse",
+        },
+    },
+    {
+        "type": "message",
+        "id": "x4",
+        "parentId": "x3",
+        "message": {
+            "role": "toolResult",
+            "toolCallId": "toolu_1",
+            "toolName": "ls",
+            "content": [{"type": "text", "text": "a.txt\nb.txt"}],
+            "isError": False,
+        },
+    },
+    {
+        "type": "message",
+        "id": "x5",
+        "parentId": "x4",
+        "message": {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Two files."}],
+            "api": "anthropic-messages",
+            "provider": "anthropic",
+            "model": "claude-sonnet-4-5",
+            "stopReason": "stop",
+        },
+    },
+)
+
+KIMI_CLI = jsonl(
+    {"role": "_system_prompt", "content": "You are careful."},
+    {"role": "_checkpoint", "id": 0},
+    {"role": "user", "content": "List the files"},
+    {"role": "_usage", "token_count": 12},
+    {
+        "role": "assistant",
+        "content": [{"type": "think", "think": "I look"}, {"type": "text", "text": "Looking."}],
+        "tool_calls": [
+            {"type": "function", "id": "ls:0", "function": {"name": "ls", "arguments": '{"path": "."}'}},
+        ],
+    },
+    {"role": "tool", "content": [{"type": "text", "text": "a.txt\nb.txt"}], "tool_call_id": "ls:0"},
+    {"role": "assistant", "content": "Two files."},
+)
+
+CLINE = whole(
+    [
+        {"role": "user", "content": [text("List the files")], "ts": 1},
+        {"role": "assistant", "content": [text("Looking."), use("toolu_1", "ls", path=".")], "ts": 2},
+        {"role": "user", "content": [gave("toolu_1", [text("a.txt\nb.txt")])], "ts": 3},
+        {"role": "assistant", "content": [text("Two files.")], "ts": 4},
+    ]
+)
+
+
+def lc(class_name: str, **kwargs: Any) -> dict[str, Any]:
+    return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", class_name], "kwargs": kwargs}
+
+
+LANGCHAIN = whole(
+    [
+        lc("SystemMessage", content="You are careful."),
+        lc("HumanMessage", content="List the files"),
+        lc("AIMessage", content="Looking.", tool_calls=[{"name": "ls", "args": {"path": "."}, "id": "call_1"}]),
+        lc("ToolMessage", content="a.txt\nb.txt", tool_call_id="call_1", name="ls"),
+        lc("AIMessage", content="Two files.", response_metadata={"model_name": "gpt-4o", "finish_reason": "stop"}),
+    ]
+)
+
+SHAREGPT = whole(
+    [
+        {
+            "id": "1",
+            "conversations": [
+                {"from": "system", "value": "You are careful."},
+                {"from": "human", "value": "List the files"},
+                {"from": "function_call", "value": '{"name": "ls", "arguments": {"path": "."}}'},
+                {"from": "observation", "value": "a.txt\nb.txt"},
+                {"from": "gpt", "value": "Two files."},
+            ],
+            "tools": '[{"name": "ls", "description": "list", "parameters": {"type": "object"}}]',
+        }
+    ]
+)
+
+VERCEL_UI = whole(
+    [
+        {"id": "1", "role": "user", "parts": [{"type": "text", "text": "List the files"}]},
+        {
+            "id": "2",
+            "role": "assistant",
+            "parts": [
+                {"type": "step-start"},
+                {"type": "reasoning", "text": "I look"},
+                {"type": "text", "text": "Looking."},
+                {
+                    "type": "tool-ls",
+                    "toolCallId": "call_1",
+                    "state": "output-available",
+                    "input": {"path": "."},
+                    "output": "a.txt\nb.txt",
+                },
+                {"type": "step-start"},
+                {"type": "text", "text": "Two files."},
+            ],
+        },
+    ]
+)
+
+CHAT = {
+    "model": "gpt-4o",
+    "messages": [
+        {"role": "system", "content": "You are careful."},
+        {"role": "user", "content": "List the files"},
+        {
+            "role": "assistant",
+            "content": "Looking.",
+            "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path":"."}'}}
+            ],
+        },
+        {"role": "tool", "tool_call_id": "call_1", "content": "a.txt\nb.txt"},
+        {"role": "assistant", "content": "Two files."},
+        {"role": "user", "content": "Thanks"},
+    ],
+}
+
+CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
+
+EVERY_FILE: dict[str, bytes] = {
+    "claude-code": CLAUDE,
+    "codex": CODEX,
+    "gemini-cli": GEMINI_CLI,
+    "opencode": OPENCODE,
+    "pi": PI,
+    "kimi-cli": KIMI_CLI,
+    "cline": CLINE,
+    "langchain": LANGCHAIN,
+    "sharegpt": SHAREGPT,
+    "vercel-ui": VERCEL_UI,
+    "chat-records": CHAT_RECORDS,
+    "openai-chat": whole(CHAT),
+}
+"""one file of every format; most tell the same story: a question, a call, its result, an answer"""

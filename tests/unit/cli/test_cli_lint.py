@@ -1,0 +1,429 @@
+"""lint: what is wrong, where, what the provider would say, what repair would do."""
+
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from file_samples import (
+    CLEAN_BODY,
+    OPEN_BODY,
+    ClaudeSession,
+    anthropic_body,
+    chat_body,
+    legato,
+    open_session,
+    pi_session,
+    save,
+    use,
+    used,
+)
+from legato.cli import files_reading
+from legato.cli.files_faults import KINDS
+from legato.cli.files_findings import rules_of
+from legato.cli.files_targets import WIRE, find_target
+from legato.formats import read, write
+from legato.model.codec import dump_log
+
+from builders import ai, call, response, talk, user
+
+EVERYONE = list(WIRE)
+
+
+def found(path: Path, *options: str) -> list[dict[str, Any]]:
+    result = legato("lint", "--format", "json", *options, path)
+    return json.loads(result.stdout)["files"][0]["findings"]
+
+
+def rules(path: Path, *options: str) -> list[tuple[str, str, str]]:
+    return [(item["level"], item["rule"], item["place"]) for item in found(path, *options)]
+
+
+# --- request bodies ---------------------------------------------------------------------------------------------------
+
+
+def test_a_clean_body_has_no_findings_and_exit_status_zero(tmp_path: Path):
+    result = legato("lint", save(tmp_path / "body.json", CLEAN_BODY))
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "1 file: nothing found\n")
+
+
+def test_a_broken_body_is_told_with_rule_place_words_and_remedy(tmp_path: Path):
+    path = save(tmp_path / "body.json", OPEN_BODY)
+
+    result = legato("lint", path)
+
+    assert result.exit_code == 3
+    assert result.stdout == (
+        f"{path}: messages[1].content[2]: error: the call 'toolu_b' has no result after it "
+        "[anthropic/unanswered-call]\n"
+        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after”.\n"
+        "    repair puts in a result that says there is none\n"
+    )
+    assert result.stderr == "1 file: 1 error\n"
+
+
+def test_the_json_form_holds_the_whole_finding(tmp_path: Path):
+    path = save(tmp_path / "body.json", OPEN_BODY)
+
+    assert json.loads(legato("lint", "--format", "json", path).stdout) == {
+        "files": [
+            {
+                "file": str(path),
+                "format": "anthropic",
+                "findings": [
+                    {
+                        "rule": "anthropic/unanswered-call",
+                        "level": "error",
+                        "place": "messages[1].content[2]",
+                        "message": "the call 'toolu_b' has no result after it",
+                        "repair": "repair puts in a result that says there is none",
+                        "targets": ["anthropic"],
+                        "says": {
+                            "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after”."
+                        },
+                        "broken": {"anthropic": "anthropic/unanswered-call"},
+                    }
+                ],
+            }
+        ]
+    }
+
+
+def test_risky_findings_alone_are_clean(tmp_path: Path):
+    path = save(tmp_path / "body.json", chat_body("toolu_1"))
+
+    result = legato("lint", path)
+
+    assert "risky" in result.stdout
+    assert (result.exit_code, result.stderr) == (0, "1 file: 1 risky finding\n")
+
+
+def test_a_body_is_judged_by_the_rules_of_every_provider_of_its_dialect_that_is_asked_for(tmp_path: Path):
+    path = save(tmp_path / "body.json", chat_body("call_1"))
+
+    assert rules(path) == []
+    assert ("error", "mistral/id-form", "messages[2].tool_calls[0].id") in rules(path, "--for", "mistral")
+
+
+def test_a_body_that_is_to_go_to_another_dialect_is_judged_by_its_faults(tmp_path: Path):
+    path = save(tmp_path / "body.json", chat_body("call_1", "call_2", answered=1))
+
+    assert found(path, "--for", "anthropic", "--for", "gemini") == [
+        {
+            "rule": "session/open-call",
+            "level": "error",
+            "place": "messages[2]",
+            "message": "the call call_2 of read has no result",
+            "repair": "repair puts in a result that says there is none (missing-in-import)",
+            "targets": ["anthropic", "gemini"],
+            "says": {
+                "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after”.",
+                "gemini": "“the number of function response parts is equal to the number of function call parts”.",
+            },
+            "broken": {"anthropic": "anthropic/unanswered-call", "gemini": "gemini/unanswered-call"},
+            "calls": ["hist_tool_2"],
+        }
+    ]
+
+
+def test_a_bare_list_of_messages_is_not_blamed_for_what_stands_around_messages(tmp_path: Path):
+    path = save(tmp_path / "body.json", OPEN_BODY["messages"])
+
+    assert rules(path) == [("error", "anthropic/unanswered-call", "[1].content[2]")]
+
+
+def test_what_repair_does_not_touch_is_said(tmp_path: Path):
+    body = {name: value for name, value in CLEAN_BODY.items() if name != "max_tokens"}
+    (finding,) = found(save(tmp_path / "body.json", {**body, "system": "x"}))
+
+    assert (finding["rule"], finding["repair"]) == (
+        "anthropic/max-tokens",
+        "repair leaves it as it is: it is not part of the conversation",
+    )
+
+
+def test_a_request_whose_past_the_provider_keeps_may_begin_with_a_result(tmp_path: Path):
+    record = {
+        "custom_id": "1",
+        "method": "POST",
+        "body": {
+            "model": "gpt-5.1",
+            "previous_response_id": "resp_1",
+            "input": [{"type": "function_call_output", "call_id": "call_1", "output": "x"}],
+        },
+    }
+    path = save(tmp_path / "batch.jsonl", [record, record])
+
+    assert [item for item in rules(path) if item[0] == "error"] == []
+
+
+# --- session files ----------------------------------------------------------------------------------------------------
+
+
+def test_an_open_call_in_a_session_is_found_at_its_line(tmp_path: Path):
+    path = save(tmp_path / "session.jsonl", open_session())
+
+    result = legato("lint", path)
+
+    assert result.exit_code == 3
+    assert result.stdout == (
+        f"{path}:4: error: the call toolu_b of Read has no result [session/open-call]\n"
+        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after”.\n"
+        "    repair puts in a result that says there is none (missing-in-import)\n"
+    )
+
+
+def test_a_neutral_format_is_judged_for_all_targets_and_can_only_be_converted(tmp_path: Path):
+    path = save(tmp_path / "session.jsonl", pi_session())
+
+    (finding,) = found(path)
+
+    assert (finding["rule"], finding["targets"], finding["repair"]) == (
+        "session/open-call",
+        EVERYONE,
+        "convert puts in a result that says there is none (missing-in-import)",
+    )
+
+
+def test_one_target_may_be_asked_for(tmp_path: Path):
+    (finding,) = found(save(tmp_path / "session.jsonl", pi_session()), "--for", "kimi")
+
+    assert finding["targets"] == ["kimi"]
+
+
+def test_a_route_may_be_asked_for(tmp_path: Path):
+    (finding,) = found(save(tmp_path / "session.jsonl", pi_session()), "--for", "groq/llama-3.3-70b-versatile")
+
+    assert finding["broken"] == {"groq/llama-3.3-70b-versatile": "openai-chat/unanswered-call"}
+
+
+def _mixed() -> ClaudeSession:
+    session = ClaudeSession().user("Go.").model(use("toolu_a"), use("toolu_a"), use("b.1"))
+    session.user([used("b.1")]).model({"type": "text", "text": "Now."}).user([used("toolu_a"), used("toolu_a", "2")])
+    return session.user([used("toolu_x", "whose?")]).model(use("toolu_a", path="again")).user([used("toolu_a")])
+
+
+def test_every_kind_of_fault_in_a_session_has_its_rule_and_its_line(tmp_path: Path):
+    assert rules(save(tmp_path / "session.jsonl", _mixed().records)) == [
+        ("error", "session/duplicate-call", "line 2"),
+        ("error", "session/id-form", "line 2"),
+        ("error", "session/duplicate-result", "line 5"),
+        ("error", "session/late-result", "line 5"),
+        ("error", "session/orphan-result", "line 6"),
+        ("risky", "session/repeated-id", "line 7"),
+    ]
+
+
+def test_a_late_result_is_fine_for_a_provider_that_pairs_over_the_whole_request(tmp_path: Path):
+    session = ClaudeSession().user("Go.").model(use("toolu_a")).user("Wait.").user([used("toolu_a")]).records
+    path = save(tmp_path / "session.jsonl", session)
+
+    assert rules(path) == [("error", "session/late-result", "line 4")]
+    assert rules(path, "--for", "openai-responses") == []
+
+
+def test_a_blank_message_is_a_risk(tmp_path: Path):
+    session = ClaudeSession().user("Go.").model({"type": "text", "text": "Yes."}).user("  ").records
+
+    assert rules(save(tmp_path / "session.jsonl", session)) == [("risky", "session/blank-message", "line 3")]
+
+
+def test_a_closure_that_was_written_into_a_file_is_no_open_call(tmp_path: Path):
+    path = save(tmp_path / "session.jsonl", open_session())
+    legato("repair", path, "-o", tmp_path / "mended.jsonl")
+
+    assert rules(tmp_path / "mended.jsonl") == []
+
+
+def test_a_log_of_ours_is_never_broken_by_an_open_call(tmp_path: Path):
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(write(read(save(tmp_path / "session.jsonl", open_session())), "legato").data)
+
+    (finding,) = found(path)
+
+    assert (finding["level"], finding["rule"], finding["place"]) == ("risky", "session/open-call", "line 6")
+    assert finding["repair"].startswith("nothing: a log is never rewritten")
+
+
+def test_damage_is_an_error_and_what_was_passed_over_a_note(tmp_path: Path):
+    path = save(tmp_path / "session.jsonl", [*open_session()[:3], {"type": "odd", "uuid": "u", "sessionId": "s"}])
+    with path.open("a") as file:
+        file.write('{"type": "user", "uuid": "x", "mess')
+
+    assert [(level, rule, place) for level, rule, place in rules(path)] == [
+        ("error", "file/damaged", "line 5"),
+        ("note", "file/not-carried", "line 4"),
+    ]
+
+
+def test_a_file_of_many_requests_names_the_line_of_each_finding(tmp_path: Path):
+    broken = chat_body("call_1", answered=0)
+    path = save(tmp_path / "many.jsonl", [{"messages": item["messages"]} for item in (chat_body("call_9"), broken)])
+
+    assert [(level, rule, place) for level, rule, place in rules(path)] == [
+        ("error", "session/open-call", "line 2, messages[2]")
+    ]
+    assert f"{path}:2: messages[2]: error:" in legato("lint", path).stdout
+
+
+def test_calls_and_results_under_the_wrong_speaker_are_found_in_a_log(tmp_path: Path):
+    conversation = talk(user("Go."), user(call("a")), ai(response("a")))
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(dump_log(conversation.log)))
+
+    assert [(finding["rule"], finding["place"], finding["message"]) for finding in found(path)] == [
+        ("session/wrong-speaker", "line 3", "the call a of read stands under the speaker 'human'"),
+        ("session/wrong-speaker", "line 4", "the result a of read stands under the speaker 'ai'"),
+    ]
+
+
+def test_a_large_file_is_read_behind_a_bar_if_somebody_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    path = save(tmp_path / "session.jsonl", open_session())
+    watched = Terminal()
+    monkeypatch.setattr(files_reading, "_LARGE", 10)
+    monkeypatch.setattr(sys, "stderr", watched)
+    monkeypatch.setenv("TERM", "xterm")
+
+    assert len(files_reading.read_documents(str(path))) == 1
+    assert "reading" in watched.getvalue()
+
+
+def test_nothing_is_drawn_where_nobody_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(files_reading, "_LARGE", 10)
+
+    result = legato("lint", save(tmp_path / "body.json", CLEAN_BODY))
+
+    assert result.stderr == "1 file: nothing found\n"
+
+
+# --- forms and endings ------------------------------------------------------------------------------------------------
+
+
+def test_sarif_names_rules_levels_lines_and_paths(tmp_path: Path):
+    session = save(tmp_path / "a session.jsonl", open_session())
+    body = save(tmp_path / "body.json", OPEN_BODY)
+
+    result = legato("lint", "--format", "sarif", session, body)
+    log = json.loads(result.stdout)
+
+    assert result.exit_code == 3
+    assert (log["version"], log["$schema"]) == ("2.1.0", "https://json.schemastore.org/sarif-2.1.0.json")
+    (run,) = log["runs"]
+    assert run["tool"]["driver"]["name"] == "legato"
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == ["session/open-call", "anthropic/unanswered-call"]
+    first, second = run["results"]
+    assert (first["ruleId"], first["ruleIndex"], first["level"]) == ("session/open-call", 0, "error")
+    assert first["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": str(session).replace(" ", "%20")},
+                "region": {"startLine": 4},
+            },
+            "logicalLocations": [{"fullyQualifiedName": "line 4"}],
+        }
+    ]
+    assert second["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "messages[1].content[2]"}]
+    Draft202012Validator(SARIF).validate(log)
+
+
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {"type": "object", "required": ["driver"]},
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["message", "ruleId", "level", "locations"],
+                            "properties": {
+                                "level": {"enum": ["none", "note", "warning", "error"]},
+                                "message": {"type": "object", "required": ["text"]},
+                                "ruleIndex": {"type": "integer", "minimum": 0},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""the parts of the schema that we use"""
+
+
+def test_several_files_are_judged_and_one_that_cannot_be_read_decides_the_status(tmp_path: Path):
+    good, bad = save(tmp_path / "body.json", OPEN_BODY), tmp_path / "missing.json"
+
+    result = legato("lint", good, bad)
+
+    assert result.exit_code == 2
+    assert "[anthropic/unanswered-call]" in result.stdout
+    assert f"legato: {bad}: cannot be read: no such file or directory" in result.stderr
+
+
+def test_standard_input_is_read_for_a_dash():
+    result = legato("lint", "-", stdin=json.dumps(OPEN_BODY).encode())
+
+    assert result.exit_code == 3
+    assert result.stdout.startswith("standard input: messages[1].content[2]: error:")
+
+
+def test_an_unknown_target_is_named_before_anything_is_read(tmp_path: Path):
+    result = legato("lint", "--for", "antropic", tmp_path / "missing.json")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "legato: there is no target 'antropic'; did you mean 'anthropic'?\n",
+    )
+
+
+def test_findings_hide_secrets_and_control_characters(tmp_path: Path):
+    session = ClaudeSession().user("Go.").model(use("toolu_a", "sk-a1b2c3d4e5f6\x1b[31m")).records
+    path = save(tmp_path / "session.jsonl", session)
+
+    for form in ("text", "json", "sarif"):
+        shown = legato("lint", "--format", form, path).stdout
+        assert "sk-a1b2c3d4e5f6" not in shown
+        assert "[hidden]" in shown
+        assert "\x1b" not in shown
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_the_table_of_faults_names_rules_that_exist(kind: Any):
+    known = {rule for target in WIRE for rule in rules_of(find_target(target).dialect)}
+
+    assert set(kind.rules.values()) <= known
+
+
+def test_a_missing_id_in_an_anthropic_session_is_found(tmp_path: Path):
+    session = ClaudeSession().user("Go.").model(use("")).user([used("")]).records
+
+    (finding,) = found(save(tmp_path / "session.jsonl", session))
+
+    assert (finding["rule"], finding["message"]) == ("session/id-form", "the call read has no id")
+
+
+def test_text_before_results_in_a_body_is_found(tmp_path: Path):
+    body = anthropic_body(
+        ("user", "Go."),
+        ("assistant", [use("toolu_a")]),
+        ("user", [{"type": "text", "text": "Here:"}, used("toolu_a")]),
+    )
+
+    assert [rule for _, rule, _ in rules(save(tmp_path / "body.json", body))] == ["anthropic/result-not-first"]

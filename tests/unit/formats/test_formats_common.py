@@ -1,0 +1,224 @@
+"""What holds for every format: detection, the same story read alike, refusals in one line, bounded reading."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from legato.errors import FormatError
+from legato.formats import FORMATS, WRITTEN, detect, read, read_all
+from legato.model import Speaker, Text, ToolCall, ToolResponse
+from legato.model.hashing import digest
+from session_files import CHAT, CLAUDE, EVERY_FILE, claude, jsonl, said, whole
+
+STORY = sorted(set(EVERY_FILE) - {"chat-records"})
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FILE))
+def test_every_format_is_detected(name: str) -> None:
+    found = detect(EVERY_FILE[name])
+    assert (found.format, bool(found.reason)) == (name, True)
+
+
+@pytest.mark.parametrize("name", STORY)
+def test_every_reader_reads_the_same_story(name: str) -> None:
+    document = read(EVERY_FILE[name])
+    calls = [b for e in document.entries for b in e.blocks if isinstance(b, ToolCall)]
+    results = [b for e in document.entries for b in e.blocks if isinstance(b, ToolResponse)]
+    human = [b.text for e in document.entries if e.speaker is Speaker.HUMAN for b in e.blocks if isinstance(b, Text)]
+    spoken = [b.text for e in document.entries if e.speaker is Speaker.AI for b in e.blocks if isinstance(b, Text)]
+    assert [call.arguments for call in calls] in ([{"path": "."}], [{"command": "ls"}])
+    assert [result.result for result in results] == ["a.txt\nb.txt"]
+    assert "List the files" in human
+    assert spoken[-1] == "Two files."
+    assert len(document.places) == len(document.entries) == len(document.sources)
+    assert all(document.places)
+    assert [call.state for call in document.conversation().ledger.calls.values()] == ["complete"]
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FILE))
+def test_a_document_names_its_bytes_by_their_digest(name: str) -> None:
+    assert {document.digest for document in read_all(EVERY_FILE[name])} == {digest(EVERY_FILE[name])}
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FILE))
+def test_naming_the_right_format_changes_nothing(name: str) -> None:
+    asked, found = read_all(EVERY_FILE[name], format=name), read_all(EVERY_FILE[name])
+    assert [document.entries for document in asked] == [document.entries for document in found]
+
+
+def test_a_file_is_read_from_a_path_and_from_a_stream_alike(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(CLAUDE)
+    from_path, from_stream, from_bytes = read(path), read(io.BytesIO(CLAUDE)), read(CLAUDE)
+    assert from_path.entries == from_stream.entries == from_bytes.entries
+    assert from_path.digest == from_stream.digest == from_bytes.digest
+    assert (from_path.name, from_bytes.name) == (str(path), "input")
+
+
+def test_progress_is_told_in_bytes() -> None:
+    seen: list[int] = []
+    read(CLAUDE, progress=seen.append)
+    assert seen[-1] == len(CLAUDE)
+
+
+def test_objects_on_lines_of_their_own_inside_a_value_are_no_lines() -> None:
+    messages = CHAT["messages"]
+    rows = ",\n".join(json.dumps(message) for message in messages)
+    for data in (f'{{"messages": [\n{rows}\n]}}', f"[{rows}]", f"[\n{rows}\n]"):
+        assert read(data.encode()).format == "openai-chat"
+    contents = '{"history": [\n{"role":"user","parts":[{"text":"a"}]},\n{"role":"model","parts":[{"text":"b"}]}\n]}'
+    assert [entry.text for entry in read(contents.encode()).entries] == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "pi", "kimi-cli"])
+def test_a_first_line_that_is_longer_than_the_head_is_known_by_its_beginning(name: str) -> None:
+    first, rest = EVERY_FILE[name].split(b"\n", 1)
+    record = json.loads(first)
+    record["padding"] = "x" * 100_000
+    data = json.dumps(record).encode() + b"\n" + rest
+    assert (detect(data).format, len(read(data).entries)) == (name, len(read(EVERY_FILE[name]).entries))
+    assert read(json.dumps(record).encode()).format == name
+
+
+def test_a_first_line_that_is_torn_does_not_hide_the_format() -> None:
+    lines = CLAUDE.splitlines()
+    for torn in (lines[0][:50], lines[0][50:]):
+        document = read(b"\n".join([torn, *lines[1:]]))
+        assert (document.format, len(document.entries)) == ("claude-code", 5)
+
+
+# --- refusals ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"", "the file is empty"),
+        (b" \n\t\n", "the file is empty"),
+        (b"\0" * 4096, "the file is empty"),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "an image"),
+        (bytes(range(1, 256)) * 20, "binary data"),
+        (b"\x1f\x8b\x08", "gzip"),
+        ("{}".encode("utf-16"), "UTF-16"),
+        (b"hello, this is prose\nand more of it\n", "unknown format"),
+        (b'{"some": "object"}', "unknown format"),
+        (b"[1, 2, 3]", "unknown format"),
+        (b'{"a":1}\n{"b":2}\n', "unknown format"),
+        (whole(CHAT)[:-40], "breaks off before its end"),
+        (b'{"messages": [{"role": "user", "content": ', "breaks off before its end"),
+        (b"{", "unknown format"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_in_one_line(data: bytes, says: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        read(data, name="file.x")
+    assert says in caught.value.message
+    assert caught.value.message.startswith("file.x: ")
+    assert "\n" not in caught.value.message
+
+
+def test_a_directory_a_missing_file_and_an_unreadable_stream_are_refused(tmp_path: Path) -> None:
+    class Broken:
+        def read(self, size: int, /) -> bytes:
+            raise OSError(5, "Input/output error")
+
+    for source, says in (
+        (tmp_path, "directory"),
+        (tmp_path / "none.jsonl", "no such file"),
+        (Broken(), "input/output error"),
+    ):
+        with pytest.raises(FormatError, match=says):
+            read(source)
+
+
+@pytest.mark.parametrize("name", sorted(EVERY_FILE))
+def test_a_format_that_the_file_contradicts_is_refused(name: str) -> None:
+    wrong = "codex" if name != "codex" else "claude-code"
+    with pytest.raises(FormatError, match=f"this is {name} .*not {wrong}"):
+        read_all(EVERY_FILE[name], format=wrong)
+
+
+def test_an_unknown_name_of_a_format_is_refused_with_the_nearest() -> None:
+    with pytest.raises(FormatError, match=r"did you mean 'claude-code'\?"):
+        read(CLAUDE, format="claude_code")
+
+
+def test_wire_formats_of_one_dialect_do_not_contradict_each_other() -> None:
+    assert read(whole(CHAT), format="mistral").route == "mistral/gpt-4o"
+
+
+def test_reading_one_conversation_out_of_several_is_refused() -> None:
+    with pytest.raises(FormatError, match="holds 2 conversations"):
+        read(EVERY_FILE["chat-records"])
+
+
+def test_formats_that_are_written_are_among_the_formats() -> None:
+    assert set(WRITTEN) <= set(FORMATS)
+    assert {"claude-code", "codex", "legato", "openai-chat", "vercel"} <= set(WRITTEN)
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+class Endless:
+    """A stream of `total` bytes that are made up as they are read."""
+
+    def __init__(self, first: bytes, piece: bytes, total: int) -> None:
+        self._pieces = self._make(first, piece, total)
+
+    @staticmethod
+    def _make(first: bytes, piece: bytes, total: int) -> Iterator[bytes]:
+        yield first
+        for _ in range(total // len(piece)):
+            yield piece
+
+    def read(self, size: int, /) -> bytes:
+        return next(self._pieces, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("first", "piece"),
+    [
+        (b"", b"garbage without any end " * 40_000),
+        (
+            b'{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"hi"}}\n' * 2,
+            b"x" * 1_000_000,
+        ),
+        (
+            b'{"type":"user","uuid":"u","parentUuid":null,"message":{"role":"user","content":"hi"}}\n' * 2,
+            b"junk\n" * 200_000,
+        ),
+        (b'{"messages": [{"role": "user", "content": "', b"y" * 1_000_000),
+    ],
+    ids=["garbage", "one endless line", "endless lines", "one endless value"],
+)
+def test_a_gigabyte_of_garbage_costs_bounded_memory(first: bytes, piece: bytes) -> None:
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(FormatError):
+            read(Endless(first, piece, 2**30))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 600 * 2**20
+
+
+def test_a_line_that_is_too_long_costs_only_itself() -> None:
+    data = jsonl(said("u1", None, "one")) + b'{"x":"' + b"y" * (65 * 2**20) + b'"}\n' + jsonl(said("u2", "u1", "two"))
+    document = read(data)
+    assert [entry.text for entry in document.entries] == ["one", "two"]
+    assert [note.message for note in document.notes if note.is_damage] == ["is longer than 64 MB and was left out"]
+
+
+def test_a_claude_record_without_a_message_is_not_taken_for_one() -> None:
+    with pytest.raises(FormatError, match="unknown format"):
+        read(jsonl({"type": "system", "subtype": "init", "sessionId": "s"}, {"type": "message", "role": "user"}))
+    assert claude("user", "u", None, {"role": "user", "content": "x"})["uuid"] == "u"
