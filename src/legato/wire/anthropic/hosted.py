@@ -17,7 +17,7 @@ _RESULT = "_tool_result"
 
 def is_use(block: JsonObject) -> bool:
     """Whether `block` says that the provider ran a tool."""
-    return block.get("type") in _USES
+    return as_text(block.get("type")) in _USES
 
 
 def is_result(block: JsonObject) -> bool:

@@ -112,7 +112,7 @@ class _Reader:
     def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
         for at, item in enumerate(content):
             block = as_object(item)
-            if block.get("type") not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
+            if as_text(block.get("type")) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
                 self.note(f"{path}.content[{at}]", f"a block of type {block.get('type')!r} is not understood")
         blocks = tuple(read_blocks(content, str))
         self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
@@ -181,7 +181,7 @@ class _Reader:
                 texts.append(as_text(part.get("text")))
             else:
                 texts.append(msgspec.json.encode(ingest(part)).decode())
-                if part.get("type") not in _TOLD_AS_JSON:
+                if as_text(part.get("type")) not in _TOLD_AS_JSON:
                     self.note(f"{path}.content[{at}]", f"a part of type {part.get('type')!r} is kept as its JSON")
         text = "\n".join(texts)
         closure = read_closure(text, wire_id=wire_id, tool_name=name)

@@ -233,7 +233,7 @@ class TranscriptReader:
         content: Json = message.get("content")
         if isinstance(content, list):
             for index, part in enumerate(cast("list[object]", content)):
-                if read_object(part).get("type") not in _ANSWER_PARTS:
+                if read_string(read_object(part).get("type")) not in _ANSWER_PARTS:
                     self.notes.append(f"{path}.content[{index}]: a part that is not understood; it was left out")
         elif content is not None and not isinstance(content, str):
             self.notes.append(f"{path}.content: neither text nor a list of parts; it was left out")
