@@ -48,7 +48,7 @@ fix: $(READY) ## Format, and repair what ruff can repair
 	$(BIN)/ruff check
 
 golden: $(READY) ## Write the golden files anew; read the diff before committing it
-	LEGATO_GOLDEN=write $(BIN)/python -m pytest tests/golden $(ARGS)
+	LEGATO_GOLDEN=write $(BIN)/python -m pytest tests/golden tests/docs $(ARGS)
 
 requirements: $(READY) ## Show which tests prove each requirement, and write docs/requirements.md
 	$(BIN)/python scripts/requirements_report.py $(ARGS)

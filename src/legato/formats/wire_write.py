@@ -7,15 +7,16 @@ from itertools import takewhile
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
-from legato.errors import FormatError
+from legato.errors import FormatError, ImpossibleRequest
 from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object
 from legato.formats.mending import Mended
 from legato.formats.origins import dialect_of, route_of
 from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
 from legato.formats.writing import Outgoing, Written
-from legato.model import Action, Decision, Json, JsonObject, Target
+from legato.model import Action, Decision, Json, JsonObject, Options, Target
 from legato.request.catalogue import resolve
 from legato.request.render import render
 from legato.request.request import Request
@@ -63,15 +64,33 @@ def mend_body(document: Document, original: Original) -> Mended:
     found = [item for item in parts.check(body, target) if item.severity is Severity.REFUSED]
     if not found:
         return Mended(original.data)
-    talk = document.conversation()
-    request = render(talk, target, tools=document.tools)
+    request = _rendered(document, target)
     mended = _merged(body, request, parts.messages_field)
     changes = [Note(item.path, f"{item.message} ({item.rule})") for item in found]
     changes += [Note("", _told(item)) for item in request.report.decisions]
+    changes += _changed_fields(body, mended, parts.messages_field)
     value: Any = mended if isinstance(original.value, dict) else mended[parts.messages_field]
     encoded = msgspec.json.encode(value)
     is_pretty = b"\n" in original.data.strip()
     return Mended(msgspec.json.format(encoded, indent=2) + b"\n" if is_pretty else encoded, changes)
+
+
+def _rendered(document: Document, target: Target) -> Request:
+    """The conversation for its own provider, under the file's own options where the provider takes them."""
+    talk = document.conversation()
+    try:
+        return render(talk, target, tools=document.tools, options=replace(document.options, cache=False))
+    except ImpossibleRequest:
+        return render(talk, target, tools=document.tools, options=Options(cache=False))
+
+
+def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> list[Note]:
+    """What changed around the messages."""
+    names = [name for name in {**before, **after} if name != messages and before.get(name) != after.get(name)]
+    return [
+        Note(name, "was added" if name not in before else "was left out" if name not in after else "was changed")
+        for name in names
+    ]
 
 
 def _merged(body: JsonObject, request: Request, field: str) -> JsonObject:

@@ -42,10 +42,14 @@ def _hosted_tools(envelope: Envelope) -> list[Json]:
     return as_list(envelope.options.extra.get("tools"))
 
 
+_MOST_AT_ONCE = 16_000
+"""tokens of an answer that is not streamed: the official client refuses to wait for much longer ones"""
+
+
 def _max_tokens(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> int:
     asked, most = envelope.options.max_tokens, voice.target.capabilities.max_output
     if asked is None:
-        return most
+        return most if envelope.options.stream else min(most, _MOST_AT_ONCE)
     if asked > most:
         decisions.append(_adjusted("max-tokens", f"the model writes at most {most} tokens, not {asked}"))
         return most
