@@ -10,11 +10,12 @@ JSON lacks its name. Values referenced twice without a cycle stay whole.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
 import enum
 import json
 import math
+import re
+from binascii import b2a_base64
 from collections.abc import Iterable, Mapping, Set
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -230,7 +231,7 @@ def _text_of_bytes(data: bytes) -> str:
     try:
         return clean_text(data.decode())
     except UnicodeDecodeError:
-        return "data:application/octet-stream;base64," + base64.b64encode(data).decode()
+        return "data:application/octet-stream;base64," + b2a_base64(data, newline=False).decode()
 
 
 def read_json(data: bytes | str) -> Json:
@@ -244,12 +245,29 @@ def read_json(data: bytes | str) -> Json:
 
 def read_json_leniently(data: bytes | str) -> Json:
     """As `read_json`, for files made by others: the last of equal keys wins, half an emoji becomes U+FFFD."""
-    if isinstance(data, bytes):
-        try:
-            return ingest(msgspec.json.decode(data))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            pass  # the slow road below either reads it or says what is wrong
+    try:
+        value: Json = msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass  # the slow road below either reads it or says what is wrong
+    else:
+        return value if _reads_safely(data) else ingest(value)
     return ingest(_loads(_text(data), reject_duplicates=False))
+
+
+def _reads_safely(data: bytes | str) -> bool:
+    """Whether JSON text cannot hold anything but safe values: few levels, no NUL, no number beyond 64 bits."""
+    if len(data) > _SHORT:
+        return False
+    if isinstance(data, bytes):
+        return (
+            data.count(b"[") + data.count(b"{") <= MAX_DEPTH and b"u0000" not in data and not _LONG_BYTES.search(data)
+        )
+    return data.count("[") + data.count("{") <= MAX_DEPTH and "u0000" not in data and not _LONG_TEXT.search(data)
+
+
+_SHORT = 64 * 1024
+_LONG_TEXT = re.compile("[0-9]{19}")
+_LONG_BYTES = re.compile(b"[0-9]{19}")
 
 
 def _text(data: bytes | str) -> str:

@@ -92,6 +92,11 @@ def with_tail(messages: list[JsonObject], groups: tuple[Group, ...], blocks_fiel
 
 
 def join_json(fields: bytes, name: str, messages: list[bytes]) -> bytes:
-    """The body: the encoded object `fields`, with the encoded `messages` as its last member."""
+    """The body: the encoded object `fields`, with the encoded `messages` as its last member; one copy of each byte."""
     comma = b"," if len(fields) > 2 else b""
-    return b"".join((fields[:-1], comma, b'"', name.encode(), b'":[', b",".join(messages), b"]}"))
+    head = b"".join((fields[:-1], comma, b'"', name.encode(), b'":['))
+    if not messages:
+        return head + b"]}"
+    if len(messages) == 1:
+        return b"".join((head, messages[0], b"]}"))
+    return b",".join((head + messages[0], *messages[1:-1], messages[-1] + b"]}"))
