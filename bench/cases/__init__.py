@@ -1,0 +1,27 @@
+"""The cases by name, in the order in which they are run and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions
+from bench.figures import Outcome, Scale
+
+CASES: dict[str, Callable[[Scale], Outcome]] = {
+    "cold": rendering.cold,
+    "sizes": rendering.sizes,
+    "steady": rendering.steady,
+    "sessions": sessions.sessions,
+    "corrupt": rendering.corrupt,
+    "dialects": rendering.dialects,
+    "gate": rendering.gate,
+    "raw": recording.raw,
+    "record": recording.record,
+    "replay": recording.replay,
+    "streams": reading.streams,
+    "memory": footprint.memory,
+    "imports": footprint.imports,
+    "store": keeping.store,
+    "compaction": keeping.compaction,
+    "peers": peers.peers,
+}

@@ -1,0 +1,69 @@
+"""Whole sessions, rendered at every turn: what they cost together, and whether long ones cost more for each turn."""
+
+from __future__ import annotations
+
+from bench import workload
+from bench.cases.rendering import fresh, request
+from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
+from bench.measure import Sample, clock, interleave, measured
+from legato.model import Entry
+from legato.request import resolve
+from legato.transcript import Conversation
+
+TARGET = resolve(workload.TARGET)
+
+
+def sessions(scale: Scale) -> Outcome:
+    """Sessions of several lengths beside one first render of what they end with."""
+    shortest = scale.sessions[0]
+    prepared = [workload.entry_turn(turn) for turn in range(scale.sessions[-1])]
+    works: dict[str, Sample] = {}
+    for turns in scale.sessions:
+        works[_name(turns)] = _session(prepared[:turns])
+        works[f"cold {turns}"] = fresh([entry for turn in prepared[:turns] for entry in turn], _first_body)
+    taken = interleave(works, max(2, scale.rounds // 2))
+
+    figures: list[Figure] = []
+    for turns in scale.sessions:
+        detail = f"{milliseconds(taken.median(_name(turns)))} / {milliseconds(taken.median(f'cold {turns}'))}"
+        goal = Goal("at most", 1.3) if turns == shortest else None
+        times = taken.ratio(_name(turns), f"cold {turns}")
+        figures.append(Figure(_name(turns), times, against="one first render of the end", detail=detail, goal=goal))
+    base = taken.median(_name(shortest)) / shortest
+    for turns in scale.sessions[1:]:
+        each = taken.median(_name(turns)) / turns
+        times = taken.ratio(_name(turns), _name(shortest)) / (turns / shortest)
+        figures.append(
+            Figure(
+                f"{turns:,} turns, for each turn",
+                times,
+                against=f"a turn of {shortest:,}",
+                detail=f"{each * 1e6:,.0f} µs / {base * 1e6:,.0f} µs",
+                goal=Goal("at most", 1.3) if turns == scale.sessions[-1] else None,
+            )
+        )
+    points = [(float(turns), taken.median(_name(turns)) * 1000) for turns in scale.sessions]
+    return Outcome(figures, [Series("turns", "Legato", points)])
+
+
+def _name(turns: int) -> str:
+    return f"{turns:,} turns, each rendered"
+
+
+def _session(turns: list[list[Entry]]) -> Sample:
+    def work() -> float:
+        talk = Conversation()
+        total = 0.0
+        for turn in turns:
+            talk.apply(talk.prepare(turn))
+            begin = clock()
+            body = _first_body(talk)
+            total += clock() - begin
+            del body
+        return total
+
+    return lambda: measured(work)
+
+
+def _first_body(talk: Conversation) -> object:
+    return request(talk, TARGET).body

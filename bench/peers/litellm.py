@@ -1,0 +1,40 @@
+"""LiteLLM: chat messages are its own form; it repairs when `modify_params` is set."""
+
+# What this imports lives in another environment than the one that is checked.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import Any
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # else it asks the network for prices while it is imported
+
+import litellm
+from litellm.litellm_core_utils.prompt_templates.factory import anthropic_messages_pt
+
+DISTRIBUTION = "litellm"
+MODEL = "claude-sonnet-4-5"
+
+
+def load(messages: list[dict[str, Any]]) -> list[Any]:
+    return messages
+
+
+def fresh(objects: list[Any]) -> list[Any]:
+    """It writes into the messages that it is given."""
+    return copy.deepcopy(objects)
+
+
+def convert(objects: list[Any]) -> object:
+    litellm.modify_params = False
+    return anthropic_messages_pt(objects, MODEL, "anthropic")
+
+
+def repair_and_convert(objects: list[Any]) -> object:
+    litellm.modify_params = True
+    return anthropic_messages_pt(objects, MODEL, "anthropic")
+
+
+CONVERTERS = {"LiteLLM": (convert, False), "LiteLLM, repairing": (repair_and_convert, True)}
