@@ -1,7 +1,7 @@
 """What every test run shares: how hard Hypothesis tries, and which tests need permission.
 
 LEGATO_HYPOTHESIS_PROFILE chooses among
-    default  a hundred examples; the same ones on every run where CI is set
+    default  forty examples; the same ones on every run where CI is set
     fuzz     as many as LEGATO_HYPOTHESIS_EXAMPLES says, different on every run (`make fuzz`)
     replay   only what failed before, from Hypothesis's own database
 
@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, settings
 # Time limits per example say more about the machine than about the code.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("default", _COMMON, max_examples=100, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("default", _COMMON, max_examples=40, derandomize=bool(os.environ.get("CI")))
 settings.register_profile(
     "fuzz",
     _COMMON,

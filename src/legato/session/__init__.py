@@ -1,1 +1,34 @@
-"""The loop: turns, steps, tool history and subagents."""
+"""The loop: sessions, their turns, what is kept of their history, and subagents."""
+
+from __future__ import annotations
+
+from legato.session.costs import Spending
+from legato.session.journal import Journal
+from legato.session.limits import Limits
+from legato.session.preview import SwitchPreview, preview_switch
+from legato.session.run import run
+from legato.session.session import Session, Switched
+from legato.session.subagents import task_tool
+from legato.session.table import Happening, State
+from legato.session.tool_history import HistorySettings, ToolHistory
+from legato.session.turn import Turn, TurnResult
+from legato.session.world import World
+
+__all__ = [
+    "Happening",
+    "HistorySettings",
+    "Journal",
+    "Limits",
+    "Session",
+    "Spending",
+    "State",
+    "SwitchPreview",
+    "Switched",
+    "ToolHistory",
+    "Turn",
+    "TurnResult",
+    "World",
+    "preview_switch",
+    "run",
+    "task_tool",
+]

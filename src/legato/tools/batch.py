@@ -172,12 +172,12 @@ class Batch:
         tool = _tool_of(job)
         attempt = self._begin(job, tool)
         await _wait(job, lambda: attempt.is_over or self._cancels > 0, tool.timeout)
-        if attempt.output is not None and attempt.is_over:
+        if attempt.output is not None:
             return self._respond(job, attempt.output)
         reason = ClosureReason.CANCELLED_RUNNING if self._cancels else ClosureReason.TIMED_OUT
         attempt.cancel()
         await _wait(job, lambda: attempt.is_over or self._cancels > 1, self._terms.grace)
-        if attempt.output is not None and attempt.is_over and reason is ClosureReason.CANCELLED_RUNNING:
+        if attempt.output is not None and reason is ClosureReason.CANCELLED_RUNNING:
             return self._respond(job, attempt.output)  # it came to its own end within the grace period
         return self._abandon(job, reason)
 

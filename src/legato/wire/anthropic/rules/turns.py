@@ -117,7 +117,7 @@ class TurnJudge:
         if not before and role == "assistant" and index == 0:
             self._found.refuse("anthropic/first-message", "messages[0]", "the first message is from the user")
         if role == "assistant":
-            if not self._has_results:
+            if not self._has_results or self._has_others:  # words beside the results begin a new loop
                 self._loop_path = f"messages[{index}]"
                 self._loop_kind = ""
             self._has_thoughts = self._has_calls = False

@@ -1,0 +1,160 @@
+"""What a turn shows while it runs.
+
+Every face (terminal, one-shot, subagent) sees the same events in the same order; the stream-json output is their JSON.
+They are plain data: nothing in them can change the turn.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from msgspec import Struct
+
+from legato.model import CallId, JsonObject, ToolCall, ToolResponse, Usage
+from legato.model.records import TurnOutcome
+
+
+class _Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
+    pass
+
+
+class TurnStarted(_Event, frozen=True, tag="turn-started"):
+    """A turn began on `route`; `continues` says that an earlier route was lost."""
+
+    turn: int
+    route: str
+    continues: bool = False
+
+
+class StepStarted(_Event, frozen=True, tag="step-started"):
+    """A request leaves. `closed` are the calls that were closed in it, by reason; `prefix` why the cache is cold."""
+
+    step: int
+    route: str
+    attempt: int = 1
+    closed: dict[CallId, str] = {}
+    prefix: str = ""
+
+
+class Said(_Event, frozen=True, tag="text"):
+    """More of the answer."""
+
+    text: str
+
+
+class Thought(_Event, frozen=True, tag="thinking"):
+    """More of what the model thinks."""
+
+    text: str
+
+
+class Calling(_Event, frozen=True, tag="calling"):
+    """The model is writing a call."""
+
+    index: int
+    name: str = ""
+    arguments: str = ""
+
+
+class CallsMade(_Event, frozen=True, tag="calls"):
+    """The answer is complete and asks for these tools."""
+
+    calls: tuple[ToolCall, ...]
+
+
+class ToolBegan(_Event, frozen=True, tag="tool-began"):
+    """A tool starts to run."""
+
+    call: CallId
+    name: str
+    arguments: JsonObject
+
+
+class ToolProgress(_Event, frozen=True, tag="tool-progress"):
+    """Output of a tool that still runs."""
+
+    call: CallId
+    text: str
+
+
+class ToolEnded(_Event, frozen=True, tag="tool-ended"):
+    """A call ended; these come in call order."""
+
+    call: CallId
+    name: str
+    response: ToolResponse
+
+
+class Waiting(_Event, frozen=True, tag="waiting"):
+    """A request failed and will be tried again."""
+
+    seconds: float
+    reason: str
+
+
+class RouteLost(_Event, frozen=True, tag="route-lost"):
+    """A route failed for good; the conversation goes on with the next one."""
+
+    route: str
+    reason: str
+    following: str
+
+
+class SwitchDeferred(_Event, frozen=True, tag="switch-deferred"):
+    """A switch was asked for during a turn; it binds the next one."""
+
+    route: str
+
+
+class HistoryCompacted(_Event, frozen=True, tag="compacted"):
+    """Older parts of the conversation were shortened for the model."""
+
+    before: int
+    after: int
+    detail: str
+    first_unit: int = -1
+
+
+class Notice(_Event, frozen=True, tag="notice"):
+    """Something worth knowing that is no part of the conversation."""
+
+    text: str
+
+
+class StepEnded(_Event, frozen=True, tag="step-ended"):
+    """The answer and its tools are complete."""
+
+    step: int
+    usage: Usage | None = None
+    served: str = ""
+    cost: float = 0.0
+
+
+class TurnEnded(_Event, frozen=True, tag="turn-ended"):
+    """The turn is over."""
+
+    turn: int
+    outcome: TurnOutcome
+    detail: str = ""
+    usage: Usage = Usage()
+    cost: float = 0.0
+
+
+Event: TypeAlias = (
+    TurnStarted
+    | StepStarted
+    | Said
+    | Thought
+    | Calling
+    | CallsMade
+    | ToolBegan
+    | ToolProgress
+    | ToolEnded
+    | Waiting
+    | RouteLost
+    | SwitchDeferred
+    | HistoryCompacted
+    | Notice
+    | StepEnded
+    | TurnEnded
+)

@@ -1,0 +1,84 @@
+"""What is left of one output when it is shortened.
+
+    stub   one line: which tool, the arguments in brief, the size of what was there, and how it failed if it did
+    clip   the beginning and the end of the output
+
+Functions of the call and its completion alone, so that the same output always leaves the same text. Neither ever holds
+the data or the address of a medium.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import msgspec
+from msgspec.structs import replace
+
+from legato.model import JsonObject, Media, ToolCall
+from legato.tools.budget import cut
+from legato.transcript import Completion, CompletionKind, completion_text
+
+STUB_MARK = "[Output of "
+
+_VALUE = 60
+_ARGUMENTS = 160
+_FAILURE = 200
+
+
+def stub_text(call: ToolCall, completion: Completion) -> str:
+    """One line in place of the output of `call`."""
+    size = f"{len(whole_output(completion)):,} characters"
+    media = described_media(completion.media)
+    failure = f"; failed: {failure_text(completion)}" if completion.kind is CompletionKind.ERROR else ""
+    left = f"{size} and {media}" if media else size
+    return f"{STUB_MARK}{brief_call(call)} left out to save room: {left}{failure}]"
+
+
+def is_stub(text: str | None) -> bool:
+    """Whether `text` is a stub of ours."""
+    return text is not None and text.startswith(STUB_MARK)
+
+
+def clip_text(completion: Completion, characters: int) -> str:
+    """The beginning and the end of the output, about so many characters in all."""
+    text = whole_output(completion)
+    if len(text) > characters:
+        text = cut(text, characters, kept="the log of this session")
+    media = described_media(completion.media)
+    return f"{text}\n[{media} left out to save room]".lstrip() if media else text
+
+
+def whole_output(completion: Completion) -> str:
+    """The output as the model read it before anything was shortened."""
+    return completion_text(replace(completion, shortened=None, ran_with=None))
+
+
+def failure_text(completion: Completion) -> str:
+    """How a call failed, in brief."""
+    return brief(completion.error or whole_output(completion) or "no reason given", _FAILURE)
+
+
+def brief_call(call: ToolCall) -> str:
+    """`read(path="a.txt")`: a call in brief."""
+    return f"{brief(call.name or 'a tool', _VALUE)}({brief_arguments(call.arguments)})"
+
+
+def brief_arguments(arguments: JsonObject) -> str:
+    """Arguments in brief: each value cut, and all of them together."""
+    pairs = [f"{name}={brief(msgspec.json.encode(value).decode(), _VALUE)}" for name, value in arguments.items()]
+    return brief(", ".join(pairs), _ARGUMENTS)
+
+
+def brief(text: str, limit: int) -> str:
+    """`text` as one line of at most `limit` characters."""
+    line = " ".join(text[: limit * 4].split())
+    if len(line) <= limit and len(text) <= limit * 4:
+        return line
+    return f"{line[: limit - 1].rstrip()}…"
+
+
+def described_media(media: Iterable[Media]) -> str:
+    """`2 images and 1 document`; empty if there are none."""
+    counts = Counter(medium.kind.value for medium in media)
+    return " and ".join(f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items())

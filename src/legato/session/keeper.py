@@ -1,0 +1,52 @@
+"""Writes down what a batch of tools does.
+
+`settle` is the one function through which a tool's result enters a log: real, failed or cancelled, in every mode.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legato.model import Entry, JsonObject, Speaker, ToolCall, ToolResponse
+from legato.model.records import Answered, Asked, Scope, Started, Verdict
+from legato.session.events import Event, ToolBegan, ToolEnded
+from legato.session.journal import Journal
+
+
+class SessionKeeper:
+    """The keeper of one session's log; implements `legato.tools.Keeper`."""
+
+    def __init__(self, journal: Journal, show: Callable[[Event], None]) -> None:
+        self._journal = journal
+        self._show = show
+
+    async def asked(self, call: ToolCall, digest: str) -> None:
+        """Somebody is about to be asked about `call`."""
+        await self._journal.write(Asked(call=call.id, digest=digest))
+
+    async def answered(
+        self,
+        call: ToolCall,
+        verdict: Verdict,
+        *,
+        scope: Scope = Scope.ONCE,
+        reason: str | None = None,
+        arguments: JsonObject | None = None,
+    ) -> None:
+        """Somebody, or nobody, answered."""
+        await self._journal.write(
+            Answered(call=call.id, verdict=verdict, scope=scope, reason=reason, arguments=arguments)
+        )
+
+    async def started(self, call: ToolCall, digest: str) -> None:
+        """The tool is about to run."""
+        await self._journal.write(Started(call=call.id, digest=digest))
+        self._show(ToolBegan(call=call.id, name=call.name, arguments=call.arguments))
+
+    async def settle(self, response: ToolResponse) -> None:
+        """Commit how a call ended."""
+        await self._journal.record(Entry(Speaker.TOOL, (response,)))
+
+    def publish(self, call: ToolCall, response: ToolResponse) -> None:
+        """Show how a call ended, in call order."""
+        self._show(ToolEnded(call=call.id, name=call.name, response=response))

@@ -1,0 +1,55 @@
+"""What a switch would cost, told before it is made.
+
+The conversation is rendered for the target without sending anything; the decisions of that render say what would be
+dropped or converted, its size whether it fits.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from legato.model import Action, Target, ThinkingPolicy, ToolSpec
+from legato.request import render
+from legato.session.tokens import Estimator
+from legato.transcript import Conversation
+
+_LOSSES = (Action.DROPPED, Action.CONVERTED, Action.RENAMED, Action.ADJUSTED)
+
+
+class SwitchPreview(Struct, frozen=True):
+    """What a switch would do. `losses` counts what is dropped or converted, by reason."""
+
+    route: str
+    tokens: int
+    window: int
+    losses: dict[str, int]
+    cold_cache: bool = True
+
+    @property
+    def fits(self) -> bool:
+        """Whether the conversation fits the target's window as it is."""
+        return self.tokens <= self.window
+
+
+def preview_switch(
+    talk: Conversation,
+    target: Target,
+    *,
+    estimator: Estimator,
+    tools: Sequence[ToolSpec] = (),
+    system: str = "",
+    thinking: ThinkingPolicy | None = None,
+) -> SwitchPreview:
+    """What a switch to `target` would drop or convert, and whether the conversation fits there."""
+    # A copy: what was really sent stays what the next request is compared with.
+    request = render(talk.copy(), target, tools=tools, system=system, thinking=thinking)
+    losses = Counter(decision.reason for decision in request.report.of(*_LOSSES))
+    return SwitchPreview(
+        target.route,
+        estimator.tokens(target.route, request.json()),
+        target.capabilities.window,
+        dict(losses),
+    )

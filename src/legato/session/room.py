@@ -1,0 +1,73 @@
+"""Room for the next request: when a session asks its tool history, and what it writes down of the answer.
+
+What to leave out is decided by `tool_history`; here it becomes records, and an event for whoever watches the turn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from legato.errors import ContextTooLong
+from legato.model import Target
+from legato.session.events import HistoryCompacted
+from legato.session.tool_history import Compaction
+
+if TYPE_CHECKING:
+    from legato.session.session import Session
+    from legato.session.turn import Turn
+
+
+class Room:
+    """Makes room in the conversation of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def for_step(self, target: Target, turn: Turn, *, overflowed: bool = False) -> bool:
+        """Compact the conversation for `target` if it must be; whether anything was done.
+
+        `overflowed`: the provider found the last request too long. Raises `ContextTooLong` if the conversation cannot
+        be made to fit: nothing is sent that is known to be too long.
+        """
+        session = self._session
+        compaction = await session.history.make_room(
+            session.talk,
+            target,
+            estimator=session.estimator,
+            overflowed=overflowed,
+            tools=session.tools.specs,
+            system=session.system,
+        )
+        is_shorter = await self._write(compaction)
+        if compaction is not None and is_shorter:
+            turn.show(compaction.event)
+        if compaction is not None and compaction.excess:
+            raise ContextTooLong(
+                f"the conversation is about {compaction.excess:,} tokens longer than {target.route} takes, and nothing "
+                "more can be left out; undo the last message, or switch to a model with a larger window",
+                route=target.route,
+                layer="session",
+            )
+        return is_shorter
+
+    async def for_switch(self, old: Target, new: Target) -> None:
+        """Before a switch to a smaller window: compact for it, while the old model still answers."""
+        session = self._session
+        compaction = await session.history.make_room_for_switch(
+            session.talk, old, new, estimator=session.estimator, tools=session.tools.specs, system=session.system
+        )
+        await self._write(compaction)
+
+    async def now(self, target: Target) -> HistoryCompacted | None:
+        """Because somebody asked for it: what was done, or None if nothing could be."""
+        session = self._session
+        compaction = await session.history.compact_now(
+            session.talk, target, estimator=session.estimator, tools=session.tools.specs, system=session.system
+        )
+        return compaction.event if compaction is not None and await self._write(compaction) else None
+
+    async def _write(self, compaction: Compaction | None) -> bool:
+        if compaction is None or not compaction.records:
+            return False
+        await self._session.journal.write(*compaction.records)
+        return True

@@ -1,0 +1,324 @@
+"""A session: one conversation, its tools, and whoever answers next.
+
+    async with Session("anthropic/claude-sonnet-4-5", tools=[read_file]) as session:
+        turn = session.send("Summarise README.md")
+        async for event in turn: ...
+        await session.switch("kimi/kimi-k2-thinking")
+
+Turns run in the session's own task group. A turn is bound to its route; a switch asked for meanwhile waits for the next
+one. With a store, everything acknowledged survives the process.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+import anyio.abc
+from msgspec import Struct
+
+from legato.errors import CallerError, InvalidEntry, LegatoError
+from legato.model import (
+    Authority,
+    Block,
+    Entry,
+    Options,
+    Speaker,
+    Target,
+    Text,
+    ThinkingPolicy,
+    ToolCall,
+    ToolResponse,
+)
+from legato.model.records import Opened, Rewound, RouteSelected, TurnBegan
+from legato.routing import Profile, Route, only
+from legato.session import events
+from legato.session.choosing import options_for, router_for
+from legato.session.costs import Spending
+from legato.session.journal import Journal
+from legato.session.keeper import SessionKeeper
+from legato.session.limits import Limits
+from legato.session.loop import TurnLoop
+from legato.session.parked import parked_calls
+from legato.session.preview import SwitchPreview, preview_switch
+from legato.session.room import Room
+from legato.session.table import AT_REST, Happening, State, next_state
+from legato.session.tokens import Estimator
+from legato.session.tool_history import ToolHistory
+from legato.session.turn import Turn
+from legato.session.world import World
+from legato.store import Lease, Store
+from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler
+from legato.transcript import Conversation
+
+
+class Switched(Struct, frozen=True):
+    """A switch was accepted. `deferred` says that a turn is under way and keeps its route; the next one gets this."""
+
+    route: str
+    deferred: bool
+
+
+class Session:
+    """One conversation with whoever answers next. Use it as an async context manager."""
+
+    def __init__(
+        self,
+        route: str | Route | Profile,
+        *,
+        tools: Iterable[Tool] | ToolBox = (),
+        system: str = "",
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
+        conversation: Conversation | None = None,
+        store: Store | None = None,
+        session_id: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        approval: Approval | None = None,
+        limits: Limits | None = None,
+        history: ToolHistory | None = None,
+        spending: Spending | None = None,
+        world: World | None = None,
+        spill: Spill = lambda _text, _call: None,
+        noted: Noted = lambda _: None,
+    ) -> None:
+        self.tools = tools if isinstance(tools, ToolBox) else ToolBox(tools)
+        self.system = system
+        self.thinking = thinking or ThinkingPolicy()
+        self.limits = limits or Limits()
+        self.world = world or World()
+        self._owns_world = world is None
+        self.id = session_id
+        self.state = State.IDLE
+        self.turns = 0
+        self.spending = spending or Spending()
+        self.estimator = Estimator()
+        self.history = history or ToolHistory()
+        self.room = Room(self)
+        self.talk = Conversation() if conversation is None else conversation
+        self.journal = Journal(self.talk, clock=self.world.clock)
+        self.router = router_for(route if isinstance(route, Profile) else only(route), self.world, self.talk.log)
+        self.scheduler = ToolScheduler(
+            self.tools,
+            approval=approval or Approval(),
+            limit=self.limits.parallel,
+            grace=self.limits.grace,
+            spill=spill,
+            noted=noted,
+            progress=self._progress,
+        )
+        self.owed: list[ToolResponse] = []
+        """how calls ended that the store would not take; committed before anything else is"""
+        self._options = options or Options(stream=True)
+        self._store = store
+        self._meta = dict(meta or {})
+        self.active: TurnLoop | None = None
+        """the turn that began last"""
+        self._newest: TurnLoop | None = None
+        """the turn that was asked for last; it may still wait for the active one to end"""
+        self._group: anyio.abc.TaskGroup | None = None
+        self._lease: Lease | None = None
+
+    # --- opening and closing ------------------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        await self._open()
+        self._group = anyio.create_task_group()
+        await self._group.__aenter__()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        group, self._group = self._require_open(), None
+        self.cancel()
+        try:
+            if isinstance(error, anyio.get_cancelled_exc_class()):
+                return await group.__aexit__(kind, error, trace)
+            # Not passed on to the group, which would wrap it: whoever leaves with an error gets that very error.
+            await group.__aexit__(None, None, None)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._let_go()
+        return None
+
+    async def _open(self) -> None:
+        """Take the session: with a store, its lease and its log; a new incarnation begins in any case."""
+        try:
+            if self._store is not None:
+                if self.id is None:
+                    self.id = await self._store.create(meta=self._meta, records=self.talk.log)
+                self._lease = await self._store.open(self.id, holder=f"legato, process {os.getpid()}")
+                self.talk = Conversation(await self._store.read(self.id))
+                self.router = router_for(self.router.profile, self.world, self.talk.log)
+            self.journal = Journal(self.talk, clock=self.world.clock, store=self._store, lease=self._lease)
+            self.turns = sum(isinstance(record, TurnBegan) for record in self.talk.log)
+            if self._newest is None:  # not when it is opened again
+                self.spending.replay(self.talk.log, self.world.prices)
+            await self.journal.write(Opened(incarnation=self.talk.ledger.incarnation + 1))
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self._let_go()
+            raise
+        if self.state is State.IDLE and self.parked:
+            self.happened(Happening.QUESTION_OPEN)
+
+    async def _let_go(self) -> None:
+        """Let others write to the stored session, and close the connections if nobody else uses them."""
+        lease, self._lease = self._lease, None
+        try:
+            if self._store is not None and lease is not None:
+                await self._store.release(lease)
+        finally:
+            if self._owns_world:
+                await self.world.aclose()
+
+    # --- talking ------------------------------------------------------------------------------------------------------
+
+    def send(self, *parts: str | Block) -> Turn:
+        """Say something; the turn that answers it.
+
+        While a turn is under way the message joins it, and enters with its next step. While one comes to its end, or is
+        being cancelled, the message begins a turn of its own, behind it.
+        """
+        group = self._require_open()
+        blocks: tuple[Block, ...] = tuple(Text(part) if isinstance(part, str) else part for part in parts)
+        if not any(not isinstance(block, Text) or block.text.strip() for block in blocks):
+            raise InvalidEntry("an empty message says nothing; write something")
+        message, loop = Entry(Speaker.HUMAN, blocks), self._newest
+        if loop is None or loop.is_ending:
+            return self._begin(group, message)
+        if loop.steer(message):
+            group.start_soon(self._hear, loop)
+        return loop.turn
+
+    def resume(self) -> Turn:
+        """Go on with the calls that a former process left with a question open: they are asked about again."""
+        group = self._require_open()
+        self._require_rest("resuming")
+        if not self.parked:
+            raise CallerError("nothing waits to be resumed in this session; send a message")
+        return self._begin(group, None)
+
+    def cancel(self) -> None:
+        """Cancel the turn that is under way, if one is."""
+        if self._newest is not None:
+            self._newest.turn.cancel()
+
+    @property
+    def parked(self) -> tuple[ToolCall, ...]:
+        """Calls whose approval somebody was asked for when the process ended: a question that is still open."""
+        return parked_calls(self.talk) if self.state in AT_REST else ()
+
+    def _begin(self, group: anyio.abc.TaskGroup, message: Entry | None) -> Turn:
+        self._newest = TurnLoop(self, after=self._newest.turn if self._newest is not None and self._is_busy else None)
+        group.start_soon(self._newest.run, message)
+        return self._newest.turn
+
+    async def _hear(self, loop: TurnLoop) -> None:
+        # What cannot be recorded now stays with the loop, which tries again before its next request, or fails with it.
+        with suppress(LegatoError):
+            await loop.hear()
+
+    # --- choosing who answers -----------------------------------------------------------------------------------------
+
+    @property
+    def route(self) -> str:
+        """Who answers the next message, as far as that is known before it is sent."""
+        profile = self.router.pending or self.router.profile
+        current = self.router.route
+        return current.name if current is not None and self.router.pending is None else profile.routes[0].name
+
+    async def switch(self, route: str | Route | Profile) -> Switched:
+        """Let `route` answer from the next turn on; a turn that is under way keeps its own.
+
+        Where the new window is smaller than the conversation, it is compacted now, by the model that still answers.
+        """
+        self._require_open()
+        profile = route if isinstance(route, Profile) else only(route)
+        name = profile.routes[0].name
+        target = self.target(profile.routes[0])  # a route that names nothing is refused now
+        self.happened(Happening.SWITCH)
+        if not self._is_busy:
+            await self.room.for_switch(self.world.target(self.route), target)
+        await self.journal.write(RouteSelected(route=name))
+        self.router.select(profile)
+        loop = self._newest if self._is_busy else None
+        if loop is not None:
+            loop.turn.show(events.SwitchDeferred(route=name))
+        return Switched(name, deferred=loop is not None)
+
+    def preview_switch(self, route: str) -> SwitchPreview:
+        """What a switch to `route` would drop or convert, and whether the conversation fits there."""
+        return preview_switch(
+            self.talk,
+            self.world.target(route),
+            estimator=self.estimator,
+            tools=self.tools.specs,
+            system=self.system,
+            thinking=self.thinking,
+        )
+
+    def target(self, route: Route) -> Target:
+        """`route` resolved."""
+        return self.world.target(route.name)
+
+    def options_for(self, route: Route) -> Options:
+        """The session's options with those of `route` over them; nothing of another route is among them."""
+        return options_for(route, self._options)
+
+    # --- history ------------------------------------------------------------------------------------------------------
+
+    async def undo(self, turns: int = 1) -> bool:
+        """Take the last `turns` human messages and all that followed them out of the view; False if there are none."""
+        self._require_rest("undoing")
+        if turns < 1:
+            raise CallerError(f"at least one message can be undone, not {turns}")
+        said = [
+            seq
+            for seq, entry in self.talk.standing_entries()
+            if entry.speaker is Speaker.HUMAN and entry.authority is Authority.PERSON
+        ]
+        if not said:
+            return False
+        await self.journal.write(Rewound(to=said[-min(turns, len(said))]))
+        if self.state is State.PARKED and not self.parked:
+            self.happened(Happening.WITHDRAWN)
+        return True
+
+    async def compact(self) -> events.HistoryCompacted | None:
+        """Shorten the conversation now, for whoever answers next; what was done, or None if nothing could be."""
+        self._require_rest("compacting")
+        return await self.room.now(self.world.target(self.route))
+
+    def _require_open(self) -> anyio.abc.TaskGroup:
+        if self._group is None:
+            raise CallerError("the session is not open; use it inside `async with Session(...) as session:`")
+        return self._group
+
+    def _require_rest(self, doing: str) -> None:
+        self._require_open()
+        if self._is_busy:
+            raise CallerError(f"a turn is under way; wait for it or cancel it before {doing}")
+
+    @property
+    def _is_busy(self) -> bool:
+        return self._newest is not None and not self._newest.turn.is_done
+
+    # --- for the loop -------------------------------------------------------------------------------------------------
+
+    def happened(self, happening: Happening) -> None:
+        """Move on in the table; raises for what cannot happen in this state."""
+        self.state = next_state(self.state, happening)
+
+    def keeper_for(self, turn: Turn) -> SessionKeeper:
+        """Who writes down what the tools of `turn` do."""
+        return SessionKeeper(self.journal, turn.show)
+
+    def _progress(self, call: ToolCall, text: str) -> None:
+        if self.active is not None:
+            self.active.turn.show(events.ToolProgress(call=call.id, text=text))

@@ -1,0 +1,108 @@
+"""One turn, as the one who asked sees it: iterate its events, await its result, or cancel it.
+
+The turn itself runs in the session's task group and waits for nobody: events are handed out through a bounded queue,
+and if nobody takes them in time the oldest are dropped.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Generator
+from typing import Any
+
+import anyio
+from msgspec import Struct
+
+from legato.errors import LegatoError
+from legato.model import Entry, Usage
+from legato.model.records import TurnOutcome
+from legato.session.events import Event, TurnEnded
+
+MAX_EVENTS = 10_000
+
+
+class TurnResult(Struct, frozen=True):
+    """How a turn ended: the last answer's text, what it used, and on which route it ended.
+
+    Of a cancelled turn, the text is what had been visible of the last answer.
+    """
+
+    text: str
+    outcome: TurnOutcome
+    route: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+    cost: float = 0.0
+    answer: Entry | None = None
+    detail: str = ""
+
+
+class Turn:
+    """A turn under way. Made by `Session.send`. Each event is handed out once, to whoever iterates first."""
+
+    def __init__(self, cancel: Callable[[], None]) -> None:
+        self._cancel = cancel
+        self._events: deque[Event] = deque()
+        self._news = anyio.Event()
+        self._done = anyio.Event()
+        self._result: TurnResult | None = None
+        self._error: LegatoError | None = None
+        self.dropped = 0
+        """events that nobody took before the queue was full"""
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the turn is over."""
+        return self._done.is_set()
+
+    @property
+    def error(self) -> LegatoError | None:
+        """What made the turn fail, if it failed."""
+        return self._error
+
+    def cancel(self) -> None:
+        """End the turn: what was already produced stays; running tools get a grace period, a second call ends it."""
+        if not self.is_done:
+            self._cancel()
+
+    async def ended(self) -> None:
+        """Wait for the end, however it comes."""
+        await self._done.wait()
+
+    async def result(self) -> TurnResult:
+        """How the turn ended; raises what made it fail."""
+        await self.ended()
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+    def __await__(self) -> Generator[Any, Any, TurnResult]:
+        return self.result().__await__()
+
+    async def __aiter__(self) -> AsyncIterator[Event]:
+        while True:
+            while self._events:
+                yield self._events.popleft()
+            if self.is_done:
+                return
+            if self._news.is_set():  # several may listen: whoever waits already is woken by the same event
+                self._news = anyio.Event()
+            await self._news.wait()
+
+    # --- for the one who runs it --------------------------------------------------------------------------------------
+
+    def show(self, event: Event) -> None:
+        """Hand out an event."""
+        if len(self._events) >= MAX_EVENTS and not isinstance(event, TurnEnded):
+            self._events.popleft()
+            self.dropped += 1
+        self._events.append(event)
+        self._news.set()
+
+    def end(self, result: TurnResult | None = None, error: LegatoError | None = None) -> None:
+        """The turn is over; the first call counts."""
+        if not self.is_done:
+            self._result, self._error = result, error
+            self._done.set()
+            self._news.set()

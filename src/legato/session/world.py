@@ -1,0 +1,61 @@
+"""What all sessions of a program share: whom they can reach, with which keys, by which clock.
+
+A subagent lives in its parent's world. Tests bring their own: simulated providers, a clock that stands still, a random
+source with a seed.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+import anyio
+from msgspec.structs import replace
+
+from legato.errors import UnknownTarget
+from legato.model import Capabilities, Target
+from legato.request import Catalogue, default_catalogue
+from legato.routing import HealthBook, Patience, RetryBudget
+from legato.transport import HttpTransport, KeyRing, Transport
+
+
+def _keys_of_environment() -> KeyRing:
+    return KeyRing({}, os.environ)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The surroundings of a session. `endpoints` replaces a provider's base URL: a proxy, a simulated server."""
+
+    transport: Transport = field(default_factory=HttpTransport)
+    catalogue: Catalogue = field(default_factory=default_catalogue)
+    keys: KeyRing = field(default_factory=_keys_of_environment)
+    endpoints: Mapping[str, str] = field(default_factory=dict[str, str])
+    health: HealthBook = field(default_factory=HealthBook)
+    budget: RetryBudget = field(default_factory=RetryBudget)
+    patience: Patience = field(default_factory=Patience)
+    clock: Callable[[], float] = time.time
+    """seconds since the epoch, for records"""
+    monotonic: Callable[[], float] = time.monotonic
+    chance: Callable[[], float] = random.random
+    sleep: Callable[[float], Awaitable[None]] = anyio.sleep
+
+    def target(self, route: str) -> Target:
+        """`route` resolved, with the account that its key belongs to."""
+        target = self.catalogue.resolve(route, endpoint=self.endpoints.get(route.partition("/")[0], ""))
+        return replace(target, account=self.keys.account(target.provider))
+
+    def prices(self, route: str) -> Capabilities:
+        """What `route` costs; nothing if it names nobody any more."""
+        try:
+            return self.target(route).capabilities
+        except UnknownTarget:
+            return Capabilities()
+
+    async def aclose(self) -> None:
+        """Close the connections; they are made again when something is sent."""
+        if isinstance(self.transport, HttpTransport):
+            await self.transport.aclose()

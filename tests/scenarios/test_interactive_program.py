@@ -1,0 +1,210 @@
+"""The interactive program as a person meets it: a real terminal, real keys, simulated providers."""
+
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+PROMPT = "›"
+SECONDS = 60
+"""after which something hangs; nothing here takes long on a machine that is not busy"""
+
+ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>])")
+
+
+class Person:
+    """Somebody in front of a terminal."""
+
+    def __init__(self, folder: Path, *arguments: str, **variables: str) -> None:
+        kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "LC_ALL", "TMPDIR")}
+        self.work = folder / "work"
+        self.work.mkdir(exist_ok=True)
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-c", "from legato.cli import main; main()", *arguments],
+            cwd=str(self.work),
+            env={
+                **kept, "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / "config"), "TERM": "xterm-256color",
+                "XDG_DATA_HOME": str(folder / "data"), "XDG_STATE_HOME": str(folder / "state"), "SHELL": "/bin/sh",
+                "XDG_CACHE_HOME": str(folder / "cache"), "PROMPT_TOOLKIT_NO_CPR": "1", "PYTHONUTF8": "1", **variables,
+            },
+            encoding="utf-8", timeout=SECONDS, dimensions=(40, 120),
+        )  # fmt: skip
+        self.child.delaybeforesend = None
+
+    def sees(self, text: str) -> str:
+        """Wait until `text` is on the screen; what came before it."""
+        self.child.expect_exact(text)
+        return ESCAPES.sub("", str(self.child.before))
+
+    def says(self, text: str) -> None:
+        """Type a line at the prompt."""
+        self.sees(PROMPT)
+        self.child.send(f"{text}\r")
+
+    def answers(self, text: str) -> str:
+        """Answer the question that is asked next; what was shown before it."""
+        shown = self.sees("allow?")
+        self.child.send(f"{text}\r")
+        return shown
+
+    def turn(self) -> str:
+        """Wait for the end of the turn, which tells time and tokens."""
+        before = self.sees(" · $")
+        self.sees("\n")
+        return before
+
+    def left(self) -> int:
+        """Wait until the program has left; its exit code."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return 128 + self.child.signalstatus if self.child.signalstatus else self.child.exitstatus
+
+    def end(self) -> None:
+        self.child.close(force=True)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def person(folder: Path) -> Iterator[Person]:
+    somebody = Person(folder, "--simulate")
+    yield somebody
+    somebody.end()
+
+
+def test_a_whole_conversation(person: Person):
+    """A tool, an approval, a denial, Ctrl-C in a running tool, another family, a question of memory, and goodbye."""
+    (person.work / "notes.txt").write_text("the treasure is under the old oak\n")
+
+    person.says("use read on notes.txt")
+    assert "● read notes.txt" in person.turn()
+
+    person.says('call shell with {"command": "touch allowed.txt"}')
+    shown = person.answers("y")
+    assert "shell wants to run:" in shown
+    assert "│ touch allowed.txt" in shown
+    person.turn()
+    assert (person.work / "allowed.txt").exists()
+
+    person.says('call shell with {"command": "touch denied.txt"}')
+    person.answers("n not in my folder")
+    assert "denied: not in my folder" in person.turn()
+    assert not (person.work / "denied.txt").exists()
+
+    person.says('call shell with {"command": "echo started; touch running.txt; sleep 600"}')
+    person.answers("y")
+    person.sees("shell: started")
+    person.child.sendintr()
+    assert "cancelled while it ran" in person.turn()
+
+    person.says("/model mistral/mistral-large-latest")
+    person.sees("mistral/mistral-large-latest answers from now on.")
+
+    person.says("what did the first tool return?")
+    assert "the treasure is under the old oak" in person.turn()
+
+    person.says("/quit")
+    assert person.left() == 0
+
+
+def test_ctrl_c_twice_at_an_empty_prompt_leaves(person: Person):
+    person.sees(PROMPT)
+    person.child.send("half a line\x03")
+    person.child.send("\x03")
+    person.sees("Press Ctrl-C again to leave.")
+    person.sees(PROMPT)
+    person.child.send("\x03")
+
+    assert person.left() == 130
+
+
+def test_sigterm_in_the_middle_of_a_tool_saves_and_leaves_and_the_session_goes_on_later(person: Person, folder: Path):
+    person.says('call shell with {"command": "echo started; sleep 600"}')
+    person.answers("y")
+    person.sees("shell: started")
+    person.child.kill(signal.SIGTERM)
+    assert person.left() == 143
+
+    again = Person(folder, "--simulate", "-c", "-m", "gemini/gemini-3-pro-preview")
+    try:
+        again.sees("goes on:")
+        again.says("what did the last tool return?")
+        assert "cancelled while it was running" in again.turn()
+        again.sees(PROMPT)
+        again.child.sendeof()
+        assert again.left() == 0
+    finally:
+        again.end()
+
+
+def test_a_question_that_was_open_when_the_process_was_killed_is_asked_again(person: Person, folder: Path):
+    person.says('call shell with {"command": "touch later.txt"}')
+    person.sees("allow?")
+    person.child.kill(signal.SIGKILL)
+    person.left()
+
+    again = Person(folder, "--simulate", "-c")
+    try:
+        again.sees("A question was open when this session ended; it is asked again.")
+        again.answers("y")
+        again.turn()
+        assert (again.work / "later.txt").exists()
+    finally:
+        again.end()
+
+
+def test_the_first_minute_works_without_a_key(folder: Path):
+    person = Person(folder)
+    try:
+        person.sees("export ANTHROPIC_API_KEY=")
+        person.sees("Try it now with a simulated model? [y/n] ")
+        person.child.send("y\n")
+        person.says("hello")
+        assert 'heard: "hello"' in person.turn()
+        person.says("/quit")
+        assert person.left() == 0
+    finally:
+        person.end()
+
+
+def test_without_a_key_and_without_a_wish_to_try_it_leaves(folder: Path):
+    person = Person(folder)
+    try:
+        person.sees("[y/n] ")
+        person.child.send("n\n")
+        assert person.left() == 2
+    finally:
+        person.end()
+
+
+def test_a_dumb_terminal_gets_no_escapes(folder: Path):
+    person = Person(folder, "--simulate", TERM="dumb")
+    try:
+        person.says("use list on .")
+        person.sees(" · $")
+        person.says("/quit")
+        person.child.expect(pexpect.EOF)
+        assert "\x1b[31m" not in str(person.child.before)
+    finally:
+        person.end()
+
+
+def test_a_hostile_tool_output_cannot_reach_the_terminal(person: Person):
+    (person.work / "evil.txt").write_text("before\x1b]0;pwned\x07\x1b]52;c;ZXZpbA==\x07\x1b[2Jafter\u202e\n")
+    person.says("use read on evil.txt")
+    person.child.expect_exact(" · $")
+    raw = str(person.child.before)
+
+    assert "beforeafter" in raw
+    assert "\x1b]0;pwned" not in raw
+    assert "\x1b]52" not in raw
+    assert "\u202e" not in raw

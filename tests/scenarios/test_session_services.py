@@ -1,0 +1,313 @@
+"""What a session does beside turns: odd answers, progress, undo, compaction by hand, and leaving things tidy."""
+
+from typing import Any
+
+import anyio
+import pytest
+
+from legato.errors import CallerError, ContextTooLong, RenderError
+from legato.model import JsonObject, Speaker, ToolSpec
+from legato.model.records import TurnOutcome
+from legato.session import Limits, Session, State, World
+from legato.session import events as shown
+from legato.simulation import Fault, FaultKind, Faults, SimulatedTransport, SimulatedWorld
+from legato.store.memory import MemoryStore
+from legato.tools import Tool, ToolContext, ToolKind
+from legato.transcript import Conversation
+from legato.transport import HttpTransport, WireRequest, WireResponse, whole_response
+from session_support import CLAUDE, GPT, PATH, HeldTransport, Library, Workshop, session, told, world
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+class Scripted:
+    """A provider of the Anthropic family that says what a test wants, one answer after the other."""
+
+    def __init__(self, *answers: tuple[list[JsonObject], str]) -> None:
+        self.answers = list(answers)
+        self.sent: list[WireRequest] = []
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        import msgspec
+
+        self.sent.append(request)
+        content, reason = self.answers.pop(0)
+        body = {
+            "id": f"msg_{len(self.sent)}",
+            "type": "message",
+            "role": "assistant",
+            "model": "claude-sonnet-4-5-20250929",
+            "content": content,
+            "stop_reason": reason,
+            "stop_sequence": None,
+            "usage": {"input_tokens": 10, "output_tokens": 5},
+        }
+        return whole_response(200, msgspec.json.encode(body))
+
+
+def text(words: str) -> JsonObject:
+    return {"type": "text", "text": words}
+
+
+# --- odd answers ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_provider_that_only_paused_is_asked_to_go_on() -> None:
+    transport = Scripted(([text("Half of")], "pause_turn"), ([text("the answer")], "end_turn"))
+    async with session(world=world(transport)) as talk:
+        result = await talk.send("Hello")
+    assert (result.outcome, result.steps, result.text) == (TurnOutcome.DONE, 2, "the answer")
+    assert [line for line in told(talk.talk.log) if line.startswith(("human", "ai"))] == [
+        "human: Hello",
+        "ai paused",
+        "human: Continue.",
+        "ai done",
+    ]
+
+
+async def test_an_answer_that_only_thought_says_so_in_a_notice() -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
+    async with session(world=world(Scripted(([thought], "end_turn")))) as talk:
+        turn = talk.send("Hello")
+        notices = [event.text async for event in turn if isinstance(event, shown.Notice)]
+        assert (await turn).outcome is TurnOutcome.DONE
+    assert notices == ["the model thought, but said nothing; ask it to go on"]
+
+
+async def test_truncated_arguments_are_a_failed_call_and_nothing_is_run() -> None:
+    library = Library()
+    transport = SimulatedTransport(SimulatedWorld(faults=Faults([FaultKind.TRUNCATED])))
+    async with session(GPT, tools=[library.read], world=world(transport)) as talk:
+        result = await talk.send("use read_file on a.txt")
+        entries = [entry for entry in talk.talk.entries if entry.speaker is Speaker.TOOL]
+    assert "break off" in str(entries[0].blocks[0])
+    assert library.read_paths == []
+    assert (result.outcome, transport.refusals) == (TurnOutcome.DONE, [])
+
+
+async def test_a_request_that_a_provider_would_refuse_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    from legato.request import Request
+    from legato.wire.contract import Severity, Violation
+
+    found = [Violation("anthropic/made-up", Severity.REFUSED, "messages[0]", "made up for a test")]
+    monkeypatch.setattr(Request, "check", lambda _: found)
+    transport = SimulatedTransport()
+    async with session(world=world(transport)) as talk:
+        with pytest.raises(RenderError, match="would be refused") as caught:
+            await talk.send("Hello")
+        assert talk.state is State.IDLE
+    assert transport.requests == []
+    assert caught.value.facts["violations"][0]["rule"] == "anthropic/made-up"
+    assert told(talk.talk.log)[-1] == "turn 1 ended: failed"
+
+
+# --- what is shown ----------------------------------------------------------------------------------------------------
+
+
+async def test_the_progress_of_a_tool_is_shown_while_it_runs() -> None:
+    async def tell(_: JsonObject, context: ToolContext) -> object:
+        for piece in ("one ", "two"):
+            context.progress(piece)
+            await anyio.sleep(0.001)
+        return "done"
+
+    teller = Tool(spec=ToolSpec("tell_file", "Tell.", PATH), run=tell, kind=ToolKind.READ)
+    async with session(tools=[teller]) as talk:
+        turn = talk.send("use tell_file on a")
+        seen = [event async for event in turn]
+    assert [event.text for event in seen if isinstance(event, shown.ToolProgress)] == ["one ", "two"]
+
+
+async def test_a_step_says_which_calls_it_closed_and_why() -> None:
+    transport = SimulatedTransport(SimulatedWorld(faults=Faults([Fault(FaultKind.CUT, after=7)])))
+    async with session(tools=[Library().read], world=world(transport)) as talk:
+        await talk.send("use read_file on a.txt").ended()
+        turn = talk.send("Hello")
+        steps = [event async for event in turn if isinstance(event, shown.StepStarted)]
+    assert [list(step.closed.values()) for step in steps] == [["not-started"]]
+
+
+# --- history ----------------------------------------------------------------------------------------------------------
+
+
+async def test_undo_takes_messages_and_what_followed_them_out_of_the_view() -> None:
+    async with session(tools=[Library().read]) as talk:
+        assert await talk.undo() is False
+        with pytest.raises(CallerError, match="at least one"):
+            await talk.undo(0)
+        for name in ("one", "two", "three"):
+            await talk.send(f"use read_file on {name}.txt")
+        assert await talk.undo(2) is True
+        assert [entry.text for entry in talk.talk.entries if entry.speaker is Speaker.HUMAN] == [
+            "use read_file on one.txt"
+        ]
+        result = await talk.send("What did the last tool return?")
+        assert "contents of one.txt" in result.text
+        assert await talk.undo(99) is True
+        assert talk.talk.entries == []
+
+
+async def test_history_is_not_changed_under_a_turn() -> None:
+    shop = Workshop()
+    async with session(tools=[shop.hold]) as talk:
+        turn = talk.send("use hold_file on a")
+        await shop.until(lambda: shop.running)
+        for attempt in (talk.undo, talk.compact):
+            with pytest.raises(CallerError, match="a turn is under way"):
+                await attempt()
+        with pytest.raises(CallerError, match="a turn is under way"):
+            talk.resume()
+        shop.release("a")
+        await turn
+
+
+async def test_compaction_by_hand_tells_what_it_did_and_the_conversation_goes_on() -> None:
+    transport = SimulatedTransport()
+    async with session(tools=[Library().read], world=world(transport)) as talk:
+        assert await talk.compact() is None
+        for number in range(12):
+            await talk.send(f"use read_file on {'long-' * 60}{number}.txt")
+        done = await talk.compact()
+        assert done is not None
+        assert done.after < done.before
+        assert (await talk.send("Hello")).outcome is TurnOutcome.DONE
+    assert any(line.startswith("compacted") for line in told(talk.talk.log))
+    assert transport.refusals == []
+
+
+async def test_a_message_that_no_window_holds_is_not_sent() -> None:
+    transport = SimulatedTransport()
+    async with session(GPT, world=world(transport)) as talk:
+        with pytest.raises(ContextTooLong, match="nothing more can be left out") as caught:
+            await talk.send("x" * 1_200_000)
+        assert (talk.state, caught.value.facts["route"]) == (State.IDLE, GPT)
+        assert await talk.undo() is True
+        assert (await talk.send("Hello")).outcome is TurnOutcome.DONE
+    assert len(transport.requests) == 1
+
+
+async def test_a_conversation_that_is_given_is_the_one_that_goes_on() -> None:
+    mine = Conversation()
+    async with session(conversation=mine) as talk:
+        await talk.send("Hello")
+    assert talk.talk is mine
+    assert len(mine) > 0
+
+
+async def test_tools_that_were_offered_with_a_request_are_those_that_its_calls_run_with() -> None:
+    library = Library()
+    transport = HeldTransport(SimulatedTransport())
+    transport.hold(0, after=2)
+    async with session(tools=[library.read], world=world(transport)) as talk:
+        turn = talk.send("use read_file on a.txt")
+        await transport.reached.wait()
+        talk.tools = talk.tools.without(["read_file"])
+        transport.release()
+        await turn
+    assert library.read_paths == ["a.txt"]
+
+
+# --- leaving ----------------------------------------------------------------------------------------------------------
+
+
+async def test_a_session_closes_the_connections_that_it_made_and_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[Any] = []
+
+    async def note(transport: HttpTransport) -> None:
+        closed.append(transport)
+
+    monkeypatch.setattr(HttpTransport, "aclose", note)
+    async with Session(CLAUDE) as own:
+        pass
+    assert closed == [own.world.transport]
+    shared = World(transport=HttpTransport())
+    async with Session(CLAUDE, world=shared):
+        pass
+    assert closed == [own.world.transport]
+
+
+async def test_a_session_can_be_opened_again_and_costs_are_not_counted_twice() -> None:
+    talk = session(store=MemoryStore())
+    async with talk:
+        first = await talk.send("Hello")
+    with pytest.raises(CallerError, match="not open"):
+        talk.send("Hello")
+    async with talk:
+        second = await talk.send("Hello")
+    assert talk.spending.cost == pytest.approx(first.cost + second.cost)
+    assert [line for line in told(talk.talk.log) if line.startswith("opened")] == ["opened 1", "opened 2"]
+
+
+async def test_a_message_that_waits_behind_a_cancelled_turn_is_kept_when_the_session_is_left() -> None:
+    shop = Workshop()
+    async with session(tools=[shop.hold], limits=Limits(grace=30)) as talk:
+        first = talk.send("use hold_file on a")
+        await shop.until(lambda: shop.running)
+        first.cancel()
+        second = talk.send("Hello")
+    assert (await second).outcome is TurnOutcome.CANCELLED
+    assert told(talk.talk.log)[-3:] == [
+        "human: Hello",
+        f"turn 2 began on {CLAUDE}: message",
+        "turn 2 ended: cancelled",
+    ]
+
+
+async def test_when_something_else_breaks_the_session_its_turns_still_come_to_their_ends() -> None:
+    shop = Workshop()
+    talk = session(tools=[shop.hold], limits=Limits(grace=30))
+    turns: list[Any] = []
+
+    async def crash() -> None:
+        raise RuntimeError("a fault of ours")
+
+    with pytest.raises(ExceptionGroup):
+        async with talk:
+            turns.append(talk.send("use hold_file on a"))
+            await shop.until(lambda: shop.running)
+            turns[0].cancel()
+            turns.append(talk.send("Hello"))
+            assert talk._group is not None
+            talk._group.start_soon(crash)
+            await anyio.sleep_forever()
+    assert [(await turn).outcome for turn in turns] == [TurnOutcome.CANCELLED] * 2
+    assert told(talk.talk.log)[-2:] == ["a closed: running-when-cancelled", "turn 1 ended: cancelled"]
+    assert talk.state is State.IDLE
+
+
+async def test_a_crash_while_tools_run_settles_them_first() -> None:
+    shop = Workshop()
+    talk = session(tools=[shop.hold])
+
+    async def crash() -> None:
+        raise RuntimeError("a fault of ours")
+
+    with pytest.raises(ExceptionGroup):
+        async with talk:
+            turn = talk.send("use hold_file on a")
+            await shop.until(lambda: shop.running)
+            assert talk._group is not None
+            talk._group.start_soon(crash)
+            await turn
+    assert told(talk.talk.log)[-2:] == ["a closed: running-when-cancelled", "turn 1 ended: cancelled"]
+    assert talk.state is State.IDLE
+
+
+async def test_turns_that_are_over_are_not_kept_in_memory() -> None:
+    import gc
+    import weakref
+
+    async with session() as talk:
+        turn = talk.send("Hello")
+        await turn
+        gone = weakref.ref(turn)
+        del turn
+        for _ in range(2):
+            await talk.send("Hello")
+        gc.collect()
+        assert gone() is None

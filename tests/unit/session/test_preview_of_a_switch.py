@@ -1,0 +1,76 @@
+"""What a switch would cost, told before it is made."""
+
+import pytest
+
+from legato.model import HostedTool, ToolSpec
+from legato.request import render, resolve
+from legato.session import preview_switch
+from legato.session.tokens import Estimator
+from session_support import CLAUDE, GPT, Library, session
+
+from builders import ai, call, origin, result, talk, thought, user
+from cases import PICTURE
+
+READ = ToolSpec("read", "Read.")
+
+
+def _mixed():
+    return talk(
+        user("look", PICTURE),
+        ai(
+            thought("hm", signature="c2ln"),
+            HostedTool("web_search", {"q": "x"}, "found"),
+            call("toolu_1"),
+            origin=origin(CLAUDE),
+        ),
+        result("toolu_1"),
+        user("and now"),
+    )
+
+
+def test_a_preview_counts_what_would_be_dropped_or_converted() -> None:
+    preview = preview_switch(_mixed(), resolve("deepseek/deepseek-chat"), estimator=Estimator(), tools=[READ])
+    assert preview.route == "deepseek/deepseek-chat"
+    assert preview.losses["foreign-thinking"] == 1
+    assert sum(preview.losses.values()) >= 3, "the thought, the picture and the hosted tool"
+    assert (preview.cold_cache, preview.fits) == (True, True)
+
+
+def test_where_the_conversation_came_from_nothing_is_lost() -> None:
+    preview = preview_switch(_mixed(), resolve(CLAUDE), estimator=Estimator(), tools=[READ])
+    assert "foreign-thinking" not in preview.losses
+
+
+def test_a_preview_says_when_the_conversation_does_not_fit() -> None:
+    long = talk(user("x" * 400_000), ai("ok"), user("go on"))
+    small, large = resolve(GPT), resolve("gemini/gemini-3-pro-preview")
+    estimator = Estimator(count=lambda data: len(data) // 2)
+    assert preview_switch(long, small, estimator=estimator).fits is False
+    assert preview_switch(long, large, estimator=estimator).fits is True
+
+
+def test_a_preview_counts_the_system_prompt_and_the_tools() -> None:
+    conversation, target = talk(user("Hello")), resolve(GPT)
+    bare = preview_switch(conversation, target, estimator=Estimator())
+    full = preview_switch(conversation, target, estimator=Estimator(), tools=[READ], system="Be kind. " * 100)
+    assert full.tokens > bare.tokens + 200
+
+
+def test_a_preview_leaves_no_trace() -> None:
+    conversation = _mixed()
+    first = render(conversation, CLAUDE, tools=[READ]).json()
+    preview_switch(conversation, resolve(GPT), estimator=Estimator(), tools=[READ])
+    again = render(conversation, CLAUDE, tools=[READ])
+    assert (again.json(), again.prefix_change) == (first, None)
+    assert len(conversation) == 4
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_session_previews_a_switch_without_sending_anything() -> None:
+    async with session(tools=[Library().read], system="Be kind.") as one:
+        await one.send("think first, use read_file on a.txt")
+        before = list(one.talk.log)
+        preview = one.preview_switch(GPT)
+        assert (preview.route, preview.fits, one.route) == (GPT, True, CLAUDE)
+        assert list(one.talk.log) == before

@@ -1,0 +1,164 @@
+"""Each setting of the tool history takes effect, and settings that contradict each other are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import anyio
+import pytest
+
+from legato.errors import ConfigError
+from legato.model import CallId
+from legato.model.records import CompactionKind
+from legato.request import resolve, with_capabilities
+from legato.session.history_settings import HistorySettings
+from legato.session.tokens import Estimator
+from legato.session.tool_history import Compaction, ToolHistory
+from legato.session.world import World
+from legato.transcript import Conversation, Exchange
+
+from builders import ai, call, response, talk, tool, units, user
+
+WINDOW = 100_000
+
+
+def at_work(calls: int, tokens: int, *, talk_tokens: int = 0) -> Conversation:
+    """One message, then `calls` calls in answers of their own, each with an output of about so many tokens."""
+    entries: list[Any] = [user("Find the bug.")]
+    for number in range(calls):
+        entries.append(ai("word " * max(talk_tokens * 3 // 4, 1), call(f"c{number}", path=f"{number}.py")))
+        entries.append(tool(response(f"c{number}", f"{number:04d} " * (tokens * 18 // 25))))
+    return talk(*entries)
+
+
+def make_room(conversation: Conversation, *, window: int = WINDOW, **settings: Any) -> Compaction | None:
+    async def ask() -> Compaction | None:
+        target = with_capabilities(resolve("openai/gpt-4o"), window=window)
+        return await ToolHistory(HistorySettings(**settings)).make_room(conversation, target, estimator=Estimator())
+
+    return anyio.run(ask)
+
+
+def stubbed(compaction: Compaction | None) -> list[CallId | None]:
+    return [] if compaction is None else [r.call for r in compaction.records if r.kind is CompactionKind.STUB]
+
+
+def kinds(compaction: Compaction | None) -> set[str]:
+    return set() if compaction is None else {record.kind.value for record in compaction.records}
+
+
+def test_the_defaults_are_those_that_are_promised() -> None:
+    assert HistorySettings() == HistorySettings(
+        max_tool_history_length=6,
+        truncation_threshold=10_000,
+        summary_cap=500,
+        summarization_model=None,
+        high_mark=0.8,
+        low_mark=0.5,
+        ceiling=0.95,
+        min_gain=0.05,
+        clip_length=1_000,
+    )
+
+
+@pytest.mark.parametrize("kept", [0, 2, 6])
+def test_max_tool_history_length_is_how_many_of_the_newest_outputs_stay_whole(kept: int) -> None:
+    conversation = at_work(20, 1_000)
+    every = [call.id for call in conversation.ledger.in_order]
+    assert stubbed(make_room(conversation, max_tool_history_length=kept)) == every[: 20 - kept]
+
+
+def test_truncation_threshold_is_how_many_tokens_of_tool_history_may_stand_before_old_outputs_are_stubbed() -> None:
+    conversation = at_work(20, 1_000)
+    assert make_room(conversation, truncation_threshold=30_000) is None
+    assert kinds(make_room(conversation, truncation_threshold=15_000)) == {"stub"}
+
+
+@pytest.mark.parametrize("cap", [60, 500])
+def test_summary_cap_is_how_many_tokens_a_summary_may_have(cap: int) -> None:
+    compaction = make_room(at_work(100, 20, talk_tokens=900), summary_cap=cap)
+    assert compaction is not None
+    texts = [record.text for record in compaction.records if record.kind is CompactionKind.COVER]
+    longest = max(Estimator().tokens("", text.encode()) for text in texts)
+    assert cap * 0.6 < longest <= cap
+
+
+def test_summarization_model_unset_asks_nobody_and_set_needs_somebody_to_ask() -> None:
+    assert ToolHistory(HistorySettings()).settings.summarization_model is None
+    with pytest.raises(ConfigError, match="in_world"):
+        ToolHistory(HistorySettings(summarization_model="openai/gpt-4o"))
+    settings = HistorySettings(summarization_model="openai/gpt-4o")
+    assert ToolHistory.in_world(World(), settings).settings is settings
+
+
+def test_high_mark_is_where_compaction_begins() -> None:
+    conversation = at_work(60, 20, talk_tokens=1_000)
+    assert make_room(conversation, high_mark=0.8) is None
+    assert kinds(make_room(conversation, high_mark=0.55)) == {"cover"}
+
+
+@pytest.mark.parametrize("low", [0.2, 0.5])
+def test_low_mark_is_how_far_it_goes(low: float) -> None:
+    compaction = make_room(at_work(100, 20, talk_tokens=900), low_mark=low)
+    assert compaction is not None
+    assert (low - 0.03) * WINDOW < compaction.event.after <= low * WINDOW
+
+
+def test_ceiling_is_where_even_the_newest_outputs_are_shortened() -> None:
+    conversation = at_work(6, 15_000)
+    before = 6 * 15_000
+    assert before < 0.95 * WINDOW
+    assert make_room(conversation, ceiling=0.95) is None
+    compaction = make_room(conversation, ceiling=0.85)
+    assert kinds(compaction) == {"clip"}
+    assert compaction is not None
+    assert compaction.event.after <= 0.85 * WINDOW
+    assert compaction.excess == 0
+
+
+def test_min_gain_is_what_a_rewrite_has_to_free() -> None:
+    conversation = at_work(14, 1_500)
+    assert make_room(conversation, min_gain=0.2) is None
+    assert kinds(make_room(conversation, min_gain=0.1)) == {"stub"}
+
+
+@pytest.mark.parametrize("length", [200, 2_000])
+def test_clip_length_is_what_is_left_of_an_output_that_the_ceiling_forces_to_be_clipped(length: int) -> None:
+    conversation = at_work(6, 17_000)
+    compaction = make_room(conversation, clip_length=length)
+    assert compaction is not None
+    clipped = [r.text for r in compaction.records if r.kind is CompactionKind.CLIP]
+    assert len(clipped) == 5  # the last unit stays as it is
+    for text in clipped:
+        assert length * 0.7 < Estimator().tokens("", text.encode()) < length * 1.3
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        ({"low_mark": 0.9}, "low_mark"),
+        ({"high_mark": 0.96}, "high_mark"),
+        ({"ceiling": 1.2}, "ceiling"),
+        ({"low_mark": 0.0}, "low_mark"),
+        ({"min_gain": 0.9}, "min_gain"),
+        ({"min_gain": -0.1}, "min_gain"),
+        ({"max_tool_history_length": -1}, "max_tool_history_length"),
+        ({"truncation_threshold": -1}, "truncation_threshold"),
+        ({"summary_cap": 10}, "summary_cap"),
+        ({"clip_length": 0}, "clip_length"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_by_name(settings: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=named):
+        HistorySettings(**settings)
+
+
+def test_a_stub_keeps_the_place_and_the_id_of_its_call() -> None:
+    conversation = at_work(20, 1_000)
+    before = [unit for unit in units(conversation) if isinstance(unit, Exchange)]
+    compaction = make_room(conversation)
+    assert compaction is not None
+    conversation.apply(conversation.prepare(compaction.records))
+    after = [unit for unit in units(conversation, WINDOW) if isinstance(unit, Exchange)]
+    assert [unit.blocks for unit in after] == [unit.blocks for unit in before]
+    assert [d.call_id for unit in after for d in unit.completions] == [d.call_id for u in before for d in u.completions]
