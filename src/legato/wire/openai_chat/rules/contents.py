@@ -55,7 +55,7 @@ class ContentJudge:
     def _examine_absence(self, index: int, role: str, message: JsonObject, *, has_calls: bool) -> None:
         if role != "assistant":
             self._found.refuse(
-                "openai-chat/null-content", f"messages[{index}].content", f"a {role} message needs a content"
+                "openai-chat/null-content", f"messages[{index}].content", f"a message of the {role} needs a content"
             )
         elif has_calls:
             if not self._profile.takes_null_beside_calls:
@@ -107,4 +107,4 @@ class ContentJudge:
             if role != "tool" or not self._capabilities.result_images:
                 self._found.refuse("openai-chat/image-place", path, "images are taken in user messages only")
         elif profile.part_types is not None and kind not in profile.part_types.get(role, (kind,)):
-            self._found.refuse(profile.part_rule, path, f"a {role} message has no parts of type {brief(kind)} here")
+            self._found.refuse(profile.part_rule, path, f"a message of the {role} has no parts of type {brief(kind)} here")

@@ -98,7 +98,7 @@ class MessageJudge:
                 self._found.refuse(
                     profile.fields_rule,
                     f"messages[{index}].{field}",
-                    f"a {role} message has no field {brief(field)} here",
+                    f"a message of the {role} has no field {brief(field)} here",
                 )
 
     def _examine_order(self, index: int, role: str, message: JsonObject) -> None:
@@ -111,7 +111,7 @@ class MessageJudge:
                 self._found.refuse("mistral/role-order", f"messages[{index}]", "a tool message stands first")
         elif self._profile.follows is not None and role not in self._profile.follows[before]:
             self._found.refuse(
-                "mistral/role-order", f"messages[{index}]", f"a {role} message may not follow a {before} message"
+                "mistral/role-order", f"messages[{index}]", f"a message of the {role} may not follow one of the {before}"
             )
         elif role == "user" and before == "tool" and not self._capabilities.user_after_tool:
             self._found.refuse(
