@@ -208,3 +208,55 @@ def test_a_hostile_tool_output_cannot_reach_the_terminal(person: Person):
     assert "\x1b]0;pwned" not in raw
     assert "\x1b]52" not in raw
     assert "\u202e" not in raw
+
+
+def test_in_a_terminal_one_shot_use_asks_too(folder: Path):
+    person = Person(folder, "--simulate", "-p", 'call shell with {"command": "touch made.txt"}')
+    try:
+        person.sees("│ touch made.txt")
+        person.sees("allow?")
+        person.child.send("y\n")
+        person.sees('shell returned: "[no output]".')
+        assert person.left() == 0
+        assert (person.work / "made.txt").exists()
+    finally:
+        person.end()
+
+
+def test_a_stored_session_is_picked_from_a_list(person: Person, folder: Path):
+    person.says("remember apple_pie")
+    person.turn()
+    person.says("/quit")
+    assert person.left() == 0
+
+    again = Person(folder, "--simulate", "-r")
+    try:
+        again.sees("remember apple_pie")
+        again.sees("number (Enter for none): ")
+        again.child.send("1\n")
+        again.sees("goes on:")
+        again.says("/quit")
+        assert again.left() == 0
+    finally:
+        again.end()
+
+
+def test_a_server_and_the_settings_of_a_project_are_asked_for_before_anything_starts(folder: Path):
+    work = folder / "work"
+    work.mkdir()
+    (work / "legato.toml").write_text('[approval]\nmode = "never"\n')
+    (work / ".mcp.json").write_text('{"mcpServers": {"evil": {"command": "touch", "args": ["started.txt"]}}}')
+    person = Person(folder, "--simulate")
+    try:
+        person.sees('│ approval.mode = "never"')
+        person.sees("trust this file?")
+        person.child.send("n\n")
+        person.sees("│ touch started.txt")
+        person.sees("start it?")
+        person.child.send("n\n")
+        person.sees("approval ask")
+        person.says("/quit")
+        assert person.left() == 0
+        assert not (work / "started.txt").exists()
+    finally:
+        person.end()

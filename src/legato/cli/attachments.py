@@ -1,0 +1,94 @@
+"""`@file` in a message: the file goes along with it.
+
+In:  what a person typed.
+Out: the blocks of a message, files first and the person's words last, and what could not be attached.
+
+Only what a person typed is looked at, never text that came from a pipe, a file or a command. A word that begins with @
+and names no file is just a word.
+"""
+
+from __future__ import annotations
+
+import base64
+import mimetypes
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from legato.model import Block, Media, MediaKind, Text
+
+_MENTION = re.compile(r"(?:(?<=\s)|^)@(?:\"([^\"]+)\"|(\S+))")
+_TRAILING = ".,;:!?)]}'\""
+_MAX_TEXT = 256 * 1024
+_MAX_MEDIA = 5 * 1024 * 1024
+_MEDIA = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
+
+
+class Message(NamedTuple):
+    """A message ready to be sent, and notes for the one who typed it."""
+
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...]
+
+
+def read_message(text: str, folder: Path) -> Message:
+    """`text` with the files that it mentions."""
+    blocks: list[Block] = []
+    notes: list[str] = []
+    for path in dict.fromkeys(_mentioned(text, folder)):
+        try:
+            blocks.append(_attach(path, folder))
+            notes.append(f"attached {_name(path, folder)}")
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            notes.append(f"not attached: {_name(path, folder)}: {reason}")
+    return Message((*blocks, Text(text)), tuple(notes))
+
+
+def _mentioned(text: str, folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for match in _MENTION.finditer(text):
+        quoted, word = match.groups()
+        for name in (quoted,) if quoted else (word, word.rstrip(_TRAILING)):
+            path = folder / Path(name).expanduser()
+            if name and _is_there(path):
+                found.append(path)
+                break
+    return found
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False  # a word that cannot be a path
+
+
+def _name(path: Path, folder: Path) -> str:
+    return path.relative_to(folder).as_posix() if path.is_relative_to(folder) else str(path)
+
+
+def _attach(path: Path, folder: Path) -> Block:
+    name = _name(path, folder)
+    if path.is_dir():
+        names = sorted(f"{item.name}/" if item.is_dir() else item.name for item in path.iterdir())
+        return Text(f"The folder {name} holds:\n" + "\n".join(names))
+    if not path.is_file():
+        raise ValueError("it is neither a file nor a folder")
+    mime = mimetypes.guess_type(path.name)[0] or ""
+    if mime in _MEDIA:
+        return _media(path, mime, name)
+    data = path.read_bytes()
+    if b"\0" in data[:8192]:
+        raise ValueError("it is a binary file")
+    text = data[:_MAX_TEXT].decode("utf-8-sig", "replace")
+    cut = "" if len(data) <= _MAX_TEXT else f"\n[cut: the file has {len(data):,} bytes]"
+    return Text(f"The file {name}:\n\n{text}{cut}")
+
+
+def _media(path: Path, mime: str, name: str) -> Media:
+    size = path.stat().st_size
+    if size > _MAX_MEDIA:
+        raise ValueError(f"it has {size:,} bytes; at most {_MAX_MEDIA:,} are sent")
+    kind = MediaKind.DOCUMENT if mime == "application/pdf" else MediaKind.IMAGE
+    return Media(kind=kind, mime=mime, data=base64.b64encode(path.read_bytes()).decode(), name=name)

@@ -1,0 +1,142 @@
+"""`legato config`: the settings, where each comes from, and what a project may set."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from legato.cli.exits import ExitCode
+
+_config = click.option("--config", "file", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
+
+
+@click.group(short_help="Show the settings and where each comes from.")
+def config() -> None:
+    """Show the settings, where each comes from, and agree to those of a project.
+
+    Later places win: your file, the project's file, the environment, flags.
+    """
+
+
+@config.command(short_help="Show every setting.")
+@_config
+@click.option("--origin", is_flag=True, help="Say where each setting comes from.")
+@click.option("--all", "shows_all", is_flag=True, help="Also settings that nobody changed.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object: by setting, its value and origin.")
+def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> None:
+    """Show the settings that hold in this folder. Keys are hidden."""
+    import msgspec
+
+    from legato.cli.settings_files import load
+    from legato.cli.settings_layers import BUILT_IN, every_setting
+    from legato.cli.terminal.reveal import reveal_line
+
+    loaded = load(config=file)
+    rows = {
+        key: (_hidden(key, value), loaded.origins.get(key, BUILT_IN))
+        for key, value in every_setting(loaded.settings)
+        if shows_all or as_json or origin or key in loaded.origins
+    }
+    if as_json:
+        plain = {key: {"value": value, "origin": place} for key, (value, place) in rows.items()}
+        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        return
+    for key, (value, place) in rows.items():
+        told = "" if value is None else msgspec.json.encode(value).decode()
+        said = f"{key} = {told}" if value is not None else f"# {key} is not set"
+        click.echo(reveal_line(f"{said}  # {place}" if origin else said))
+    if not rows:
+        click.echo(f"Nothing is set; {loaded.user_file} does not exist or is empty.", err=True)
+    for key in loaded.withheld:
+        click.echo(f"not used, because nobody agreed to {loaded.project_file} yet: {reveal_line(key)}", err=True)
+
+
+@config.command(short_help="Show where settings are read from.")
+@_config
+def path(file: Path | None) -> None:
+    """Show the files that settings are read from, and whether they exist."""
+    from legato.cli.settings_files import PROJECT_NAMES, find_upward, user_file
+
+    user = user_file(file)
+    project = find_upward(PROJECT_NAMES, Path.cwd())
+    click.echo(f"user     {user}{'' if user.exists() else '  (does not exist)'}")
+    none = f"none ({' or '.join(PROJECT_NAMES)}, in this folder or above)"
+    click.echo(f"project  {project or none}")
+
+
+@config.command(short_help="Begin a settings file.")
+@_config
+def init(file: Path | None) -> None:
+    """Write a settings file with examples, all of them comments; an existing one is not touched."""
+    from legato.cli.settings_files import user_file
+    from legato.cli.settings_write import EXAMPLE, write_file
+
+    place = user_file(file)
+    if place.exists():
+        raise click.UsageError(f"{place} exists already; edit it, or name another file with --config")
+    write_file(place, EXAMPLE)
+    click.echo(str(place))
+
+
+@config.command(short_help="Agree to what this project's files want.")
+@_config
+@click.option("--yes", is_flag=True, help="Agree without being asked.")
+def trust(file: Path | None, yes: bool) -> int:
+    """Show what this project's settings and MCP servers want beyond harmless settings, and agree to it.
+
+    The agreement holds for this folder and for exactly what is shown; what changes is asked for again.
+    """
+    from legato.cli.mcp_servers import describe, find_servers
+    from legato.cli.project import withheld_lines
+    from legato.cli.settings_files import load
+    from legato.cli.trust import Trust
+
+    keeper = Trust()
+    loaded = load(config=file)
+    servers = find_servers(Path.cwd(), keeper)
+    if not loaded.withheld and not servers.unknown:
+        click.echo("There is nothing to agree to here.", err=True)
+        return ExitCode.OK
+    if loaded.withheld:
+        click.echo(f"{loaded.project_file} wants to set:")
+        for line in withheld_lines(loaded):
+            click.echo(f"  │ {line}")
+    for server in servers.unknown:
+        for line in describe(server):
+            click.echo(line)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("nobody is there to agree; give --yes")
+        click.confirm("Agree to all of this?", abort=True)
+    if loaded.withheld and loaded.project_file is not None:
+        keeper.remember_file(loaded.project_file)
+    for server in servers.unknown:
+        if servers.path is not None:
+            keeper.remember(servers.path.parent, server.digest)
+    click.echo("Agreed.", err=True)
+    return ExitCode.OK
+
+
+def _hidden(key: str, value: Any) -> Any:
+    """`value` without secrets: the name of a variable is none, a key is."""
+    from legato.diagnostics import HIDDEN, Redactor
+
+    if key.startswith("keys."):
+        return value if isinstance(value, str) and value.startswith("$") else HIDDEN
+    return _without_headers(Redactor().value(value), HIDDEN)
+
+
+def _without_headers(value: Any, hidden: str) -> Any:
+    """`value` without what stands in headers: tokens have many names there."""
+    if isinstance(value, list):
+        return [_without_headers(item, hidden) for item in cast("list[Any]", value)]
+    if not isinstance(value, dict):
+        return value
+    table = cast("dict[str, Any]", value)
+    headers = table.get("headers")
+    if isinstance(headers, dict):
+        table = {**table, "headers": dict.fromkeys(cast("dict[str, Any]", headers), hidden)}
+    return {name: _without_headers(item, hidden) for name, item in table.items()}

@@ -1,0 +1,230 @@
+"""`legato sessions`: what is stored, and what can be done with it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from legato.cli.exits import ExitCode
+
+if TYPE_CHECKING:
+    from legato.store import SessionSummary, Store
+
+T = TypeVar("T")
+
+_config = click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
+
+
+@click.group(invoke_without_command=True, short_help="List, show, export or delete stored sessions.")
+@_config
+@click.pass_context
+def sessions(ctx: click.Context, config: Path | None) -> None:
+    """List, show, export, check or delete stored sessions. Without a command they are listed.
+
+    A session is named by its id, or by the beginning or the end of it.
+    """
+    ctx.obj = config
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_sessions)
+
+
+@sessions.command("list", short_help="List the sessions, the one written last first.")
+@click.option("--here", is_flag=True, help="Only those of this folder.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, help="At most so many.", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@click.pass_obj
+def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_json: bool = False) -> None:
+    """List the sessions, the one written last first."""
+    from legato.cli.resuming import as_rows
+    from legato.cli.terminal.cells import table
+    from legato.cli.terminal.screen import Screen
+
+    folder = Path.cwd().resolve()
+    found = _in_store(config, lambda store: store.list())
+    chosen = [one for one in found if not here or one.cwd == str(folder)][:limit]
+    if as_json:
+        for one in chosen:
+            _print_json(one)
+        return
+    if not chosen:
+        click.echo("No session is stored here yet." if here else "No session is stored yet.", err=True)
+        return
+    screen = Screen(sys.stdout)
+    width = screen.width if sys.stdout.isatty() else 1_000
+    for line in table(as_rows(chosen, folder, width=width), width=width):
+        screen.line(line)
+
+
+@sessions.command(short_help="Show what was said in a session.")
+@click.argument("session")
+@click.option("--json", "as_json", is_flag=True, help="The facts about it, as JSON.")
+@click.pass_obj
+def show(config: Path | None, session: str, as_json: bool) -> None:
+    """Show what was said in a session, and what its tools returned, in a few lines each."""
+    from legato.cli.session_page import page
+    from legato.transcript import Conversation
+
+    async def look(store: Store) -> tuple[SessionSummary, Conversation]:
+        summary = await _find(store, session)
+        return summary, Conversation(() if as_json else await store.read(summary.id))
+
+    summary, talk = _in_store(config, look)
+    if as_json:
+        _print_json(summary)
+        return
+    for line in page(summary, talk):
+        click.echo(line)
+
+
+@sessions.command(short_help="Write a session as a file.")
+@click.argument("session")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
+@click.option("--format", "form", default="legato", show_default=True, help="legato, claude-code, codex, or a request.")
+@click.option("--model", metavar="ROUTE", help="The route that a request body is for.")
+@click.pass_obj
+def export(config: Path | None, session: str, output: Path | None, form: str, model: str | None) -> None:
+    """Write a session as a file, to standard output unless -o names one. A Legato log can be imported again."""
+    from legato.formats import write
+    from legato.transcript import Conversation
+
+    async def dump(store: Store) -> tuple[bytes, list[str]]:
+        summary = await _find(store, session)
+        if form == "legato":
+            return b"".join([line async for line in store.export(summary.id)]), []
+        written = write(Conversation(await store.read(summary.id)), form, model=model)
+        return written.data, [str(loss) for loss in written.losses]
+
+    data, losses = _in_store(config, dump)
+    if output is None:
+        sys.stdout.buffer.write(data)
+    elif output.exists():
+        raise click.UsageError(f"{output} exists already; name another file")
+    else:
+        output.write_bytes(data)
+        output.chmod(0o600)
+    for loss in losses:
+        click.echo(f"not carried: {loss}", err=True)
+
+
+@sessions.command(short_help="Forget sessions for good.")
+@click.argument("names", metavar="SESSION...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.pass_obj
+def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
+    """Forget sessions for good."""
+
+    async def find(store: Store) -> list[SessionSummary]:
+        return [await _find(store, name) for name in names]
+
+    async def forget(store: Store) -> None:
+        for summary in found:
+            await store.delete(summary.id)
+
+    found = _in_store(config, find)
+    told = ", ".join(one.id for one in found)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise click.UsageError("nobody is there to confirm it; give --yes")
+        click.confirm(f"Forget {told} for good?", abort=True, err=True)
+    _in_store(config, forget)
+    click.echo(f"Forgotten: {told}", err=True)
+
+
+@sessions.command(short_help="Copy a session.")
+@click.argument("session")
+@click.option("--at", type=click.IntRange(min=0), metavar="N", help="Copy only the first N records.")
+@click.pass_obj
+def fork(config: Path | None, session: str, at: int | None) -> None:
+    """Copy a session, or its beginning; the id of the copy is printed."""
+
+    async def copy(store: Store) -> str:
+        return await store.fork((await _find(store, session)).id, at=at)
+
+    click.echo(_in_store(config, copy))
+
+
+@sessions.command(short_help="Give a session a title.")
+@click.argument("session")
+@click.argument("title")
+@click.pass_obj
+def rename(config: Path | None, session: str, title: str) -> None:
+    """Give a session a title, which lists show instead of the first words said."""
+
+    async def name(store: Store) -> None:
+        await store.annotate((await _find(store, session)).id, {"title": title or None})
+
+    _in_store(config, name)
+
+
+@sessions.command(short_help="Look for damage.")
+@click.argument("session", required=False)
+@click.pass_obj
+def check(config: Path | None, session: str | None) -> int:
+    """Look at every stored byte of a session, or of all. Exit status: 0 if all is well, 7 if something is damaged."""
+    from legato.cli.terminal.cells import one_line
+    from legato.store import Problem
+
+    async def look(store: Store) -> list[Problem]:
+        return list(await store.check(None if session is None else (await _find(store, session)).id))
+
+    problems = _in_store(config, look)
+    for problem in problems:
+        place = " ".join(
+            part
+            for part in (
+                problem.session or "",
+                f"record {problem.sequence}" if problem.sequence is not None else "",
+            )
+            if part
+        )
+        click.echo(one_line(f"{place}: {problem.message}" if place else problem.message))
+    click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)} found." if problems else "All is well.", err=True)
+    return ExitCode.SESSION if problems else ExitCode.OK
+
+
+@sessions.command(short_help="Copy the whole store into a file.")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.pass_obj
+def backup(config: Path | None, file: Path) -> None:
+    """Copy the whole store into a new SQLite FILE, also while sessions are being written."""
+
+    async def copy(store: Store) -> None:
+        from legato.store.sqlite import SqliteStore
+
+        if not isinstance(store, SqliteStore):
+            raise click.UsageError("only the SQLite store copies itself; use the database's own tools for this one")
+        await store.backup(file)
+
+    _in_store(config, copy)
+    click.echo(f"Copied to {file}.", err=True)
+
+
+def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
+    """Do `work` with the store that the settings name."""
+    from legato.cli.running import run
+    from legato.cli.settings_files import load
+    from legato.store import open_store
+
+    place = load(config=config).settings.store
+
+    async def main() -> T:
+        async with open_store(place) as store:
+            return await work(store)
+
+    return run(main)
+
+
+async def _find(store: Store, name: str) -> SessionSummary:
+    from legato.cli.resuming import find_session
+
+    return await find_session(store, name)
+
+
+def _print_json(summary: SessionSummary) -> None:
+    import msgspec
+
+    click.echo(msgspec.json.encode(summary).decode())

@@ -1,0 +1,76 @@
+"""What may stand behind the cursor: commands, routes, profiles, formats, files."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from legato.cli.slash import COMMANDS
+from legato.cli.surroundings import profiles_of
+from legato.cli.terminal.prompt import Suggestion
+from legato.cli.workbench import Workbench
+from legato.tools import Mode
+
+_FILE = re.compile(r"(?:(?<=\s)|^)@(\S*)\Z")
+_MAX_FILES = 50
+
+
+class Suggestions:
+    """Suggestions for one workbench; called with the text before the cursor."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._arguments: dict[str, Callable[[], Iterable[str]]] = {
+            "/model": self._routes,
+            "/lint": self._routes,
+            "/route": lambda: profiles_of(bench.settings),
+            "/approval": lambda: [mode.value for mode in Mode],
+        }
+
+    def __call__(self, text: str) -> Iterator[Suggestion]:
+        """What `text` may become."""
+        if text.startswith("/") and "\n" not in text:
+            yield from self._commands(text)
+        elif match := _FILE.search(text):
+            yield from self._files(match[1])
+
+    def _commands(self, text: str) -> Iterator[Suggestion]:
+        name, space, argument = text.partition(" ")
+        if not space:
+            for command in COMMANDS.values():
+                if command.name.startswith(name):
+                    yield Suggestion(command.name, len(text), command.summary)
+            return
+        for item in self._arguments.get(name, tuple)():
+            if item.startswith(argument) or item.partition("/")[2].startswith(argument):
+                yield Suggestion(item, len(argument))
+
+    def _routes(self) -> Iterator[str]:
+        """Routes of profiles first, then one for each provider whose key is there, or that needs none."""
+        bench = self._bench
+        named = [route.name for profile in profiles_of(bench.settings).values() for route in profile.routes]
+        providers = bench.world.catalogue.providers
+        reachable = [
+            f"{name}/{provider.example}"
+            for name, provider in providers.items()
+            if provider.example
+            and (bench.settings.simulate or not provider.keys or bench.world.keys.find(name) is not None)
+        ]
+        yield from dict.fromkeys([*named, *reachable])
+
+    def _files(self, begun: str) -> Iterator[Suggestion]:
+        folder, _, start = begun.rpartition("/")
+        place = self._bench.folder / Path(f"{folder}/" if folder or begun.startswith("/") else ".").expanduser()
+        try:
+            with os.scandir(place) as entries:
+                found = sorted(
+                    f"{entry.name}/" if entry.is_dir() else entry.name
+                    for entry in entries
+                    if entry.name.startswith(start) and (start.startswith(".") or not entry.name.startswith("."))
+                )
+        except OSError:
+            return
+        for name in found[:_MAX_FILES]:
+            yield Suggestion(name, len(start))

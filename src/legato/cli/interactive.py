@@ -1,0 +1,264 @@
+"""The conversation in a terminal: prompt, turn, prompt, until somebody leaves.
+
+Ctrl-C cancels the turn and keeps the session; at an empty prompt, twice, it leaves (130). SIGTERM and a closed terminal
+end the turn, save and leave (143, 129). What is typed while a turn runs joins it at its next step.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import deque
+from functools import partial
+
+import anyio
+
+from legato.cli.attachments import read_message
+from legato.cli.exits import ExitCode, line_of
+from legato.cli.recent import show_recent
+from legato.cli.signals import ENDING, heeding
+from legato.cli.slash import COMMANDS, Leave, Next, Reopen, run_command
+from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.prompt import Prompt
+from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.show import TurnShow
+from legato.cli.terminal.styles import Style
+from legato.cli.terminal.typing_ahead import Keyboard
+from legato.cli.terminal.words import dollars, tokens
+from legato.cli.user_shell import run_for_person
+from legato.cli.workbench import Workbench
+from legato.errors import CallerError, LegatoError, StoreError
+from legato.model import CallId
+from legato.routing import Profile
+from legato.session import Session, Turn, events
+
+_TICK = 0.2
+"""seconds between two looks at the status line"""
+
+
+class Stage:
+    """What an approver and a conversation share: the screen, who may write to it, and who reads the keys."""
+
+    def __init__(self, screen: Screen) -> None:
+        self.screen = screen
+        self.gate = Gate()
+        self.keyboard = Keyboard()
+        self.turn: Turn | None = None
+
+    async def take(self) -> None:
+        """A question is about to be asked: it gets the screen and the keys."""
+        await self.gate.close()
+        await self.keyboard.lend()
+        self.screen.status("")
+        self.screen.fresh_line()
+
+    def give_back(self) -> None:
+        """The question is answered, or withdrawn."""
+        self.keyboard.take_back()
+        self.gate.open()
+
+    def interrupt(self) -> None:
+        """Cancel the turn."""
+        if self.turn is not None:
+            self.turn.cancel()
+
+
+class Interactive:
+    """One run of the interactive program."""
+
+    def __init__(
+        self, bench: Workbench, stage: Stage, *, prompt: Prompt, servers: dict[str, str] | None = None
+    ) -> None:
+        self.bench = bench
+        bench.watch, bench.noted = self.watch, self.note
+        self.screen = stage.screen
+        self.servers = servers or {}
+        self._stage = stage
+        self._prompt = prompt
+        self._show = TurnShow(stage.screen, bench.settings.show, edits=bench.edits)
+        self._session: Session | None = None
+        self._waiting: deque[str] = deque()
+        """lines that were typed during a turn and could not join it"""
+        self._asking: anyio.CancelScope | None = None
+        self._shell: anyio.CancelScope | None = None
+        self._interrupts = 0
+        self._ended_by: int | None = None
+
+    @property
+    def session(self) -> Session:
+        """The session that is open."""
+        assert self._session is not None, "no session is open"
+        return self._session
+
+    @property
+    def below(self) -> str:
+        """What stands below the prompt."""
+        if self._session is None:
+            return ""
+        spent = self.session.spending
+        used = f" · {tokens(spent.usage)} · {dollars(spent.cost)}" if spent.by_route else ""
+        return f"{self.session.route} · {self.bench.approval.mode}{used}"
+
+    async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
+        """Talk until somebody leaves; the exit code."""
+        async with heeding(self._react):
+            following: Leave | Reopen = Reopen(session_id)
+            while isinstance(following, Reopen):
+                following = await self._next_session(following, profile)
+                profile = None
+        return self._ended_by or following.code
+
+    async def _next_session(self, wanted: Reopen, profile: Profile | None) -> Leave | Reopen:
+        """Go on in another session; if it cannot be opened, in the one before it."""
+        before = self._session
+        try:
+            return await self._with_session(wanted.session_id, profile)
+        except StoreError as error:
+            if before is None:
+                raise
+            self.screen.line(one_line(error.message), Style.RED)
+            self._session = None
+            return Reopen(before.id)
+
+    async def _with_session(self, session_id: str | None, profile: Profile | None) -> Leave | Reopen:
+        async with self.bench.open(session_id, profile=profile or self._present()) as session:
+            self._session = session
+            if session_id is not None:
+                show_recent(session, self.screen)
+            following = await self._converse()
+        store = self.bench.store
+        if store is not None and session_id is None and session.id is not None and not session.talk.entries:
+            await store.delete(session.id)  # nothing was said, so there is nothing to come back to
+        return following
+
+    def _present(self) -> Profile | None:
+        """Who answers in a session that takes the place of this one."""
+        return None if self._session is None else self._session.router.pending or self._session.router.profile
+
+    async def _converse(self) -> Leave | Reopen:
+        if self.session.parked:
+            self._show.note("A question was open when this session ended; it is asked again.", Style.YELLOW)
+            await self._follow(self.session.resume())
+        while self._ended_by is None:
+            said = self._waiting.popleft() if self._waiting else await self._ask()
+            following = await self._take(said) if isinstance(said, str) else said
+            if following is not None:
+                return following
+        return Leave(self._ended_by)
+
+    async def _ask(self) -> str | Leave:
+        """What the person says next, or that they leave."""
+        self.screen.fresh_line()
+        try:
+            with anyio.CancelScope() as self._asking:
+                said = await self._prompt.message(default=self._stage.keyboard.ahead.take())
+                self._interrupts = 0
+                return said.strip()
+        except EOFError:
+            return Leave()
+        except KeyboardInterrupt:
+            self._interrupts += 1
+        finally:
+            self._asking = None
+        if self._ended_by is not None or self._interrupts > 1:
+            return Leave(self._ended_by or ExitCode.INTERRUPTED)
+        if self._interrupts:
+            self.screen.line("Press Ctrl-C again to leave.", Style.DIM)
+        return ""
+
+    async def _take(self, said: str) -> Next:
+        """Do what a line asks for."""
+        if not said:
+            return None
+        if said.startswith("/"):
+            return await run_command(self, said)
+        if said.startswith("!"):
+            await self._run(said[1:].strip())
+            return None
+        message = read_message(said, self.bench.folder)
+        for note in message.notes:
+            self.screen.line(note, Style.DIM)
+        try:
+            turn = self.session.send(*message.blocks)
+        except CallerError as error:
+            self.screen.line(error.message, Style.RED)
+            return None
+        await self._follow(turn)
+        return None
+
+    async def _run(self, command: str) -> None:
+        if not command:
+            return
+        with anyio.CancelScope() as self._shell:
+            entry = await run_for_person(command, folder=self.bench.folder, screen=self.screen)
+            await self.session.journal.record(entry)
+        self._shell = None
+
+    # --- a turn ---
+
+    async def _follow(self, turn: Turn) -> None:
+        """Show a turn to its end; what is typed meanwhile is heard."""
+        stage = self._stage
+        stage.turn = turn
+        self._show.begin(self.session.route)
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(stage.keyboard.listen, partial(self._heard, group))
+                group.start_soon(self._tick)
+                async for event in turn:
+                    await stage.gate.passed()
+                    self._show.show(event)
+                group.cancel_scope.cancel()
+            await turn
+        except LegatoError as error:
+            self._show.note(line_of(error), Style.RED)
+        finally:
+            stage.turn = None
+            self.screen.status("")
+
+    async def _tick(self) -> None:
+        while True:
+            self._show.typed = self._stage.keyboard.ahead.typed
+            if self._stage.gate.is_open:
+                self._show.tick()
+            await anyio.sleep(_TICK)
+
+    def _heard(self, group: anyio.abc.TaskGroup, line: str) -> None:
+        """A line was typed while a turn runs."""
+        turn, said = self._stage.turn, line.strip()
+        command = COMMANDS.get(said.partition(" ")[0])
+        if command is not None and command.at_once:
+            self._show.end_text()
+            group.start_soon(run_command, self, said)
+        elif said.startswith(("/", "!")) or turn is None or turn.is_done:
+            self._waiting.append(said)
+            self._show.note(f"› {said} (after this turn)")
+        else:
+            self.session.send(*read_message(said, self.bench.folder).blocks)
+            self._show.note(f"› {said} (joins at the next step)")
+
+    def watch(self, call: CallId, event: events.Event) -> None:
+        """Show in a few words what a subagent does."""
+        if isinstance(event, events.ToolBegan) and self._stage.gate.is_open:
+            self._show.note(f"  subagent: {event.name}")
+
+    def note(self, text: str) -> None:
+        """A line about something beside the conversation."""
+        self._show.note(text)
+
+    # --- signals ---
+
+    def _react(self, number: signal.Signals) -> None:
+        is_end = number in ENDING
+        if is_end:
+            self._ended_by = ENDING[number]
+        turn = self._stage.turn
+        if turn is not None:
+            turn.cancel()
+            if is_end:
+                turn.cancel()  # nobody waits for tools now
+        elif self._shell is not None:
+            self._shell.cancel()
+        elif self._asking is not None:
+            self._interrupts += not is_end
+            self._asking.cancel()

@@ -1,0 +1,92 @@
+"""The servers of `.mcp.json`: which of them may be started, after a person was asked once for each.
+
+Starting a server means running what the project's file says. The answer is remembered for this folder and for exactly
+this command, URL and environment; a changed line asks again. Where nobody can be asked, a server that was never agreed
+to is left out, and that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from legato.cli.settings_files import find_upward
+from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reveal import reveal_line
+from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.styles import Style
+from legato.cli.trust import Trust
+from legato.tools.mcp import McpServer, load_mcp_config
+
+MCP_FILE = ".mcp.json"
+
+
+class Servers(NamedTuple):
+    """The servers of a project: those that may start, and those that nobody agreed to."""
+
+    path: Path | None
+    agreed: list[McpServer]
+    unknown: list[McpServer]
+
+
+def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
+    """The servers that count for `folder`: of the nearest `.mcp.json`."""
+    path = find_upward((MCP_FILE,), folder)
+    if path is None:
+        return Servers(None, [], [])
+    known = trust or Trust()
+    agreed: list[McpServer] = []
+    unknown: list[McpServer] = []
+    for server in load_mcp_config(path):
+        (agreed if known.knows(path.parent, server.digest) else unknown).append(server)
+    return Servers(path, agreed, unknown)
+
+
+async def ask_for_servers(
+    servers: Servers, *, screen: Screen, reader: LineReader, trust: Trust | None = None
+) -> list[McpServer]:
+    """Ask about the servers that nobody agreed to yet; those that may start now."""
+    agreed = list(servers.agreed)
+    if servers.path is None:
+        return agreed
+    keeper = trust or Trust()
+    for server in servers.unknown:
+        for line in describe(server):
+            screen.line(line)
+        answer = await _answer(reader, f"{reveal_line(server.name)}: start it? [y] yes, always here  [o] once  [n] no ")
+        if answer == "y":
+            keeper.remember(servers.path.parent, server.digest)
+        if answer in ("y", "o"):
+            agreed.append(server)
+        else:
+            screen.line(f"{reveal_line(server.name)} is not started.", Style.DIM)
+    return agreed
+
+
+def describe(server: McpServer) -> list[str]:
+    """What starting `server` would do, with nothing hidden."""
+    verb = "reach" if server.url else "run"
+    lines = [f"{MCP_FILE} of this project wants to {verb} the MCP server {reveal_line(server.name)}:"]
+    lines.append(f"  │ {reveal_line(server.shown)}")
+    if server.cwd:
+        lines.append(f"  │ in {reveal_line(server.cwd)}")
+    lines += [f"  │ {reveal_line(name)}={reveal_line(value)}" for name, value in server.env.items()]
+    lines += [f"  │ {reveal_line(name)}: {reveal_line(value)}" for name, value in server.headers.items()]
+    return lines
+
+
+def left_out(servers: Sequence[McpServer]) -> str:
+    """What is said where nobody can be asked."""
+    names = ", ".join(reveal_line(server.name) for server in servers)
+    return f"not started, because nobody agreed to it yet: {names}; `legato config trust` asks"
+
+
+async def _answer(reader: LineReader, question: str) -> str:
+    while True:
+        try:
+            answer = (await reader.line(question)).strip().lower()[:1]
+        except (EOFError, KeyboardInterrupt):
+            return "n"
+        if answer in ("y", "o", "n"):
+            return answer

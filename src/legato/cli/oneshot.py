@@ -1,0 +1,199 @@
+"""One message, one answer, an exit code: for scripts, pipes and quick questions.
+
+In:  a prompt, and what standard input holds.
+Out: the answer on standard output, everything else on standard error.
+
+The exit code says how it went: 0 answered, 4 every route refused, 5 answered, but a tool was not run because nobody
+was there to allow it, 6 a limit was reached, 130 and 143 cancelled by a signal. Nothing here loads the prompt of an
+interactive conversation.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+from msgspec import Struct
+
+from legato.cli.attachments import read_message
+from legato.cli.exits import ExitCode, code_of, line_of
+from legato.cli.outputs import Failure, Output, Pending, Report
+from legato.cli.signals import ENDING, heeding
+from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.show import TurnShow
+from legato.cli.workbench import Workbench
+from legato.errors import CallerError, LegatoError
+from legato.model import Block, CallId, ClosureReason, Text
+from legato.model.records import TurnOutcome
+from legato.routing import Profile
+from legato.session import Session, Turn, events
+
+MAX_STDIN = 10 * 1024 * 1024
+_SILENCE = 3.0
+"""seconds without anything on standard input until a person is told what is waited for"""
+
+
+class Question(Struct, frozen=True):
+    """What is asked: the blocks of one message, and notes about what was attached to it."""
+
+    blocks: tuple[Block, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_question(prompt: str | None, folder: Path, *, tell: Callable[[str], None]) -> Question:
+    """The prompt with the files it mentions, and standard input behind it; raises `CallerError` if both are empty."""
+    piped = read_stdin(tell)
+    message = read_message(prompt, folder) if prompt is not None and prompt.strip() else None
+    if message is None and not piped.strip():
+        raise CallerError("there is nothing to ask; give a prompt with -p, or something on standard input")
+    if message is None:
+        return Question((Text(piped),))
+    *attached, said = message.blocks
+    if piped.strip() and isinstance(said, Text):
+        said = Text(f"{said.text}\n\n{piped}")
+    return Question((*attached, said), message.notes)
+
+
+def read_stdin(tell: Callable[[str], None]) -> str:
+    """What standard input holds, if it is not a terminal. Who forgot to close it is told why nothing happens."""
+    try:
+        if sys.stdin.isatty():
+            return ""
+        if _is_silent(sys.stdin, _SILENCE):
+            tell("waiting for standard input; close it with < /dev/null if there is nothing to read")
+        data = sys.stdin.buffer.read(MAX_STDIN + 1)
+    except (AttributeError, OSError, ValueError):
+        return ""  # there is no standard input
+    if len(data) > MAX_STDIN:
+        raise CallerError(f"standard input holds more than {MAX_STDIN:,} bytes; name the file in the prompt instead")
+    return data.decode("utf-8", "replace")
+
+
+def _is_silent(stream: TextIO, seconds: float) -> bool:
+    """Whether nothing can be read for so long, not even the end."""
+    try:
+        return not select.select([stream.fileno()], [], [], seconds)[0]
+    except (OSError, ValueError):
+        return False  # nothing to wait for: it is no file
+
+
+class OneShot:
+    """One run. `tell` writes a line for a person; `gate` is closed while somebody is asked a question."""
+
+    def __init__(
+        self,
+        bench: Workbench,
+        output: Output,
+        *,
+        show: TurnShow | None,
+        tell: Callable[[str], None],
+        gate: Gate | None = None,
+    ) -> None:
+        self._bench = bench
+        bench.watch, bench.noted = self.watch, tell
+        self._output = output
+        self._show = show
+        self._tell = tell
+        self._gate = gate or Gate()
+        self._turn: Turn | None = None
+        self._signal: signal.Signals | None = None
+        self._pending: list[Pending] = []
+
+    async def run(self, question: Question, *, session_id: str | None = None, profile: Profile | None = None) -> int:
+        """Ask, and write what comes; the exit code."""
+        async with heeding(self._react), self._bench.open(session_id, profile=profile) as session:
+            self._opened(session)
+            for note in question.notes:
+                self._tell(note)
+            report = await self._ask(session, question)
+            self._output.result(report)
+            return report.exit_code
+
+    def watch(self, call: CallId, event: events.Event) -> None:
+        """See what a subagent does: only what could not be allowed matters here."""
+        self._note_pending(event)
+
+    def interrupt(self) -> None:
+        """Cancel the turn, as Ctrl-C does."""
+        self._react(signal.SIGINT)
+
+    async def _ask(self, session: Session, question: Question) -> Report:
+        turn = self._turn = session.send(*question.blocks)
+        if self._signal is not None:
+            turn.cancel()
+        if self._show is not None:
+            self._show.begin(session.route)
+        async for event in turn:
+            await self._gate.passed()
+            self._note_pending(event)
+            self._output.event(event)
+            if self._show is not None:
+                self._show.show(event)
+        try:
+            result = await turn
+        except LegatoError as error:
+            message = line_of(error)
+            self._tell(message)
+            return Report(
+                outcome=TurnOutcome.FAILED.value,
+                text="",
+                exit_code=code_of(error),
+                session=session.id,
+                route=session.route,
+                approvals_needed=tuple(self._pending),
+                error=Failure(type(error).__name__, message),
+            )
+        return Report(
+            outcome=result.outcome.value,
+            text=result.text,
+            exit_code=self._code(result.outcome),
+            session=session.id,
+            route=result.route,
+            steps=result.steps,
+            usage=result.usage,
+            cost=result.cost,
+            detail=result.detail,
+            approvals_needed=tuple(self._pending),
+        )
+
+    def _opened(self, session: Session) -> None:
+        self._output.opened(
+            {
+                "session": session.id,
+                "route": session.route,
+                "cwd": str(self._bench.folder),
+                "approval": self._bench.approval.mode.value,
+                "tools": [tool.name for tool in session.tools],
+            }
+        )
+
+    def _note_pending(self, event: events.Event) -> None:
+        is_ended = isinstance(event, events.ToolEnded)
+        if is_ended and event.response.reason is ClosureReason.APPROVAL_UNAVAILABLE:
+            self._pending.append(Pending(event.call, event.name))
+            hint = f"allow it with --approval, or with a rule such as approval.allow = [{event.name!r}]"
+            self._tell(f"{event.name} was not run: it needs an approval, and nobody is there to give it; {hint}")
+
+    def _code(self, outcome: TurnOutcome) -> ExitCode | int:
+        match outcome:
+            case TurnOutcome.DONE:
+                return ExitCode.APPROVAL_NEEDED if self._pending else ExitCode.OK
+            case TurnOutcome.LIMIT:
+                return ExitCode.LIMIT
+            case TurnOutcome.CANCELLED:
+                return ENDING.get(self._signal or signal.SIGINT, ExitCode.INTERRUPTED)
+            case TurnOutcome.FAILED:
+                return ExitCode.FAILURE
+
+    def _react(self, number: signal.Signals) -> None:
+        """A signal cancels the turn; the second one, or one that ends the program, waits for no tool."""
+        hurried = self._signal is not None or number in ENDING
+        self._signal = number
+        if self._turn is not None:
+            self._turn.cancel()
+            if hurried:
+                self._turn.cancel()

@@ -1,0 +1,190 @@
+"""What a one-shot run writes to standard output: text, one JSON value, or a line of JSON for each event.
+
+Only the answer goes there; all else goes to standard error. The JSON forms carry `"schema": 1`; a change that could
+break a reader gets another number. docs/command-line.md describes them.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Protocol, TextIO
+
+import msgspec
+from msgspec import Struct
+
+from legato.cli.terminal.filter import TerminalFilter
+from legato.model import Usage
+from legato.session import events
+
+SCHEMA = 1
+
+
+class OutputFormat(StrEnum):
+    """What standard output holds."""
+
+    TEXT = "text"
+    JSON = "json"
+    STREAM_JSON = "stream-json"
+
+
+class Pending(Struct, frozen=True):
+    """A call that was not run because nobody was there to allow it."""
+
+    call: str
+    tool: str
+
+
+class Failure(Struct, frozen=True):
+    """What made the run fail: the kind of error, and a line about it."""
+
+    type: str
+    message: str
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """How a one-shot run ended."""
+
+    outcome: str
+    text: str
+    exit_code: int
+    session: str | None = None
+    route: str = ""
+    steps: int = 0
+    usage: Usage = Usage()
+    cost: float = 0.0
+    detail: str = ""
+    approvals_needed: tuple[Pending, ...] = ()
+    error: Failure | None = None
+
+
+class Output(Protocol):
+    """Who writes to standard output."""
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """The session is open; `facts` describe it."""
+        ...
+
+    def event(self, event: events.Event) -> None:
+        """Something happened."""
+        ...
+
+    def result(self, report: Report) -> None:
+        """The run is over."""
+        ...
+
+
+def output_for(form: OutputFormat, stream: TextIO) -> Output:
+    """The writer of that form."""
+    match form:
+        case OutputFormat.TEXT:
+            return TerminalText(stream) if stream.isatty() else PipedText(stream)
+        case OutputFormat.JSON:
+            return OneJson(stream)
+        case OutputFormat.STREAM_JSON:
+            return JsonLines(stream)
+
+
+class PipedText:
+    """The last answer, as it is, when it is complete: what a program behind a pipe wants."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """Nothing is written."""
+
+    def event(self, event: events.Event) -> None:
+        """Nothing is written."""
+
+    def result(self, report: Report) -> None:
+        """The answer."""
+        if report.text:
+            self._stream.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
+
+
+class TerminalText:
+    """Every answer as it comes: what a person in front of a terminal wants."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._filter = TerminalFilter()
+        self._at_start = True
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """Nothing is written."""
+
+    def event(self, event: events.Event) -> None:
+        """More of the answer."""
+        if isinstance(event, events.Said):
+            self._write(self._filter.feed(event.text))
+        elif isinstance(event, events.CallsMade | events.TurnEnded):
+            self._end()
+
+    def result(self, report: Report) -> None:
+        """The end of the last line."""
+        self._end()
+
+    def _end(self) -> None:
+        self._write(self._filter.flush())
+        if not self._at_start:
+            self._write("\n")
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._at_start = text.endswith("\n")
+            self._stream.write(text)
+            self._stream.flush()
+
+
+class OneJson:
+    """One JSON value at the end."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """Nothing is written."""
+
+    def event(self, event: events.Event) -> None:
+        """Nothing is written."""
+
+    def result(self, report: Report) -> None:
+        """The report."""
+        self._stream.write(_line({"schema": SCHEMA, "event": "result", **_plain(report)}))
+
+
+class JsonLines:
+    """A line for each event, the last one being the result."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """The first line."""
+        self._write({"schema": SCHEMA, "event": "session", **facts})
+
+    def event(self, event: events.Event) -> None:
+        """One line."""
+        self._write({"schema": SCHEMA, **_plain(event)})
+
+    def result(self, report: Report) -> None:
+        """The last line."""
+        self._write({"schema": SCHEMA, "event": "result", **_plain(report)})
+
+    def _write(self, value: dict[str, Any]) -> None:
+        self._stream.write(_line(value))
+        self._stream.flush()
+
+
+def _plain(value: Struct) -> dict[str, Any]:
+    plain = msgspec.to_builtins(value)
+    # Structs leave out what has its default; a reader of usage wants every number.
+    for name in ("usage",):
+        usage = getattr(value, name, None)
+        if isinstance(usage, Usage):
+            plain[name] = {field: getattr(usage, field) for field in Usage.__struct_fields__}
+    return plain
+
+
+def _line(value: dict[str, Any]) -> str:
+    return msgspec.json.encode(value).decode() + "\n"

@@ -1,0 +1,71 @@
+"""A stored session as lines for a person: who said what, and what the tools returned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.folding import fold
+from legato.cli.terminal.words import result_text, subject_of
+from legato.model import (
+    Authority,
+    Block,
+    Code,
+    Entry,
+    HostedTool,
+    Media,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+)
+from legato.store import SessionSummary
+from legato.transcript import Conversation
+
+_LINES = 20
+_RESULT_LINES = 6
+
+
+def page(summary: SessionSummary, talk: Conversation) -> Iterator[str]:
+    """The session, a few lines for each entry."""
+    yield f"{summary.id}  {one_line(summary.title)}"
+    yield f"  begun {_moment(summary.created)}, written {_moment(summary.updated)}, {summary.records} records"
+    for name, value in (("route", summary.route), ("folder", summary.cwd), ("copied from", summary.parent or "")):
+        if value:
+            yield f"  {name}: {one_line(value)}"
+    for entry in talk.entries:
+        yield ""
+        yield from _entry(entry)
+
+
+def _entry(entry: Entry) -> Iterator[str]:
+    if entry.speaker is not Speaker.TOOL:
+        who = "instruction" if entry.authority is Authority.INSTRUCTION else entry.speaker.value
+        model = f" ({one_line(entry.origin.served or entry.origin.asked)})" if entry.origin is not None else ""
+        yield f"[{who}{model}]"
+    for block in entry.blocks:
+        yield from _block(block)
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Text():
+            yield from fold(block.text, _LINES)
+        case Thinking():
+            yield f"(thought: {one_line(block.text)[:200]})"
+        case ToolCall():
+            yield f"● {one_line(block.name)} {one_line(subject_of(block.arguments))[:300]}"
+        case ToolResponse():
+            yield from (f"  {line}" for line in fold(result_text(block), _RESULT_LINES))
+        case Media():
+            yield f"[{block.kind} {one_line(block.name or block.mime)}]"
+        case Code():
+            yield from (f"  {line}" for line in fold(block.code, _LINES))
+        case HostedTool():
+            yield f"● {one_line(block.name)} (run by the provider)"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))

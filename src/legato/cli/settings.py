@@ -1,0 +1,159 @@
+"""The settings: what can be set, and the one value that all places together give.
+
+    built-in  <  user's file  <  project's file  <  environment  <  flags
+
+A later place wins, setting by setting. Tables of named things (profiles, keys, providers) are joined name by name;
+lists of approval rules are joined, because a project must not be able to drop a rule that its user made. `model` and
+`route` both say who answers: the later one wins over the other.
+
+A project's file was written by whoever wrote the project. What it sets is used freely only where it can do no harm; the
+rest is withheld until a person has said that the file is trusted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from legato.cli.terminal.show import ShowSettings
+from legato.cli.terminal.styles import ColorChoice
+from legato.errors import ConfigError
+from legato.model import Options, ThinkingPolicy
+from legato.session.history_settings import HistorySettings
+from legato.tools import Mode
+from legato.transport import Timeouts
+
+
+class _Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    pass
+
+
+class ApprovalSettings(_Table, frozen=True):
+    """What may run without asking."""
+
+    mode: Mode = Mode.ASK
+    allow: tuple[str, ...] = ()
+    ask: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    timeout: float | None = None
+    """seconds after which a question that nobody answers is withdrawn"""
+
+
+class LimitSettings(_Table, frozen=True):
+    """How far one message may go."""
+
+    max_turns: int | None = None
+    """requests for one message"""
+    max_cost: float | None = None
+    """dollars for one session"""
+    parallel: int = 8
+    """tools that run at once"""
+    grace: float = 3.0
+    """seconds that a tool has to stop when it is told to"""
+
+
+class ToolSettings(_Table, frozen=True):
+    """The tools that come with Legato."""
+
+    disabled: tuple[str, ...] = ()
+    shell_seconds: int = 120
+    """after which a command is ended, unless the model asks for more"""
+    hide: tuple[str, ...] = ()
+    """further environment variables that commands must not see"""
+    subagents: bool = True
+    subagent: str | None = None
+    """the route of subagents; unset: the route that answers"""
+
+
+class McpSettings(_Table, frozen=True):
+    """The servers of `.mcp.json`."""
+
+    enabled: bool = True
+    seconds: float = 30.0
+    """that a server has to answer when it is started"""
+
+
+class Settings(_Table, frozen=True):
+    """Every setting."""
+
+    model: str | None = None
+    """the route that answers"""
+    route: str | None = None
+    """the profile that chooses who answers"""
+    system: str | None = None
+    """takes the place of the built-in system prompt"""
+    append_system: str = ""
+    """is put behind the system prompt"""
+    store: str | None = None
+    """where sessions stay: a path, or a URL; unset: the platform's data folder"""
+    color: ColorChoice = ColorChoice.AUTO
+    simulate: bool = False
+    """simulated providers in this process: no key, no network"""
+    approval: ApprovalSettings = ApprovalSettings()
+    limits: LimitSettings = LimitSettings()
+    tools: ToolSettings = ToolSettings()
+    mcp: McpSettings = McpSettings()
+    show: ShowSettings = ShowSettings()
+    history: HistorySettings = HistorySettings()
+    thinking: ThinkingPolicy = ThinkingPolicy()
+    options: Options = Options()
+    timeouts: Timeouts = Timeouts()
+    keys: dict[str, str] = {}
+    """provider = key, or `$NAME` for an environment variable"""
+    endpoints: dict[str, str] = {}
+    """provider = base URL"""
+    profiles: dict[str, dict[str, Any]] = {}
+    providers: dict[str, dict[str, Any]] = {}
+    """providers that the catalogue does not know, or what is different about one that it does"""
+    families: tuple[dict[str, Any], ...] = ()
+
+
+JOINED = frozenset({"approval.allow", "approval.ask", "approval.deny", "families", "tools.disabled", "tools.hide"})
+"""lists to which every place adds"""
+
+FREE = frozenset(
+    {"model", "route", "profiles", "system", "append_system", "color", "show", "history", "thinking", "options",
+     "tools.disabled", "tools.hide", "approval.ask", "approval.deny"}
+)  # fmt: skip
+"""what a project's file may set without being trusted: nothing here runs anything, reaches a new place, or costs more
+than the user allowed"""
+
+ENVIRONMENT = {
+    "LEGATO_MODEL": "model",
+    "LEGATO_ROUTE": "route",
+    "LEGATO_SYSTEM": "system",
+    "LEGATO_STORE": "store",
+    "LEGATO_COLOR": "color",
+    "LEGATO_SIMULATE": "simulate",
+    "LEGATO_APPROVAL": "approval.mode",
+    "LEGATO_MAX_TURNS": "limits.max_turns",
+    "LEGATO_MAX_COST": "limits.max_cost",
+}
+"""settings that the environment may hold"""
+
+CONFIG_VARIABLE = "LEGATO_CONFIG"
+
+
+def is_free(key: str) -> bool:
+    """Whether a project's file may set `key` without being trusted."""
+    return any(key == free or key.startswith(f"{free}.") for free in FREE)
+
+
+def build(table: dict[str, Any], place: str) -> Settings:
+    """`table` as settings; raises `ConfigError` that names the place of a value that does not fit."""
+    try:
+        return msgspec.convert(table, Settings)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{place}: {_in_words(error)}") from None
+    except ConfigError as error:  # settings that do not fit together
+        raise ConfigError(f"{place}: {error.message}") from None
+
+
+def _in_words(error: msgspec.ValidationError) -> str:
+    """msgspec's message with our own way to name a setting."""
+    told, _, path = str(error).partition(" - at `$.")
+    named = path.rstrip("`")
+    first = told[:1].lower() + told[1:]
+    return f"{named}: {first}" if named else first

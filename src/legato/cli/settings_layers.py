@@ -1,0 +1,191 @@
+"""From places to settings: read each, check its names, lay one over the other, and remember who said what.
+
+A name that means nothing is an error that says where it stands and what is near it: a setting that is misspelled and
+silently ignored is worse than one that is refused.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from types import NoneType
+from typing import Any, cast, get_args, get_origin
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import fields
+
+from legato.cli.settings import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, is_free
+from legato.errors import ConfigError
+
+BUILT_IN = "built-in"
+_OURS = ("LEGATO_DEBUG", "LEGATO_LIVE", "LEGATO_GOLDEN", "LEGATO_HYPOTHESIS")
+"""variables with our prefix that are no settings"""
+
+
+class Layer(Struct, frozen=True):
+    """What one place sets, by dotted name; `place` is what a person is told about it."""
+
+    place: str
+    values: dict[str, Any]
+
+
+class Loaded(Struct, frozen=True):
+    """The settings, where each one comes from, and what a project's file set that is not trusted."""
+
+    settings: Settings
+    origins: dict[str, str]
+    withheld: dict[str, Any] = {}
+    user_file: Path = Path()
+    project_file: Path | None = None
+
+
+def read_file(path: Path) -> Layer:
+    """What the file at `path` sets; nothing if it does not exist."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return Layer(str(path), {})
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}") from None
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not TOML: {error}") from None
+    values = dict(_flatten(table, Settings, place=str(path)))
+    build(_nest(values), str(path))  # what does not fit is said here, where its place is known
+    return Layer(str(path), values)
+
+
+def read_environment(environment: Mapping[str, str]) -> list[Layer]:
+    """What the environment sets, a layer for each variable."""
+    layers: list[Layer] = []
+    for name, value in sorted(environment.items()):
+        if name in ENVIRONMENT and value:
+            layers.append(_from_text(ENVIRONMENT[name], value, place=f"the environment variable {name}"))
+        elif name.startswith("LEGATO_") and name != CONFIG_VARIABLE and not name.startswith(_OURS):
+            near = get_close_matches(name, [*ENVIRONMENT, CONFIG_VARIABLE], n=1, cutoff=0.8)
+            if near and name not in ENVIRONMENT:
+                raise ConfigError(f"the environment variable {name} sets nothing; did you mean {near[0]}?")
+    return layers
+
+
+def read_flags(flags: Mapping[str, tuple[str, Any]]) -> list[Layer]:
+    """What was given on the command line: by setting, the flag and its value."""
+    layers = [Layer(f"the flag {flag}", {key: value}) for key, (flag, value) in flags.items() if value is not None]
+    for layer in layers:
+        build(_nest(layer.values), layer.place)
+    return layers
+
+
+def merge(layers: list[Layer], *, project: str | None = None, is_trusted: bool = False) -> Loaded:
+    """All layers as one, the last first. `project` names the layer that is not trusted unless `is_trusted`."""
+    values: dict[str, Any] = {"options.stream": True}  # a person reads along
+    origins: dict[str, str] = {}
+    withheld: dict[str, Any] = {}
+    for layer in layers:
+        if {"model", "route"} <= layer.values.keys():
+            raise ConfigError(f"{layer.place}: model and route both say who answers; set one of them")
+        for key, value in layer.values.items():
+            if layer.place == project and not is_trusted and not is_free(key):
+                withheld[key] = value
+                continue
+            _lay(key, value, values, origins, layer.place)
+    settings = build(_nest(values), "the settings together")
+    return Loaded(settings, origins, withheld)
+
+
+def _lay(key: str, value: Any, values: dict[str, Any], origins: dict[str, str], place: str) -> None:
+    if key in JOINED and key in values:
+        values[key] = [*values[key], *value]
+        origins[key] = f"{origins[key]}, {place}"
+        return
+    values[key], origins[key] = value, place
+    rival = {"model": "route", "route": "model"}.get(key)
+    if rival is not None:
+        values.pop(rival, None)
+        origins.pop(rival, None)
+
+
+def every_setting(settings: Settings) -> Iterator[tuple[str, Any]]:
+    """Each setting by its dotted name, with its value."""
+    yield from _flatten(cast("dict[str, Any]", msgspec.to_builtins(_whole(settings))), Settings, place=BUILT_IN)
+
+
+def _whole(value: Any) -> Any:
+    """A struct as a table with all of its fields, also those that have their default."""
+    if isinstance(value, Struct):
+        return {field.name: _whole(getattr(value, field.name)) for field in fields(value)}
+    return value
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
+
+
+def _flatten(table: Mapping[str, Any], kind: type[Struct], *, place: str, above: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted names and values; raises `ConfigError` for a name that means nothing."""
+    known = {field.name: field.type for field in fields(kind)}
+    for name, value in table.items():
+        key = f"{above}{name}"
+        if name not in known:
+            raise ConfigError(f"{place}: there is no setting {key!r}{_near(name, above, list(known))}")
+        inner = _struct_of(known[name])
+        if inner is not None and isinstance(value, Mapping):
+            yield from _flatten(cast("Mapping[str, Any]", value), inner, place=place, above=f"{key}.")
+        elif _is_named(known[name]) and isinstance(value, Mapping):
+            yield from ((f"{key}.{item}", content) for item, content in cast("Mapping[str, Any]", value).items())
+        else:
+            yield key, value
+
+
+def _near(name: str, above: str, known: list[str]) -> str:
+    near = get_close_matches(name, known, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {above + near[0]!r}?"
+    elsewhere = [key for key, _ in every_setting(Settings()) if key.rpartition(".")[2] == name]
+    if elsewhere:
+        return f"; did you mean {elsewhere[0]!r}?"
+    return f"; known here are {', '.join(sorted(known))}"
+
+
+def _struct_of(kind: Any) -> type[Struct] | None:
+    return kind if isinstance(kind, type) and issubclass(kind, Struct) else None
+
+
+def _is_named(kind: Any) -> bool:
+    """Whether a setting is a table of named things, each of which is a setting of its own."""
+    return get_origin(kind) is dict
+
+
+def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Dotted names as tables again. The name of a thing may hold dots itself, so only known tables are opened."""
+    root: dict[str, Any] = {}
+    for key, value in values.items():
+        table, kind, rest = root, cast(Any, Settings), key
+        while _struct_of(kind) is not None and "." in rest:
+            name, _, rest = rest.partition(".")
+            table = table.setdefault(name, {})
+            kind = next(field.type for field in fields(kind) if field.name == name)
+        table[rest] = value
+    return root
+
+
+def _from_text(key: str, text: str, *, place: str) -> Layer:
+    """A setting given as text, such as a number in an environment variable."""
+    kind = _type_of(key)
+    try:
+        value = msgspec.convert(text, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{place}: {key}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+    return Layer(place, {key: msgspec.to_builtins(value)})
+
+
+def _type_of(key: str) -> Any:
+    kind: Any = Settings
+    for name in key.split("."):
+        kind = next(field.type for field in fields(kind) if field.name == name)
+    # An empty text is not None: `str | None` is read as text.
+    plain = [one for one in get_args(kind) if one is not NoneType]
+    return plain[0] if len(plain) == 1 and NoneType in get_args(kind) else kind

@@ -1,0 +1,62 @@
+"""Change the user's file: add a rule, or begin a file. Comments and order of what is there stay."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, cast
+
+from legato.errors import ConfigError
+
+EXAMPLE = """\
+# Settings of Legato; `legato config show --origin` tells what holds and why.
+
+# Who answers: a route, provider/model ...
+# model = "anthropic/claude-sonnet-4-5"
+
+# ... or a profile that chooses among several.
+# route = "work"
+# [profiles.work]
+# policy = "failover"          # manual, round-robin, failover
+# routes = ["anthropic/claude-sonnet-4-5", "openai/gpt-5.1", "mistral/mistral-large-latest"]
+
+# Keys are found in the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...); another variable is named with a $.
+# [keys]
+# anthropic = "$MY_ANTHROPIC_KEY"
+
+# [approval]
+# mode = "ask"                 # ask, edits, plan, never
+# allow = ["shell(git status *)", "write(docs/**)"]
+# deny = ["shell(git push *)"]
+"""
+
+
+def add_rule(path: Path, effect: str, rule: str) -> None:
+    """Add `rule` to the list `approval.<effect>` of the file at `path`; a rule that is there is not added again."""
+    import tomlkit
+    from tomlkit.exceptions import ParseError
+
+    try:
+        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+    except (ParseError, OSError) as error:
+        raise ConfigError(f"{path} cannot be changed: {error}") from None
+    approval = cast("dict[str, Any]", document.setdefault("approval", tomlkit.table()))
+    rules = cast("list[str]", approval.setdefault(effect, tomlkit.array()))
+    if rule in rules:
+        return
+    rules.append(rule)
+    write_file(path, tomlkit.dumps(document))
+
+
+def write_file(path: Path, text: str) -> None:
+    """Put `text` into a file, whole or not at all; only its owner can read it."""
+    place = path.resolve() if path.is_symlink() else path
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, place)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from None

@@ -1,0 +1,232 @@
+"""From a command line to a conversation: settings, store, session, servers, and then one of the two faces.
+
+Whatever has to be asked before (trust this project, start this server, pick a session, try it simulated) is asked here.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from legato import __version__
+from legato.cli.exits import ExitCode
+from legato.cli.mcp_servers import ask_for_servers, find_servers, left_out
+from legato.cli.oneshot import OneShot, Question, read_question
+from legato.cli.outputs import OutputFormat, output_for
+from legato.cli.project import ask_to_trust, withheld_note
+from legato.cli.resuming import find_session, last_of_folder, pick_session
+from legato.cli.running import run
+from legato.cli.settings_files import load, state_folder
+from legato.cli.settings_layers import Loaded
+from legato.cli.surroundings import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
+from legato.cli.terminal.approver import TerminalApprover
+from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.reading import PlainReader
+from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.show import TurnShow
+from legato.cli.terminal.styles import Style
+from legato.cli.workbench import Workbench
+from legato.routing import Profile
+from legato.store import Store, open_store
+from legato.tools import Tool
+from legato.tools.mcp import McpServer, connect_mcp
+
+
+class Start(Struct, frozen=True, kw_only=True):
+    """What the command line asks for. `flags` are settings: by name, the flag and its value."""
+
+    prompt: str | None
+    is_one_shot: bool
+    output: str
+    continues: bool
+    resume: str | None
+    forks: bool
+    config: Path | None
+    stores: bool
+    is_quiet: bool
+    flags: dict[str, tuple[str, Any]]
+
+
+class Chosen(NamedTuple):
+    """The session that goes on (None begins one), and who answers in it."""
+
+    session_id: str | None
+    profile: Profile | None = None
+
+
+def start(wanted: Start) -> int:
+    """Run the conversation that `wanted` describes; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still shows the others
+    folder = Path.cwd().resolve()
+    loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
+    if not wanted.is_one_shot:
+        return run(lambda: _interactive(wanted, loaded, folder))
+    screen = Screen(sys.stderr, loaded.settings.color)
+    # Before the event loop begins: a person must be able to interrupt the wait for standard input.
+    question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
+    return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
+
+
+# --- one shot ---------------------------------------------------------------------------------------------------------
+
+
+async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Question, screen: Screen) -> int:
+    def tell(text: str) -> None:
+        screen.line(f"legato: {one_line(text)}")
+
+    try:
+        profile = who_answers(loaded.settings)
+    except NothingSetUp:
+        if wanted.resume is None and not wanted.continues:
+            screen.line(f"legato: {NOTHING_SET_UP}")
+            return ExitCode.USAGE
+        profile = None
+    if loaded.withheld:
+        tell(withheld_note(loaded))
+    gate = Gate()
+    is_person_there = sys.stdin.isatty() and sys.stderr.isatty()
+    async with AsyncExitStack() as stack:
+        servers = find_servers(folder) if loaded.settings.mcp.enabled else None
+        if servers is not None and servers.unknown:
+            tell(left_out(servers.unknown))
+        remote, failures = await stack.enter_async_context(_connected(loaded, servers.agreed if servers else []))
+        for name, reason in failures.items():
+            tell(f"MCP server {name}: {reason}")
+        store = await _store(wanted, loaded, stack)
+        chosen = await _choose(wanted, loaded, store, folder, screen=screen)
+        world = await stack.enter_async_context(open_world(loaded.settings))
+        bench = Workbench(
+            loaded, world, chosen.profile or profile or who_answers(loaded.settings), folder=folder, store=store,
+            remote=remote,
+        )  # fmt: skip
+        output = output_for(OutputFormat(wanted.output), sys.stdout)
+        show = None if wanted.is_quiet else TurnShow(screen, loaded.settings.show, edits=bench.edits, answers=False)
+        shot = OneShot(bench, output, show=show, tell=tell, gate=gate)
+        if is_person_there:
+            bench.approval.approver = TerminalApprover(
+                screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
+            )
+        return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
+
+
+# --- interactive ------------------------------------------------------------------------------------------------------
+
+
+async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
+    # Only here: a prompt with editing and completion takes a while to load.
+    from legato.cli.completion import Suggestions
+    from legato.cli.interactive import Interactive, Stage
+    from legato.cli.terminal.prompt import Prompt
+
+    screen = Screen(sys.stdout, loaded.settings.color)
+    reader = PlainReader(screen)
+    if await ask_to_trust(loaded, screen=screen, reader=reader):
+        loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
+    async with AsyncExitStack() as stack:
+        store = await _store(wanted, loaded, stack)
+        chosen = await _choose(wanted, loaded, store, folder, screen=screen)
+        if wanted.resume is not None and chosen.session_id is None:
+            return ExitCode.OK  # the picker was left without a choice
+        profile = chosen.profile
+        if profile is None:
+            try:
+                profile = who_answers(loaded.settings)
+            except NothingSetUp:
+                screen.line(NOTHING_SET_UP)
+                if not await _wants_simulation(reader):
+                    return ExitCode.USAGE
+                loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))
+                profile = who_answers(loaded.settings)
+        agreed: list[McpServer] = []
+        if loaded.settings.mcp.enabled:
+            agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
+        remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
+        world = await stack.enter_async_context(open_world(loaded.settings))
+        stage = Stage(screen)
+        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
+        prompt = Prompt(
+            suggest=Suggestions(bench),
+            history=state_folder() / "history",
+            has_colour=screen.has_colour,
+        )
+        bench.approval.approver = TerminalApprover(
+            screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
+        )
+        chat = Interactive(bench, stage, prompt=prompt, servers=_conditions(agreed, remote, failures))
+        prompt.below = lambda: chat.below
+        _greet(screen, loaded, profile)
+        return await chat.run(chosen.session_id, profile=profile)
+
+
+def _greet(screen: Screen, loaded: Loaded, profile: Profile) -> None:
+    who = profile.routes[0].name if len(profile.routes) == 1 else f"{profile.name} ({profile.policy})"
+    screen.line(f"legato {__version__} · {who} · approval {loaded.settings.approval.mode} · /help", Style.DIM)
+    if loaded.settings.simulate:
+        screen.line(
+            "Simulated providers: no key, no network. Try: use list on . — then /model mistral/mistral-large-latest",
+            Style.DIM,
+        )
+
+
+async def _wants_simulation(reader: PlainReader) -> bool:
+    try:
+        answer = await reader.line("Try it now with a simulated model? [y/n] ")
+    except (EOFError, KeyboardInterrupt):
+        return False
+    return answer.lower().startswith("y")
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+async def _store(wanted: Start, loaded: Loaded, stack: AsyncExitStack) -> Store | None:
+    return await stack.enter_async_context(open_store(loaded.settings.store)) if wanted.stores else None
+
+
+async def _choose(wanted: Start, loaded: Loaded, store: Store | None, folder: Path, *, screen: Screen) -> Chosen:
+    """Which session goes on, if any, and who answers in it: who was named now, else who answered last."""
+    if store is None or not (wanted.continues or wanted.resume is not None):
+        return Chosen(None)
+    if wanted.continues:
+        summary = await last_of_folder(store, folder)
+    elif wanted.resume:
+        summary = await find_session(store, wanted.resume)
+    else:
+        picked = await pick_session(store, folder, screen=screen, reader=PlainReader(screen))
+        if picked is None:
+            return Chosen(None)
+        summary = picked
+    session_id = await store.fork(summary.id) if wanted.forks else summary.id
+    is_named = any(wanted.flags.get(name, ("", None))[1] is not None for name in ("model", "route"))
+    return Chosen(session_id, None if is_named else route_again(loaded.settings, summary.route))
+
+
+@asynccontextmanager
+async def _connected(
+    loaded: Loaded, servers: list[McpServer]
+) -> AsyncGenerator[tuple[tuple[Tool, ...], dict[str, str]]]:
+    """The tools of `servers` while they are connected, and what is wrong with those that are not."""
+    if not servers:
+        yield (), {}
+        return
+    async with connect_mcp(servers, seconds=loaded.settings.mcp.seconds) as connected:
+        yield connected.tools, connected.failures
+
+
+def _conditions(servers: list[McpServer], tools: tuple[Tool, ...], failures: dict[str, str]) -> dict[str, str]:
+    """How each server is doing, in words."""
+    told: dict[str, str] = {}
+    for server in servers:
+        count = sum(tool.name.startswith(f"mcp__{server.name}__") for tool in tools)
+        told[server.name] = failures.get(server.name) or f"connected, {count} tool{'s' * (count != 1)}"
+    return told

@@ -1,0 +1,129 @@
+"""Settings as the library's own values: whom can be reached, with which keys, and who answers first.
+
+With nothing set up, the first provider whose key is in the environment answers. With no key at all a person is told
+how to set one up, and that simulated providers need none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from difflib import get_close_matches
+from typing import Any
+
+from legato.cli.settings import Settings
+from legato.errors import ConfigError, LegatoError
+from legato.request import Catalogue, default_catalogue
+from legato.routing import Profile, only, read_profiles
+from legato.session import World
+from legato.transport import HttpTransport, KeyRing
+
+SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
+"""who answers where everything is simulated and nobody else was named"""
+
+_FIRST = ("anthropic", "openai", "gemini", "mistral", "kimi", "deepseek")
+"""asked first, of several providers whose keys are there"""
+
+NOTHING_SET_UP = (
+    "nobody is there to answer: no key of a provider was found, and no model is configured.\n"
+    "  Set a key, for example:      export ANTHROPIC_API_KEY=...   (or OPENAI_API_KEY, MISTRAL_API_KEY, ...)\n"
+    "  or name a model of your own: legato -m ollama/qwen3\n"
+    "  or try it without any key:   legato --simulate\n"
+    "  `legato doctor` says what is there, `legato config init` begins a configuration"
+)
+
+
+class NothingSetUp(ConfigError):
+    """There is no key and no configuration: nobody could answer."""
+
+
+@asynccontextmanager
+async def open_world(settings: Settings, environment: Mapping[str, str] | None = None) -> AsyncGenerator[World]:
+    """The world of these settings; its connections are closed at the end."""
+    catalogue = catalogue_of(settings)
+    keys = key_ring(settings, catalogue, environment)
+    if settings.simulate:
+        from legato.simulation import SimulatedTransport, SimulatedWorld
+
+        simulated = SimulatedTransport(SimulatedWorld(catalogue=catalogue), timeouts=settings.timeouts)
+        # No key is used: simulated providers need none, and none must be able to leave.
+        yield World(transport=simulated, catalogue=catalogue, keys=KeyRing({}, {}, catalogue))
+        return
+    async with HttpTransport(settings.timeouts) as transport:
+        yield World(transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints)
+
+
+def catalogue_of(settings: Settings) -> Catalogue:
+    """The packaged catalogue with what the settings add."""
+    extra: dict[str, Any] = {"providers": settings.providers, "families": list(settings.families)}
+    return default_catalogue().extended(extra, source="the settings") if any(extra.values()) else default_catalogue()
+
+
+def key_ring(
+    settings: Settings, catalogue: Catalogue | None = None, environment: Mapping[str, str] | None = None
+) -> KeyRing:
+    """The keys that these settings and the environment give."""
+    return KeyRing(settings.keys, os.environ if environment is None else environment, catalogue)
+
+
+def profiles_of(settings: Settings) -> dict[str, Profile]:
+    """The profiles, by name."""
+    return read_profiles(settings.profiles)
+
+
+def find_profile(settings: Settings, name: str) -> Profile:
+    """The profile of that name; raises `ConfigError` that says what there is."""
+    profiles = profiles_of(settings)
+    if name in profiles:
+        return profiles[name]
+    near = get_close_matches(name, profiles, n=1)
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    elif profiles:
+        hint = f"there are {', '.join(sorted(profiles))}"
+    else:
+        hint = f"none is configured; add [profiles.{name}] with policy and routes"
+    raise ConfigError(f"there is no profile {name!r}; {hint}")
+
+
+def who_answers(settings: Settings, environment: Mapping[str, str] | None = None) -> Profile:
+    """Who answers the first message; raises `NothingSetUp` if nobody can."""
+    if settings.model is not None:
+        profile = only(settings.model)
+    elif settings.route is not None:
+        profile = find_profile(settings, settings.route)
+    elif settings.simulate:
+        profile = only(SIMULATED_ROUTE)
+    else:
+        profile = only(_with_a_key(settings, environment))
+    catalogue = catalogue_of(settings)
+    for route in profile.routes:
+        catalogue.resolve(route.name)  # a route that names nothing is refused now
+    return profile
+
+
+def route_again(settings: Settings, stored: str) -> Profile | None:
+    """Who answers in a stored session that `stored` answered last; None if that names nobody any more."""
+    if not stored:
+        return None
+    try:
+        catalogue_of(settings).resolve(stored)
+    except LegatoError:
+        return None
+    if settings.route is not None:
+        profile = find_profile(settings, settings.route)
+        if stored in [route.name for route in profile.routes]:
+            return profile
+    return only(stored)
+
+
+def _with_a_key(settings: Settings, environment: Mapping[str, str] | None) -> str:
+    catalogue = catalogue_of(settings)
+    keys = key_ring(settings, catalogue, environment)
+    rest = [name for name in catalogue.providers if name not in _FIRST]
+    for name in (*_FIRST, *rest):
+        provider = catalogue.providers[name]
+        if provider.keys and provider.example and keys.find(name) is not None:
+            return f"{name}/{provider.example}"
+    raise NothingSetUp(NOTHING_SET_UP)

@@ -1,0 +1,1 @@
+"""The terminal: what may be written to it, how events look there, and how a person answers."""

@@ -1,0 +1,140 @@
+"""Ask a person whether a call may run.
+
+The exact command or difference is shown, with everything hidden in it made visible and every line behind a bar, so that
+nothing in it can pass for a line of ours. There is no default answer: an empty line asks again, and what was typed
+before the question stood there is no answer to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import cast
+
+import anyio
+import msgspec
+from msgspec import Struct
+
+from legato.cli.terminal.diffs import is_diff, style_of
+from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reveal import reveal, reveal_line
+from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.styles import Style
+from legato.model import JsonObject
+from legato.model.records import Scope, Verdict
+from legato.tools import Question, Ruling, ToolKind
+
+_BAR = "  │ "
+
+_WANTS = {
+    ToolKind.READ: "wants to read",
+    ToolKind.EDIT: "wants to change a file",
+    ToolKind.EXECUTE: "wants to run",
+    ToolKind.OTHER: "wants to run with",
+}
+
+
+class _Choice(Struct, frozen=True):
+    """What was typed: a letter, and what stood behind it."""
+
+    letter: str
+    rest: str
+
+
+class TerminalApprover:
+    """Asks on a screen. `interrupt` is called on Ctrl-C; it cancels the turn, which withdraws the question.
+
+    `before` and `after` surround each question: they take the keyboard from whoever else reads it, and give it back.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        reader: LineReader,
+        *,
+        interrupt: Callable[[], None],
+        before: Callable[[], Awaitable[None]],
+        after: Callable[[], None],
+    ) -> None:
+        self._screen = screen
+        self._reader = reader
+        self._interrupt = interrupt
+        self._before, self._after = before, after
+
+    async def ask(self, question: Question) -> Ruling:
+        """The answer of the person in front of the screen."""
+        await self._before()
+        try:
+            self._show(question)
+            return await self._ruling(question)
+        except EOFError:
+            return Ruling(question.call, question.digest, verdict=Verdict.UNAVAILABLE)
+        except KeyboardInterrupt:
+            self._interrupt()
+            await anyio.sleep_forever()  # the cancelled turn withdraws the question
+            raise AssertionError("a question that was withdrawn went on") from None
+        finally:
+            self._after()
+
+    def _show(self, question: Question) -> None:
+        screen = self._screen
+        screen.line()
+        screen.line(f"{reveal_line(question.tool)} {_WANTS[question.kind]}:", Style.BOLD)
+        lines = reveal(question.shown).split("\n")
+        colours = is_diff(lines)
+        for line in lines:
+            screen.line(f"{_BAR}{line}", style_of(line) if colours else None)
+        pattern = f"{question.tool}({question.pattern})"
+        screen.line(
+            "  [y] yes, once   [s] yes, for this session   "
+            f"[a] always: {reveal_line(pattern)}   [e] edit it   [n] no, and why",
+            Style.DIM,
+        )
+
+    async def _ruling(self, question: Question) -> Ruling:
+        while True:
+            choice = _read(await self._reader.line("allow? "))
+            match choice.letter:
+                case "y":
+                    return Ruling(question.call, question.digest)
+                case "s":
+                    return _widely(question, Scope.SESSION, question.pattern)
+                case "a":
+                    pattern = await self._reader.line("always for: ", default=choice.rest or question.pattern)
+                    if pattern:
+                        return _widely(question, Scope.ALWAYS, pattern)
+                case "e":
+                    edited = await self._edited(question)
+                    if edited is not None:
+                        return Ruling(question.call, question.digest, arguments=edited)
+                case "n":
+                    reason = choice.rest or await self._reader.line("why not? (Enter to say nothing) ")
+                    return Ruling(question.call, question.digest, verdict=Verdict.DENIED, reason=reason or None)
+                case _:
+                    self._screen.line("Answer y, s, a, e or n.", Style.DIM)
+
+    async def _edited(self, question: Question) -> JsonObject | None:
+        """The arguments as the person wants them; None if they cannot be read."""
+        name = next(iter(question.arguments)) if len(question.arguments) == 1 else ""
+        value = question.arguments.get(name)
+        if isinstance(value, str) and "\n" not in value:
+            return {name: await self._reader.line(f"{reveal_line(name)}: ", default=value)}
+        text = await self._reader.line("arguments: ", default=msgspec.json.encode(question.arguments).decode())
+        try:
+            arguments = msgspec.json.decode(text)
+        except msgspec.DecodeError as error:
+            self._screen.line(f"That is not JSON: {error}", Style.RED)
+            return None
+        if not isinstance(arguments, dict):
+            self._screen.line("The arguments have to be a JSON object.", Style.RED)
+            return None
+        return cast(JsonObject, arguments)
+
+
+def _read(line: str) -> _Choice:
+    word, _, rest = line.strip().partition(" ")
+    letters = {"yes": "y", "session": "s", "always": "a", "edit": "e", "no": "n"}
+    return _Choice(letters.get(word.lower(), word.lower()), rest.strip())
+
+
+def _widely(question: Question, scope: Scope, pattern: str) -> Ruling:
+    return Ruling(question.call, question.digest, scope=scope, pattern=pattern)

@@ -1,0 +1,182 @@
+"""Everything a session needs, made from the settings: tools, approval, history, and the session itself.
+
+One workbench serves one run of the program; interactive and one-shot use differ only in who is asked and who watches.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from legato.cli.instructions import system_prompt
+from legato.cli.settings_files import cache_folder
+from legato.cli.settings_layers import Loaded
+from legato.cli.settings_write import add_rule
+from legato.errors import ConfigError
+from legato.model import CallId, JsonObject, ToolCall
+from legato.routing import Profile, only
+from legato.session import Limits, Session, ToolHistory, World, task_tool
+from legato.session.costs import Spending
+from legato.session.events import Event
+from legato.store import Store
+from legato.tools import Approval, Approver, Note, Rule, Tool, ToolBox, ToolContext, ToolKind, parse_rules
+from legato.tools.builtin import Workspace, builtin_tools
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+
+
+class Workbench:
+    """Makes sessions. `watch` sees what subagents do, `noted` hears what happened beside the normal course."""
+
+    watch: Callable[[CallId, Event], None]
+    noted: Callable[[str], None]
+
+    def __init__(
+        self,
+        loaded: Loaded,
+        world: World,
+        profile: Profile,
+        *,
+        folder: Path,
+        store: Store | None,
+        approver: Approver | None = None,
+        remote: Iterable[Tool] = (),
+    ) -> None:
+        self.loaded, self.settings = loaded, loaded.settings
+        self.world, self.profile = world, profile
+        self.folder, self.store = folder, store
+        self.edits: dict[CallId, str] = {}
+        """what each edit changed, as a difference, for whoever shows it"""
+        self.watch, self.noted = (lambda _call, _event: None), (lambda _: None)
+        self._outputs = cache_folder() / "outputs"
+        self.approval = self._approval(approver)
+        self.limits = Limits(
+            max_turns=self.settings.limits.max_turns,
+            max_cost=self.settings.limits.max_cost,
+            parallel=self.settings.limits.parallel,
+            grace=self.settings.limits.grace,
+        )
+        self.system = system_prompt(self.settings, folder)
+        self.session: Session | None = None
+        self.spending = Spending()
+        """what the open session and its subagents have used"""
+        self.tools = self._tools(remote)
+
+    def open(self, session_id: str | None = None, *, profile: Profile | None = None) -> Session:
+        """A session, new or stored; enter it with `async with`."""
+        self.spending = Spending()
+        self.session = Session(
+            profile or self.profile,
+            tools=self.tools,
+            system=self.system,
+            options=self.settings.options,
+            thinking=self.settings.thinking,
+            store=self.store,
+            session_id=session_id,
+            meta={"cwd": str(self.folder)},
+            approval=self.approval,
+            limits=self.limits,
+            spending=self.spending,
+            history=ToolHistory.in_world(self.world, self.settings.history),
+            world=self.world,
+            spill=self._spill,
+            noted=self._note,
+        )
+        return self.session
+
+    # --- tools ---
+
+    def _tools(self, remote: Iterable[Tool]) -> ToolBox:
+        settings = self.settings.tools
+        workspace = Workspace(self.folder, readable=[self._outputs])
+        local = builtin_tools(workspace, secrets=settings.hide, shell_seconds=settings.shell_seconds)
+        tools: list[Tool] = [self._noting_edits(tool) for tool in local] + [*remote]
+        if settings.subagents:
+            tools.append(self._task(tools))
+        box = ToolBox(tools)
+        for name in settings.disabled:
+            if name not in box:
+                known = ", ".join(tool.name for tool in box)
+                raise ConfigError(f"tools.disabled names {name!r}, which is no tool; there are {known}")
+        return box.without(settings.disabled)
+
+    def _noting_edits(self, tool: Tool) -> Tool:
+        """`tool`, keeping the difference that it is about to make."""
+        if tool.kind is not ToolKind.EDIT:
+            return tool
+
+        async def run(arguments: JsonObject, context: ToolContext) -> object:
+            try:
+                self.edits[context.call_id] = tool.preview(arguments)
+            except Exception:  # noqa: BLE001  # the tool itself says what is wrong with the call
+                self.edits.pop(context.call_id, None)
+            return await tool.run(arguments, context)
+
+        return dataclasses.replace(tool, run=run)
+
+    def _task(self, tools: Sequence[Tool]) -> Tool:
+        """The task tool, whose subagents are on the route that answers when they are started."""
+
+        def made() -> Tool:
+            named = self.settings.tools.subagent
+            return task_tool(
+                only(named) if named is not None else self._present_profile(),
+                tools=ToolBox(tools, disabled=self.settings.tools.disabled),
+                world=self.world,
+                approval=self.approval,
+                system=self.system,
+                options=self.settings.options,
+                limits=self.limits,
+                spending=self.spending,
+                watch=lambda context, event: self.watch(context.call_id, event),
+            )
+
+        async def run(arguments: JsonObject, context: ToolContext) -> object:
+            return await made().run(arguments, context)
+
+        return dataclasses.replace(made(), run=run)
+
+    def _present_profile(self) -> Profile:
+        if self.session is None:
+            return self.profile
+        return self.session.router.pending or self.session.router.profile
+
+    # --- approval ---
+
+    def _approval(self, approver: Approver | None) -> Approval:
+        settings = self.settings.approval
+        return Approval(
+            settings.mode,
+            parse_rules(allow=settings.allow, ask=settings.ask, deny=settings.deny),
+            approver=approver,
+            timeout=settings.timeout,
+            remember=self._remember,
+            noted=self._note,
+        )
+
+    def _remember(self, rule: Rule) -> None:
+        """Write a rule that holds for always into the user's file; if that fails it holds for this session."""
+        try:
+            add_rule(self.loaded.user_file, rule.effect.value, str(rule))
+        except ConfigError as error:
+            self.noted(f"the rule {rule} holds for this session only: {error.message}")
+        else:
+            self.noted(f"added to {self.loaded.user_file}: allow {rule}")
+
+    # --- what happens beside it ---
+
+    def _spill(self, text: str, call: ToolCall) -> str | None:
+        """Keep an output that is too long for the model in a file that its read tool may open."""
+        session = self.session.id if self.session is not None and self.session.id else f"process-{os.getpid()}"
+        folder = self._outputs / _UNSAFE.sub("_", session)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{_UNSAFE.sub('_', call.id)}.txt"
+        path.write_text(text, encoding="utf-8", errors="replace")
+        path.chmod(0o600)
+        return str(path)
+
+    def _note(self, note: Note) -> None:
+        self.noted(note.detail)

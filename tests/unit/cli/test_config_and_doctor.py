@@ -1,0 +1,215 @@
+"""`legato config`, `legato doctor`, `legato simulate`: what holds, what is not well, and providers to try it with."""
+
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from legato.cli.settings import ENVIRONMENT, Settings
+from legato.cli.settings_layers import every_setting
+from program import Home
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+# --- config ---
+
+
+def test_every_setting_is_shown_with_its_origin(home: Home, monkeypatch: pytest.MonkeyPatch):
+    home.configure('model = "a/b"\n[limits]\nmax_turns = 4\n')
+    monkeypatch.setenv("LEGATO_COLOR", "never")
+    shown = home.legato("config", "show", "--origin").stdout.splitlines()
+
+    assert f'model = "a/b"  # {home.settings}' in shown
+    assert 'color = "never"  # the environment variable LEGATO_COLOR' in shown
+    assert 'approval.mode = "ask"  # built-in' in shown
+    assert "# route is not set  # built-in" in shown
+    assert home.legato("config", "show").stdout == 'model = "a/b"\ncolor = "never"\nlimits.max_turns = 4\n'
+    assert msgspec.json.decode(home.legato("config", "show", "--json").stdout)["limits.max_turns"] == {
+        "value": 4, "origin": str(home.settings),
+    }  # fmt: skip
+
+
+def test_no_secret_is_shown(home: Home):
+    home.configure(
+        '[keys]\nopenai = "sk-very-secret-1234"\nmistral = "$MINE"\n'
+        '[profiles.p]\nroutes = [{ route = "openai/x", headers = { x-team = "hush-hush-1" } }]\n'
+    )
+    for form in ((), ("--origin",), ("--json",)):
+        shown = home.legato("config", "show", *form).stdout
+        assert "sk-very-secret" not in shown
+        assert "hush-hush" not in shown
+        assert "$MINE" in shown
+        assert "x-team" in shown
+
+
+def test_nothing_set_is_said(home: Home):
+    assert "Nothing is set" in home.legato("config", "show").stderr
+
+
+def test_an_unknown_setting_is_an_error_that_names_its_place(home: Home):
+    home.configure('[approval]\nmodes = "ask"\n')
+    result = home.legato("config", "show")
+
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"legato: {home.settings}: there is no setting 'approval.modes'; did you mean 'approval.mode'?\n"
+    )
+
+
+def test_a_settings_file_is_begun_once(home: Home):
+    result = home.legato("config", "init")
+
+    assert result.stdout.strip() == str(home.settings)
+    assert home.legato("config", "show").exit_code == 0
+    assert home.legato("config", "init").exit_code == 2
+    assert str(home.settings) in home.legato("config", "path").stdout
+
+
+def test_a_project_is_agreed_to_after_what_it_wants_was_shown(home: Home):
+    assert home.legato("config", "trust").stderr == "There is nothing to agree to here.\n"
+    (home.work / "legato.toml").write_text('[approval]\nmode = "never"\n')
+    (home.work / ".mcp.json").write_text('{"mcpServers": {"one": {"command": "true"}}}')
+    assert "nobody agreed to" in home.legato("config", "show").stderr
+    refused = home.legato("config", "trust")
+    assert (refused.exit_code, 'approval.mode = "never"' in refused.stdout, "  │ true" in refused.stdout) == (
+        2,
+        True,
+        True,
+    )
+    assert home.legato("config", "trust", "--yes").exit_code == 0
+    assert home.legato("config", "show").stdout == 'approval.mode = "never"\n'
+    assert home.legato("config", "trust").stderr == "There is nothing to agree to here.\n"
+
+
+def test_every_setting_and_every_variable_is_documented():
+    text = (DOCS / "configuration.md").read_text()
+    named = {"keys", "endpoints", "profiles", "providers", "families"}
+    tables = {key.partition(".")[0] for key, _ in every_setting(Settings()) if "." in key}
+
+    for key, _ in every_setting(Settings()):
+        _, dot, name = key.partition(".")
+        assert f"`{name if dot else key}`" in text, key
+    for name in {*tables, *named}:
+        assert f"[{name}" in text, name
+    for variable in ENVIRONMENT:
+        assert f"`{variable}`" in text
+
+
+# --- doctor ---
+
+
+def found(home: Home, *arguments: str) -> dict[str, list[tuple[str, str]]]:
+    checks: dict[str, list[tuple[str, str]]] = {}
+    for line in home.legato("doctor", "--json", *arguments).stdout.splitlines():
+        check = msgspec.json.decode(line)
+        checks.setdefault(check["about"], []).append((check["health"], check["told"]))
+    return checks
+
+
+def test_with_nothing_set_up_nothing_is_broken_and_the_way_on_is_told(home: Home):
+    result = home.legato("doctor")
+
+    assert result.exit_code == 0
+    assert "note    routes    nobody answers yet: set a key" in result.stdout
+    assert "ok      store" in result.stdout
+
+
+def test_keys_are_found_and_never_shown(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MISTRAL_API_KEY", "very-secret-1")
+    monkeypatch.setenv("MINE", "very-secret-2")
+    home.configure('[keys]\nopenai = "$MINE"\nkimi = "very-secret-3"\n')
+    home.settings.chmod(0o600)
+    text = home.legato("doctor").stdout
+
+    assert "very-secret" not in text
+    assert ("ok", "mistral: from MISTRAL_API_KEY") in found(home)["keys"]
+    assert ("ok", "openai: from $MINE") in found(home)["keys"]
+    assert ("ok", "kimi: from the settings") in found(home)["keys"]
+    assert ("ok", "openai/gpt-5.1 answers first") in found(home)["routes"]
+
+
+def test_what_is_broken_is_said_with_what_to_do(home: Home):
+    home.configure('route = "p"\n[profiles.p]\nroutes = ["mistral/x", "mistrall/y"]\n[keys]\nopenai = "$NOT_SET"\n')
+    home.settings.chmod(0o644)
+    result = home.legato("doctor")
+    checks = found(home)
+
+    assert result.exit_code == 3
+    assert ("broken", "openai: keys.openai names $NOT_SET, which is not set") in checks["keys"]
+    assert ("broken", "p: mistral/x has no key: set MISTRAL_API_KEY") in checks["routes"]
+    assert any(told.startswith("p: mistrall/y: no provider 'mistrall'") for _, told in checks["routes"])
+    assert any("chmod 600" in told for _, told in checks["settings"])
+
+
+def test_settings_that_cannot_be_read_are_broken(home: Home):
+    home.configure("model = ")
+
+    assert found(home)["settings"][0][0] == "broken"
+
+
+def test_a_store_that_cannot_be_opened_is_broken(home: Home):
+    (home.work / "dir.db").mkdir()
+    home.configure(f'store = "{home.work / "dir.db"}"')
+
+    assert found(home)["store"][0][0] == "broken"
+
+
+def test_a_password_in_the_address_of_a_store_is_not_shown(home: Home):
+    home.configure('store = "nosuch://me:hidden-word@host/db"')
+
+    assert "hidden-word" not in home.legato("doctor").stdout
+
+
+def test_servers_are_looked_at(home: Home):
+    (home.work / ".mcp.json").write_text('{"mcpServers": {"one": {"command": "true"}}}')
+    assert ("note", "not started until somebody agrees: one; `legato config trust`") in found(home)["mcp"]
+    (home.work / ".mcp.json").write_text("{")
+    assert found(home)["mcp"][0][0] == "broken"
+
+
+def test_each_route_is_asked_for_a_word_where_that_is_wanted(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LEGATO_SIMULATE", "1")
+    home.configure(
+        'model = "kimi/kimi-k2-thinking"\n[profiles.p]\nroutes = ["mistral/mistral-large-latest", "openai/unknown-x"]\n'
+    )
+    checks = found(home, "--online")["online"]
+
+    assert [health for health, _ in checks] == ["ok", "ok", "broken"]
+    assert checks[0][1].startswith("kimi/kimi-k2-thinking answered: ")
+    assert checks[2][1].startswith("openai/unknown-x: ")
+
+
+# --- simulate ---
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_simulated_providers_are_served_until_a_signal_comes(home: Home, number: signal.Signals, code: int):
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from legato.cli import main; main()", "simulate", "--port", "0", "--json", "-v", "--any-key"],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    urls = msgspec.json.decode(process.stdout.readline())
+    request = urllib.request.Request(
+        f"{urls['openai']}/chat/completions",
+        data=b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
+        headers={"content-type": "application/json"},
+    )
+    with urllib.request.urlopen(request) as response:
+        body = msgspec.json.decode(response.read())
+    process.send_signal(number)
+    _, told = process.communicate()
+
+    assert "hello" in body["choices"][0]["message"]["content"]
+    assert "200 openai gpt-5.1 POST /openai/v1/chat/completions" in told
+    assert process.returncode == code

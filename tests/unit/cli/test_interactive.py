@@ -1,0 +1,492 @@
+"""The conversation in a terminal, with a prompt whose lines are there already: commands, turns, leaving."""
+
+import io
+import os
+import pty
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from legato.cli.completion import Suggestions
+from legato.cli.interactive import Interactive, Stage
+from legato.cli.settings_files import load
+from legato.cli.slash import COMMANDS
+from legato.cli.surroundings import open_world, who_answers
+from legato.cli.terminal.approver import TerminalApprover
+from legato.cli.terminal.screen import Screen
+from legato.cli.workbench import Workbench
+from legato.store import Store, open_store
+from program import Answers, Home
+
+Line = str | BaseException | Callable[[], str]
+
+
+class Prompt(Answers):
+    """A prompt whose messages are there already; where they end, somebody leaves with Ctrl-D."""
+
+    def __init__(self, lines: tuple[Line, ...], answers: tuple[str | BaseException, ...]) -> None:
+        super().__init__(*answers)
+        self.lines = list(lines)
+        self.defaults: list[str] = []
+
+    async def message(self, *, default: str = "") -> str:
+        await anyio.lowlevel.checkpoint()
+        self.defaults.append(default)
+        if not self.lines:
+            raise EOFError
+        line = self.lines.pop(0)
+        if isinstance(line, BaseException):
+            raise line
+        if callable(line):
+            said = line()
+            if not said:
+                await anyio.sleep_forever()
+            return said
+        return line
+
+
+class Ran:
+    """What became of a run."""
+
+    def __init__(self, code: int, text: str, prompt: Prompt, chat: Interactive) -> None:
+        self.code, self.text, self.prompt, self.chat = code, text, prompt, chat
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+    """A terminal as standard input; the end at which somebody types."""
+    keyboard, terminal = pty.openpty()
+    with os.fdopen(terminal) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        yield keyboard
+    os.close(keyboard)
+
+
+@pytest.fixture
+def talk(home: Home, keys: int) -> Callable[..., Ran]:
+    def run(
+        *lines: Line, answers: tuple[str | BaseException, ...] = (), store: Store | None = None, session: str | None = None,
+        **settings: Any,
+    ) -> Ran:  # fmt: skip
+        async def main() -> Ran:
+            flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in settings.items()}}
+            loaded = load(flags=flags)
+            stream = io.StringIO()
+            stage = Stage(Screen(stream))
+            prompt: Any = Prompt(lines, answers)
+            async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
+                bench = Workbench(loaded, world, who_answers(loaded.settings), folder=home.work, store=store or kept)
+                bench.approval.approver = TerminalApprover(
+                    stage.screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
+                )
+                chat = Interactive(bench, stage, prompt=prompt, servers={"one": "connected, 2 tools"})
+                code = await chat.run(session)
+            return Ran(code, stream.getvalue(), prompt, chat)
+
+        return anyio.run(main)
+
+    return run
+
+
+Talk = Callable[..., Ran]
+
+# --- talking ---
+
+
+def test_a_message_is_answered_and_ctrl_d_leaves(talk: Talk):
+    ran = talk("hello")
+
+    assert ran.code == 0
+    assert 'claude-sonnet-4-5 (simulated) heard: "hello"\n' in ran.text
+
+
+def test_an_empty_line_says_nothing(talk: Talk):
+    assert "heard" not in talk("", "  ").text
+
+
+def test_a_file_that_is_mentioned_goes_along(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("x")
+
+    assert "attached a.txt\n" in talk("look at @a.txt").text
+
+
+def test_what_cannot_be_answered_is_said_and_the_conversation_goes_on(talk: Talk):
+    ran = talk("fail with 402", "hello")
+
+    assert "says that the balance or quota is used up" in ran.text
+    assert 'heard: "hello"' in ran.text
+
+
+def test_a_denied_call_is_not_run_and_the_model_gets_the_reason(talk: Talk, home: Home):
+    ran = talk('call shell with {"command": "touch made"}', answers=("n not here",))
+
+    assert "shell wants to run:\n  │ touch made\n" in ran.text
+    assert "The user said: not here" in ran.text
+    assert not (home.work / "made").exists()
+
+
+def test_always_becomes_a_rule_in_the_users_settings(talk: Talk, home: Home):
+    home.configure("# mine\n")
+    ran = talk(
+        'call shell with {"command": "touch one"}', 'call shell with {"command": "touch two"}', answers=("a", "touch *")
+    )
+
+    assert (home.work / "two").exists()
+    assert len(ran.prompt.asked) == 2
+    assert "# mine\n" in home.settings.read_text()
+    assert load().settings.approval.allow == ("shell(touch *)",)
+
+
+def test_a_rule_that_cannot_be_written_holds_for_this_session(talk: Talk, home: Home):
+    home.settings.parent.mkdir(parents=True)
+    home.settings.parent.chmod(0o700)
+
+    def spoil() -> str:
+        home.settings.write_text("model = ")
+        return 'call shell with {"command": "touch one"}'
+
+    ran = talk(spoil, 'call shell with {"command": "touch two"}', answers=("a", "touch *"))
+    assert (home.work / "two").exists()
+    assert "holds for this session only" in ran.text
+
+
+def test_edited_arguments_are_what_runs(talk: Talk, home: Home):
+    talk('call shell with {"command": "touch one"}', answers=("e", "touch other"))
+
+    assert (home.work / "other").exists()
+    assert not (home.work / "one").exists()
+
+
+def test_an_edit_is_shown_as_a_difference(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("old\n")
+    arguments = msgspec.json.encode({"path": "a.txt", "content": "new\n"}).decode()
+    ran = talk(f"call write with {arguments}", **{"approval.mode": "edits"})
+
+    assert "● write a.txt\n  --- a/a.txt\n  +++ b/a.txt\n  @@ -1 +1 @@\n  -old\n  +new\n  Replaced a.txt" in ran.text
+
+
+def test_ctrl_c_at_a_question_cancels_the_turn_and_keeps_the_session(talk: Talk):
+    ran = talk('call shell with {"command": "x"}', "hello", answers=(KeyboardInterrupt(),))
+
+    assert "not started\ncancelled\n" in ran.text
+    assert 'heard: "hello"' in ran.text
+
+
+# --- leaving ---
+
+
+def test_ctrl_c_twice_at_an_empty_prompt_leaves(talk: Talk):
+    ran = talk(KeyboardInterrupt(), KeyboardInterrupt(), "never said")
+
+    assert ran.code == 130
+    assert "Press Ctrl-C again to leave." in ran.text
+    assert ran.prompt.lines == ["never said"]
+
+
+def test_one_ctrl_c_and_a_message_between_two_leave_nothing(talk: Talk):
+    assert talk(KeyboardInterrupt(), "hello", KeyboardInterrupt()).code == 0
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_at_the_prompt_leaves(talk: Talk, number: signal.Signals, code: int):
+    def end() -> str:
+        signal.raise_signal(number)
+        return ""
+
+    assert talk(end).code == code
+
+
+def test_two_interrupts_from_outside_at_the_prompt_leave(talk: Talk):
+    def interrupt() -> str:
+        signal.raise_signal(signal.SIGINT)
+        return ""
+
+    assert talk(interrupt, interrupt).code == 130
+
+
+def test_a_session_in_which_nothing_was_said_is_not_kept(talk: Talk, home: Home):
+    talk("/quit")
+
+    assert home.legato("sessions").stderr == "No session is stored yet.\n"
+
+
+# --- commands ---
+
+
+def test_a_switch_tells_what_it_costs(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("forty-two")
+    ran = talk("use read on a.txt", "/model", "/model kimi/kimi-k2-thinking", "what did the tool return?", "/cost")
+
+    assert "anthropic/claude-sonnet-4-5 answers." in ran.text
+    assert "kimi/kimi-k2-thinking answers from now on.\n  about " in ran.text
+    assert "forty-two" in ran.text.rpartition("from now on")[2]
+    assert "together" in ran.text
+
+
+def test_a_route_that_names_nothing_is_said_and_nothing_changes(talk: Talk):
+    ran = talk("/model mistrall/x", "hello")
+
+    assert "did you mean 'mistral'?" in ran.text
+    assert 'claude-sonnet-4-5 (simulated) heard: "hello"' in ran.text
+
+
+def test_profiles_are_listed_and_chosen(talk: Talk, home: Home):
+    assert "No profiles are configured" in talk("/route").text
+    home.configure('[profiles.two]\npolicy = "round-robin"\nroutes = ["groq/a", "xai/b"]\n')
+    ran = talk("/route two", "one", "two", "/route", "/route tow")
+
+    assert 'a (simulated) heard: "one"' in ran.text
+    assert 'b (simulated) heard: "two"' in ran.text
+    assert "▸ two: round-robin: groq/a, xai/b" in ran.text
+    assert "did you mean 'two'?" in ran.text
+
+
+def test_approval_can_be_changed_on_the_way(talk: Talk, home: Home):
+    ran = talk("/approval never", 'call shell with {"command": "touch made"}', "/approval sometimes")
+
+    assert (home.work / "made").exists()
+    assert "there is no approval mode 'sometimes'" in ran.text
+
+
+def test_what_there_is_is_shown(talk: Talk):
+    ran = talk("/status", "/tools", "/mcp", "/help")
+
+    assert "endpoint      simulated" in ran.text
+    assert "shell  execute  Run a shell command" in ran.text
+    assert "one  connected, 2 tools" in ran.text
+    for name in COMMANDS:
+        assert name in ran.text
+
+
+def test_an_unknown_command_is_answered_with_the_nearest(talk: Talk):
+    ran = talk("/modle x", "/zzz")
+
+    assert "There is no command /modle; did you mean /model?" in ran.text
+    assert "There is no command /zzz; /help lists them" in ran.text
+
+
+def test_undo_takes_back_the_last_message(talk: Talk):
+    ran = talk("remember apple_pie", "/undo", "what is apple_pie?", "/undo 5", "/undo", "/undo x")
+
+    assert "Undone." in ran.text
+    assert "Nothing in this conversation tells me about apple_pie" in ran.text
+    assert "There is nothing to undo." in ran.text
+    assert "/undo takes a number" in ran.text
+
+
+def test_compact_says_what_it_did(talk: Talk):
+    assert "There is nothing that could be shortened." in talk("/compact").text
+    assert (
+        "Shortened: "
+        in talk(*[f"tell me about thing {number} at length " + "x " * 400 for number in range(8)], "/compact").text
+    )
+
+
+def test_lint_tells_what_a_provider_would_say(talk: Talk):
+    ran = talk("hello", "/lint mistral/mistral-large-latest")
+
+    assert "mistral/mistral-large-latest: 0 findings." in ran.text
+
+
+def test_a_conversation_is_written_to_a_file_once(talk: Talk, home: Home):
+    ran = talk(
+        "hello", "/export out.jsonl", "/export out.jsonl", "/export body.json anthropic", "/export x.json nonsense"
+    )
+
+    assert f"Wrote {home.work / 'out.jsonl'}." in ran.text
+    assert "exists already" in ran.text
+    assert "'nonsense' is not a format that is written" in ran.text
+    assert msgspec.json.decode((home.work / "body.json").read_bytes())["model"] == "claude-sonnet-4-5"
+    assert home.legato("import", "out.jsonl").exit_code == 0
+
+
+def test_clear_begins_anew_and_sessions_go_back(talk: Talk, home: Home):
+    ran = talk("remember apple_pie", "/clear", "what is apple_pie?", "/sessions", "/sessions zzz")
+    assert "Nothing in this conversation tells me" in ran.text
+    assert ".  remember apple_pie\n" in ran.text
+    assert "no session 'zzz' is stored" in ran.text
+
+    first = msgspec.json.decode(home.legato("sessions", "list", "--json").stdout.splitlines()[1])["id"]
+    again = talk("one", f"/sessions {first}", "hello")
+    assert f"Session {first} goes on: 2 entries.\n› remember apple_pie\n" in again.text
+
+
+def test_a_stored_session_shows_where_it_stands(talk: Talk, home: Home):
+    home.legato("--simulate", "-q", "-p", "the first question")
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    ran = talk("and now", session=msgspec.json.decode(line)["id"])
+
+    assert "› the first question\n" in ran.text
+    assert 'heard: "and now"' in ran.text
+
+
+def test_a_command_of_ones_own_is_run_and_becomes_part_of_the_conversation(talk: Talk, home: Home):
+    ran = talk("!echo hidden_word; exit 3", "hello", "!", "!true")
+
+    assert ran.text.startswith("hidden_word\n")
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    shown = home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+    assert "I ran this command in my shell: echo hidden_word; exit 3\n(exit code 3) It wrote:\n\nhidden_word\n" in shown
+    assert "I ran this command in my shell: true\n(exit code 0) It wrote nothing.\n" in shown
+
+
+def test_a_shell_that_is_not_there_is_said(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("SHELL", "/nonexistent/shell")
+
+    assert "it could not be started" in talk("!true").text
+
+
+# --- while a turn runs ---
+
+
+def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, keys: int):
+    def ask() -> str:
+        os.write(keys, b"steer_this way\r/cost\r/undo 0\r")
+        return 'call shell with {"command": "sleep 0.5"}'
+
+    ran = talk(ask, **{"approval.mode": "never"})
+    assert "› steer_this way (joins at the next step)" in ran.text
+    assert "together" in ran.text
+    assert "› /undo 0 (after this turn)" in ran.text
+
+
+def test_an_unfinished_line_becomes_the_beginning_of_the_next_prompt(talk: Talk, keys: int):
+    def ask() -> str:
+        os.write(keys, b"half a li")
+        return 'call shell with {"command": "sleep 0.3"}'
+
+    assert talk(ask, **{"approval.mode": "never"}).prompt.defaults == ["", "half a li"]
+
+
+def test_a_signal_while_a_tool_runs_saves_and_leaves(talk: Talk, home: Home):
+    command = f"kill -TERM {os.getpid()}; sleep 30"
+    ran = talk(f'call shell with {{"command": "{command}"}}', "never said", **{"approval.mode": "never"})
+
+    assert (ran.code, ran.prompt.lines) == (143, ["never said"])
+    assert "cancelled while it ran" in ran.text
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    assert "cancelled while it ran" in home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+
+
+def test_a_subagent_is_watched(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("forty-two")
+    ran = talk('call task with {"prompt": "use read on a.txt"}')
+
+    assert "subagent: read\n" in ran.text
+    assert "forty-two" in ran.text
+
+
+# --- below the prompt, and completion ---
+
+
+def test_below_the_prompt_stand_route_mode_and_what_was_used(talk: Talk):
+    ran = talk("hello")
+
+    assert ran.chat.below.startswith("anthropic/claude-sonnet-4-5 · ask · ")
+
+
+def test_commands_routes_profiles_and_files_are_completed(talk: Talk, home: Home):
+    home.configure('[profiles.fast]\nroutes = ["groq/quick"]\n')
+    (home.work / "docs").mkdir()
+    (home.work / "docs" / "page.md").touch()
+    (home.work / ".hidden").touch()
+    suggest = Suggestions(talk("/quit").chat.bench)
+
+    def texts(text: str) -> list[str]:
+        return [item.text for item in suggest(text)]
+
+    assert texts("/mo") == ["/model"]
+    assert "groq/quick" in texts("/model ")
+    assert texts("/model mistral") == ["mistral/mistral-large-latest"]
+    assert texts("/model qui") == ["groq/quick"]
+    assert texts("/route f") == ["fast"]
+    assert texts("/approval e") == ["edits"]
+    assert texts("/undo ") == []
+    assert texts("look at @do") == ["docs/"]
+    assert texts("look at @docs/p") == ["page.md"]
+    assert texts("@.h") == [".hidden"]
+    assert texts("@none/") == []
+    assert texts("mail@do") == []
+
+
+def test_a_session_that_somebody_else_holds_is_not_taken_and_this_one_goes_on(talk: Talk, home: Home):
+    home.legato("--simulate", "-q", "-p", "theirs")
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    taken = msgspec.json.decode(line)["id"]
+    held = subprocess.Popen(
+        [sys.executable, "-c", HOLD, taken], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert held.stdout is not None
+    assert held.stdout.readline() == "held\n"
+    ran = talk("remember apple_pie", f"/sessions {taken}", "hello")
+    held.communicate("done\n")
+
+    assert "somebody else" in ran.text
+    assert "› remember apple_pie\n" in ran.text
+    assert 'heard: "hello"' in ran.text
+
+
+HOLD = """
+import sys, anyio
+from legato.store import open_store
+async def main():
+    async with open_store() as store:
+        await store.open(sys.argv[1], holder="somebody else")
+        print("held", flush=True)
+        await anyio.to_thread.run_sync(sys.stdin.readline)
+anyio.run(main)
+"""
+
+
+# --- the same in every face ---
+
+
+def records(home: Home, session: str) -> list[dict[str, Any]]:
+    """The log of a session without its times, calls that ran side by side in call order."""
+    told = [msgspec.json.decode(line) for line in home.legato("sessions", "export", session).stdout.splitlines()[1:]]
+    for record in told:
+        record.pop("at", None)
+
+    def place(indexed: tuple[int, dict[str, Any]]) -> tuple[int, str]:
+        number, record = indexed
+        call = record.get("call") or next(
+            (
+                block["call_id"]
+                for block in record.get("entry", {}).get("blocks", ())
+                if block["type"] == "tool_response"
+            ),
+            "",
+        )
+        return (len(told) if not call and number > batch else number if not call else batch, f"{call} {number:05}")
+
+    batch = next(number for number, record in enumerate(told) if record["record"] == "started")
+    return [record for _, record in sorted(enumerate(told), key=place)]
+
+
+@pytest.mark.req("REQ-915-029", "REQ-915-045")
+def test_the_same_turn_in_a_conversation_and_in_one_shot_gives_the_same_log(talk: Talk, home: Home):
+    names = ["a.txt", "b.txt", "c.txt", "d.txt", "e.txt"]
+    for name in names:
+        (home.work / name).write_text(f"this is {name}")
+    prompt = f"use read on {', '.join(names[:-1])} and {names[-1]}"
+    home.legato("--simulate", "-q", "-p", prompt)
+    talk(prompt)
+    logs = [
+        records(home, msgspec.json.decode(line)["id"])
+        for line in home.legato("sessions", "list", "--json").stdout.splitlines()
+    ]
+
+    assert sum(record["record"] == "started" for record in logs[0]) == 5
+    assert logs[0] == logs[1]

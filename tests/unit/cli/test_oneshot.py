@@ -1,0 +1,467 @@
+"""One-shot use: the answer on standard output, all else on standard error, and an exit code that says how it went."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+import pytest
+
+from legato.cli import oneshot
+from legato.cli.outputs import JsonLines, OneJson, OutputFormat, PipedText, Report, TerminalText, output_for
+from legato.model.records import TurnOutcome
+from legato.session import events
+from legato.store import open_store
+from program import Home
+
+PROGRAM = [sys.executable, "-c", "from legato.cli import main; main()"]
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def lines(text: str) -> list[dict[str, Any]]:
+    return [msgspec.json.decode(line) for line in text.splitlines()]
+
+
+# --- what goes where ---
+
+
+def test_only_the_answer_is_on_standard_output(home: Home):
+    (home.work / "a.txt").write_text("hello")
+    result = home.legato("--simulate", "-p", "use read on a.txt")
+
+    assert (result.exit_code, result.stdout) == (0, 'read returned: "hello".\n')
+    assert "● read a.txt\n  hello\n" in result.stderr
+    assert "anthropic/claude-sonnet-4-5 · " in result.stderr
+
+
+def test_quiet_says_nothing_beside_the_answer(home: Home):
+    result = home.legato("--simulate", "-q", "-p", "hello")
+
+    assert (result.stdout, result.stderr) == ('claude-sonnet-4-5 (simulated) heard: "hello"\n', "")
+
+
+def test_standard_input_follows_the_prompt(home: Home):
+    result = home.legato("--simulate", "-q", "-p", "Sum this up:", stdin="one\ntwo\n")
+
+    assert result.stdout == 'claude-sonnet-4-5 (simulated) heard: "Sum this up: one two"\n'
+
+
+def test_standard_input_alone_is_the_prompt(home: Home):
+    assert home.legato("--simulate", "-q", stdin="hello").stdout == 'claude-sonnet-4-5 (simulated) heard: "hello"\n'
+
+
+def test_files_are_attached_that_the_prompt_names_and_not_those_that_a_pipe_names(home: Home):
+    (home.work / "secret.txt").write_text("treasure")
+    named = home.legato("--simulate", "-p", "Look at @secret.txt")
+    piped = home.legato("--simulate", "-p", "Look:", stdin="@secret.txt")
+    second, first = [one["id"] for one in lines(home.legato("sessions", "list", "--json").stdout)]
+
+    assert "attached secret.txt" in named.stderr
+    assert "attached" not in piped.stderr
+    assert "treasure" in home.legato("sessions", "show", first).stdout
+    assert "treasure" not in home.legato("sessions", "show", second).stdout
+
+
+def test_json_is_one_value_with_a_schema(home: Home):
+    result = home.legato("--simulate", "--output-format", "json", "-p", "hello")
+    (report,) = lines(result.stdout)
+
+    assert report["usage"].keys() == {"input", "output", "cache_read", "cache_write", "reasoning"}
+    assert report["usage"]["output"] > 0
+    for name in ("usage", "cost", "session"):
+        assert report.pop(name)
+    assert report == {
+        "schema": 1,
+        "event": "result",
+        "outcome": "done",
+        "text": 'claude-sonnet-4-5 (simulated) heard: "hello"',
+        "exit_code": 0,
+        "route": "anthropic/claude-sonnet-4-5",
+        "steps": 1,
+        "detail": "",
+        "approvals_needed": [],
+        "error": None,
+    }
+
+
+def test_stream_json_is_a_line_for_each_event_and_each_has_a_schema(home: Home):
+    (home.work / "a.txt").write_text("hello")
+    told = lines(home.legato("--simulate", "--output-format", "stream-json", "-p", "use read on a.txt").stdout)
+    kinds = [line["event"] for line in told]
+
+    assert {line["schema"] for line in told} == {1}
+    assert (kinds[0], kinds[-1]) == ("session", "result")
+    assert told[0]["cwd"] == str(home.work)
+    assert "read" in told[0]["tools"]
+    in_order = [kind for kind in kinds if kind in ("turn-started", "calls", "tool-began", "tool-ended", "turn-ended")]
+    assert in_order == ["turn-started", "calls", "tool-began", "tool-ended", "turn-ended"]
+    assert "".join(line["text"] for line in told if line["event"] == "text").endswith('read returned: "hello".')
+    assert told[-1]["text"] == 'read returned: "hello".'
+
+
+def test_the_forms_of_output_are_chosen_by_name_and_by_who_reads():
+    class Terminal:
+        def isatty(self) -> bool:
+            return True
+
+    terminal: Any = Terminal()
+    assert isinstance(output_for(OutputFormat.TEXT, terminal), TerminalText)
+    assert isinstance(output_for(OutputFormat.TEXT, sys.stdout), PipedText)
+    assert isinstance(output_for(OutputFormat.JSON, sys.stdout), OneJson)
+    assert isinstance(output_for(OutputFormat.STREAM_JSON, sys.stdout), JsonLines)
+
+
+def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey(capsys: pytest.CaptureFixture[str]):
+    output = TerminalText(sys.stdout)
+    output.opened({})
+    output.event(events.Said(text="I look.\x1b]0;ti"))
+    output.event(events.Said(text="tle\x07"))
+    output.event(events.CallsMade(calls=()))
+    output.event(events.Said(text="Done."))
+    output.event(events.TurnEnded(turn=1, outcome=TurnOutcome.DONE))
+    output.result(Report(outcome="done", text="Done.", exit_code=0))
+
+    assert capsys.readouterr().out == "I look.\nDone.\n"
+
+
+# --- exit codes ---
+
+
+def test_a_tool_that_needs_an_approval_is_not_run_the_others_are_and_the_exit_code_says_so(home: Home):
+    (home.work / "a.txt").write_text("hello")
+    prompt = 'use read on a.txt and call shell with {"command": "touch made"}'
+    result = home.legato("--simulate", "--output-format", "json", "-p", prompt)
+    (report,) = lines(result.stdout)
+
+    assert result.exit_code == report["exit_code"] == 5
+    assert report["outcome"] == "done"
+    assert 'read returned: "hello"' in report["text"]
+    assert [pending["tool"] for pending in report["approvals_needed"]] == ["shell"]
+    assert not (home.work / "made").exists()
+    assert "shell was not run: it needs an approval, and nobody is there to give it" in result.stderr
+
+
+@pytest.mark.parametrize("how", [["--approval", "never"], []])
+def test_what_is_allowed_runs_without_a_person(home: Home, how: list[str]):
+    if not how:
+        home.configure('[approval]\nallow = ["shell(touch *)"]\n')
+    result = home.legato("--simulate", *how, "-p", 'call shell with {"command": "touch made"}')
+
+    assert result.exit_code == 0
+    assert (home.work / "made").exists()
+
+
+def test_plan_mode_reads_only(home: Home):
+    result = home.legato("--simulate", "--approval", "plan", "-p", 'call shell with {"command": "touch made"}')
+
+    assert result.exit_code == 0
+    assert "Plan mode is read only" in result.stdout
+    assert not (home.work / "made").exists()
+
+
+def test_a_limit_ends_the_turn_with_its_own_code(home: Home):
+    (home.work / "a.txt").write_text("hello")
+    result = home.legato("--simulate", "--max-turns", "1", "-p", "use read on a.txt")
+
+    assert result.exit_code == 6
+    assert "the limit of 1 requests for one message is reached" in result.stderr
+
+
+def test_when_every_route_fails_all_causes_are_told(home: Home):
+    home.configure(
+        'route = "both"\n[profiles.both]\npolicy = "failover"\nroutes = ["mistral/m", "kimi/kimi-k2-thinking"]\n'
+    )
+    result = home.legato("--simulate", "--output-format", "json", "-p", "fail with 402")
+    (report,) = lines(result.stdout)
+
+    assert result.exit_code == report["exit_code"] == 4
+    assert (report["outcome"], report["text"], report["error"]["type"]) == ("failed", "", "AllRoutesFailed")
+    assert "mistral/m" in report["error"]["message"]
+    assert "kimi/kimi-k2-thinking" in report["error"]["message"]
+
+
+def test_a_failover_is_told_and_answered(home: Home):
+    home.configure(
+        'route = "both"\n[profiles.both]\npolicy = "failover"\nroutes = ["mistral/mistral-large-latest", "groq/g"]\n'
+    )
+    result = home.legato("--simulate", "-p", "fail with 402 on mistral")
+
+    assert result.exit_code == 0
+    assert "groq/g goes on" in result.stderr
+    assert result.stdout.startswith("g (simulated) heard:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["-p", "x", "--bogus"], "no such option"),
+        (["-p", "x", "--approval", "maybe"], "'maybe' is not one of"),
+        (["-p", "x", "--max-turns", "0"], "0 is not in the range"),
+        (["-p", "x", "-c", "-r", "id"], "-c and -r both name a session"),
+        (["-p", "x", "--fork"], "--fork copies a session"),
+        (["-p", "x", "-c", "--no-store"], "--no-store keeps nothing"),
+        (["-p", "x", "-m", "a/b", "--route", "c"], "-m and --route both say who answers"),
+        (["-p", "x", "-r"], "-r without an ID asks"),
+        (["--simulate", "-p", "  "], "there is nothing to ask"),
+        (["--simulate"], "there is nothing to ask"),
+        (["-p", "x", "-m", "nobody/x"], "no provider 'nobody'"),
+        (["-p", "x", "--simulate", "--route", "none"], "there is no profile 'none'"),
+        (["-p", "x", "--config", "none.toml"], "none.toml does not exist"),
+        (["-p", "x", "--simulate", "-c"], "no session of"),
+        (["-p", "x", "--simulate", "-r", "zzz"], "no session 'zzz' is stored"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_one_line(home: Home, arguments: list[str], told: str):
+    result = home.legato(*arguments)
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("legato: ")
+    assert result.stderr.count("\n") == 1
+    assert told in result.stderr
+
+
+def test_with_no_key_and_no_settings_it_says_how_to_begin(home: Home):
+    result = home.legato("-p", "hello")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "export ANTHROPIC_API_KEY=" in result.stderr
+    assert "legato --simulate" in result.stderr
+
+
+def test_a_setting_of_a_project_that_nobody_agreed_to_is_not_used_and_that_is_said(home: Home):
+    (home.work / "legato.toml").write_text('[approval]\nmode = "never"\n')
+    result = home.legato("--simulate", "-p", 'call shell with {"command": "touch made"}')
+
+    assert result.exit_code == 5
+    assert "because nobody agreed to it yet: approval.mode; `legato config trust` asks" in result.stderr
+
+
+def test_a_server_that_nobody_agreed_to_is_not_started(home: Home):
+    (home.work / ".mcp.json").write_text('{"mcpServers": {"evil": {"command": "touch", "args": ["made"]}}}')
+    result = home.legato("--simulate", "-p", "hello")
+
+    assert result.exit_code == 0
+    assert "nobody agreed to it yet: evil" in result.stderr
+    assert not (home.work / "made").exists()
+
+
+def test_long_outputs_are_kept_where_the_model_can_read_them(home: Home):
+    text = "\n".join(["y" * 100] * 3_000)
+    (home.work / "big.txt").write_text(text)
+    result = home.legato(
+        "--simulate",
+        "--approval",
+        "never",
+        "--output-format",
+        "stream-json",
+        "-p",
+        'call shell with {"command": "cat big.txt"}',
+    )
+    (ended,) = [line for line in lines(result.stdout) if line["event"] == "tool-ended"]
+    place = Path(ended["response"]["result"].partition("the whole output is in ")[2].partition("]")[0])
+
+    assert place.read_text() == text
+    assert place.stat().st_mode & 0o077 == 0
+
+
+def test_subagents_have_the_same_tools_and_what_they_may_not_do_counts_too(home: Home):
+    inner = '{"prompt": "call shell with {\\"command\\": \\"touch made\\"}"}'
+    result = home.legato("--simulate", "-p", f"call task with {inner}")
+
+    assert result.exit_code == 5
+    assert not (home.work / "made").exists()
+
+
+def test_tools_can_be_disabled_and_a_misspelled_one_is_an_error(home: Home):
+    home.configure('[tools]\ndisabled = ["shell"]\n')
+    told = lines(home.legato("--simulate", "--output-format", "stream-json", "-p", "hello").stdout)
+    assert "shell" not in told[0]["tools"]
+    home.configure('[tools]\ndisabled = ["shel"]\n')
+    result = home.legato("--simulate", "-p", "hello")
+    assert (result.exit_code, "names 'shel', which is no tool" in result.stderr) == (2, True)
+
+
+# --- sessions ---
+
+
+def test_a_session_goes_on_with_who_answered_last(home: Home):
+    (home.work / "a.txt").write_text("hello")
+    home.legato("--simulate", "-q", "-m", "mistral/mistral-large-latest", "-p", "use read on a.txt")
+    result = home.legato("--simulate", "-c", "--output-format", "json", "-p", "what did the first tool return?")
+    (report,) = lines(result.stdout)
+
+    assert report["route"] == "mistral/mistral-large-latest"
+    assert "hello" in report["text"]
+
+
+def test_who_is_named_now_answers_in_a_stored_session(home: Home):
+    home.legato("--simulate", "-q", "-p", "one")
+    (first,) = lines(home.legato("sessions", "list", "--json").stdout)
+    result = home.legato(
+        "--simulate",
+        "-r",
+        first["id"][-6:],
+        "-m",
+        "gemini/gemini-3-pro-preview",
+        "--output-format",
+        "json",
+        "-p",
+        "two",
+    )
+    (report,) = lines(result.stdout)
+
+    assert (report["route"], report["session"]) == ("gemini/gemini-3-pro-preview", first["id"])
+
+
+def test_a_fork_goes_on_in_a_copy(home: Home):
+    home.legato("--simulate", "-q", "-p", "one")
+    (first,) = lines(home.legato("sessions", "list", "--json").stdout)
+    result = home.legato("--simulate", "-c", "--fork", "--output-format", "json", "-p", "two")
+    sessions = {one["id"]: one for one in lines(home.legato("sessions", "list", "--json").stdout)}
+    (report,) = lines(result.stdout)
+
+    assert report["session"] != first["id"]
+    assert sessions[report["session"]]["parent"] == first["id"]
+    assert sessions[first["id"]]["records"] == first["records"]
+
+
+def test_a_session_that_another_process_holds_is_refused_and_can_be_forked(home: Home):
+    home.legato("--simulate", "-q", "-p", "one")
+
+    async def hold() -> tuple[int, str, int]:
+        async with open_store() as store:
+            (session,) = await store.list()
+            lease = await store.open(session.id, holder="somebody else")
+            refused = await anyio.to_thread.run_sync(lambda: program("--simulate", "-c", "-p", "two"))
+            forked = await anyio.to_thread.run_sync(lambda: program("--simulate", "-c", "--fork", "-p", "two"))
+            await store.release(lease)
+            return refused.returncode, refused.stderr, forked.returncode
+
+    code, told, forked = anyio.run(hold)
+    assert (code, forked) == (7, 0)
+    assert "somebody else" in told
+
+
+def test_without_a_store_nothing_stays(home: Home):
+    result = home.legato("--simulate", "--no-store", "--output-format", "json", "-p", "hello")
+
+    assert lines(result.stdout)[0]["session"] is None
+    assert home.legato("sessions").stderr == "No session is stored yet.\n"
+
+
+# --- as a process of its own ---
+
+
+def program(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PROGRAM, *arguments], input=stdin, capture_output=True, text=True, check=False)
+
+
+def test_one_shot_use_loads_nothing_of_the_prompt(home: Home):
+    check = (
+        "import sys; from legato.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print([name for name in ('prompt_toolkit', 'tomlkit', 'httpx2', 'mcp') if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", check, "--simulate", "-q", "-p", "hello"], capture_output=True, text=True, check=False,
+        stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+    assert result.stdout.splitlines()[1:] == ["[]"]
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
+def test_a_signal_saves_what_happened_and_leaves(home: Home, number: signal.Signals, code: int):
+    started = home.work / "started"
+    prompt = f'call shell with {{"command": "touch {started}; sleep 60"}}'
+    process = subprocess.Popen(
+        [*PROGRAM, "--simulate", "--approval", "never", "--output-format", "stream-json", "-p", prompt],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    told: list[dict[str, Any]] = []
+    for line in process.stdout:
+        told.append(msgspec.json.decode(line))
+        if told[-1]["event"] == "tool-began":
+            break
+    while not started.exists():
+        time.sleep(0.01)
+    process.send_signal(number)
+    rest, _ = process.communicate()
+    told += lines(rest)
+
+    assert process.returncode == code
+    assert (told[-1]["event"], told[-1]["outcome"], told[-1]["exit_code"]) == ("result", "cancelled", code)
+    (ended,) = [line for line in told if line["event"] == "tool-ended"]
+    assert ended["response"]["reason"] == "running-when-cancelled"
+    shown = home.legato("sessions", "show", told[-1]["session"]).stdout
+    assert "cancelled while it ran" in shown
+
+
+def test_a_reader_that_goes_away_is_no_traceback(home: Home):
+    result = subprocess.run(
+        ["/bin/sh", "-c", '"$0" -c "from legato.cli import main; main()" --simulate -p hello | true', sys.executable],
+        capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+    assert "Traceback" not in result.stderr
+
+
+def test_who_forgets_to_close_standard_input_is_told_what_is_waited_for(home: Home, monkeypatch: pytest.MonkeyPatch):
+    read_end, write_end = os.pipe()
+    told: list[str] = []
+
+    def tell(text: str) -> None:
+        told.append(text)
+        os.write(write_end, b"late")
+        os.close(write_end)
+
+    monkeypatch.setattr(oneshot, "_SILENCE", 0.01)
+    with os.fdopen(read_end) as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert oneshot.read_stdin(tell) == "late"
+    assert told == ["waiting for standard input; close it with < /dev/null if there is nothing to read"]
+
+
+def test_too_much_on_standard_input_is_refused(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(oneshot, "MAX_STDIN", 10)
+
+    assert "more than 10 bytes" in home.legato("--simulate", stdin="x" * 11).stderr
+
+
+SERVER = '''
+from mcp.server.mcpserver import MCPServer
+
+server = MCPServer("demo")
+
+
+@server.tool()
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+server.run()
+'''
+
+
+def test_a_server_that_was_agreed_to_is_started_and_its_tools_are_used(home: Home):
+    pytest.importorskip("mcp")
+    (home.work / "server.py").write_text(SERVER)
+    servers = {"sums": {"command": sys.executable, "args": ["server.py"]}, "gone": {"command": "/nonexistent/program"}}
+    (home.work / ".mcp.json").write_bytes(msgspec.json.encode({"mcpServers": servers}))
+    home.legato("config", "trust", "--yes")
+    result = home.legato("--simulate", "--approval", "never", "-p", 'call mcp__sums__add with {"a": 20, "b": 22}')
+
+    assert result.exit_code == 0
+    assert "42" in result.stdout
+    assert "MCP server gone: " in result.stderr

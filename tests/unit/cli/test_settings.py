@@ -1,0 +1,290 @@
+"""Settings: places laid over each other, each value with its origin, and names that mean nothing refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legato.cli.settings import ENVIRONMENT, Settings, is_free
+from legato.cli.settings_files import find_upward, load, user_file
+from legato.cli.settings_layers import every_setting, merge, read_environment, read_file, read_flags
+from legato.cli.settings_write import EXAMPLE, add_rule, write_file
+from legato.cli.trust import Trust
+from legato.errors import ConfigError
+from legato.tools import Mode
+from program import Home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def flags(**values: Any) -> dict[str, tuple[str, Any]]:
+    return {name.replace("__", "."): (f"--{name}", value) for name, value in values.items()}
+
+
+# --- the order of places ---
+
+
+def test_without_any_place_the_built_in_settings_hold(home: Home):
+    loaded = load()
+
+    assert loaded.origins == {}
+    assert loaded.settings.approval == Settings().approval
+    assert loaded.settings.options.stream
+
+
+def test_a_later_place_wins_and_every_value_knows_where_it_is_from(home: Home, monkeypatch: pytest.MonkeyPatch):
+    home.configure('model = "a/user"\nsystem = "user"\n[limits]\nmax_turns = 1\nparallel = 3\n')
+    (home.work / "legato.toml").write_text('model = "b/project"\nappend_system = "project"\n')
+    monkeypatch.setenv("LEGATO_MODEL", "c/environment")
+    monkeypatch.setenv("LEGATO_MAX_TURNS", "5")
+    loaded = load(flags=flags(model="d/flag", limits__max_turns=None))
+
+    assert loaded.settings.model == "d/flag"
+    assert (loaded.settings.limits.max_turns, loaded.settings.limits.parallel) == (5, 3)
+    assert loaded.origins == {
+        "model": "the flag --model",
+        "system": str(home.settings),
+        "limits.max_turns": "the environment variable LEGATO_MAX_TURNS",
+        "limits.parallel": str(home.settings),
+        "append_system": str(home.work / "legato.toml"),
+    }
+
+
+def test_each_place_counts_where_no_later_one_speaks(home: Home, monkeypatch: pytest.MonkeyPatch):
+    home.configure('model = "a/user"')
+    assert load().settings.model == "a/user"
+    (home.work / ".legato.toml").write_text('model = "b/project"')
+    assert load().settings.model == "b/project"
+    monkeypatch.setenv("LEGATO_MODEL", "c/environment")
+    assert load().settings.model == "c/environment"
+
+
+def test_model_and_route_both_say_who_answers_so_the_later_one_wins(home: Home):
+    home.configure('route = "work"')
+    loaded = load(flags=flags(model="a/b"))
+
+    assert (loaded.settings.model, loaded.settings.route) == ("a/b", None)
+    assert "route" not in loaded.origins
+
+
+def test_model_and_route_in_one_place_contradict_each_other(home: Home):
+    home.configure('model = "a/b"\nroute = "work"')
+
+    with pytest.raises(ConfigError, match="model and route both say who answers"):
+        load()
+
+
+def test_named_things_are_joined_name_by_name_and_may_have_dots(home: Home):
+    home.configure('[keys]\na = "$A"\n[profiles."fast.one"]\nroutes = ["a/b"]\n[options.extra]\n"x.y" = 1\n')
+    (home.work / "legato.toml").write_text('[profiles.other]\nroutes = ["c/d"]\n')
+    loaded = load()
+
+    assert loaded.settings.profiles == {"fast.one": {"routes": ["a/b"]}, "other": {"routes": ["c/d"]}}
+    assert loaded.settings.options.extra == {"x.y": 1}
+    assert loaded.origins["profiles.fast.one"] == str(home.settings)
+
+
+def test_rules_of_all_places_hold_together(home: Home):
+    home.configure('[approval]\ndeny = ["shell(git push *)"]')
+    (home.work / "legato.toml").write_text('[approval]\ndeny = ["shell(rm *)"]')
+    loaded = load()
+
+    assert loaded.settings.approval.deny == ("shell(git push *)", "shell(rm *)")
+    assert loaded.origins["approval.deny"] == f"{home.settings}, {home.work / 'legato.toml'}"
+
+
+# --- what is refused ---
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('modle = "a/b"', "there is no setting 'modle'; did you mean 'model'?"),
+        ('[approval]\nmdoe = "ask"', "there is no setting 'approval.mdoe'; did you mean 'approval.mode'?"),
+        ("max_turns = 3", "there is no setting 'max_turns'; did you mean 'limits.max_turns'?"),
+        ("[mcp]\nzzz = 1", "there is no setting 'mcp.zzz'; known here are enabled, seconds"),
+        ('[limits]\nmax_turns = "many"', "limits.max_turns: expected `int | null`, got `str`"),
+        ('[approval]\nmode = "maybe"', "approval.mode: invalid enum value 'maybe'"),
+        ("[history]\nlow_mark = 2.0", "low_mark"),
+        ("model = ", "not TOML"),
+    ],
+)
+def test_what_means_nothing_is_an_error_with_its_place_and_what_is_near(home: Home, text: str, told: str):
+    home.configure(text)
+
+    with pytest.raises(ConfigError) as caught:
+        load()
+    assert caught.value.message.startswith(str(home.settings))
+    assert told in caught.value.message
+
+
+def test_a_file_that_is_named_and_not_there_is_an_error(home: Home, monkeypatch: pytest.MonkeyPatch):
+    with pytest.raises(ConfigError, match="does not exist"):
+        load(config=home.root / "none.toml")
+    monkeypatch.setenv("LEGATO_CONFIG", str(home.root / "other.toml"))
+    with pytest.raises(ConfigError, match=r"other\.toml does not exist"):
+        load()
+
+
+def test_a_file_that_is_no_text_is_an_error(home: Home):
+    home.configure("")
+    home.settings.write_bytes(b"\xff\xfe")
+
+    with pytest.raises(ConfigError, match="cannot be read"):
+        load()
+
+
+def test_a_number_in_the_environment_that_is_none_is_an_error():
+    with pytest.raises(ConfigError, match=r"LEGATO_MAX_TURNS: limits\.max_turns: expected `int`"):
+        read_environment({"LEGATO_MAX_TURNS": "few"})
+
+
+def test_a_misspelled_variable_is_an_error_and_a_foreign_one_is_not():
+    with pytest.raises(ConfigError, match="LEGATO_MODLE sets nothing; did you mean LEGATO_MODEL"):
+        read_environment({"LEGATO_MODLE": "a/b"})
+    assert read_environment({"LEGATO_DEBUG": "1", "LEGATO_SOMETHING_ELSE": "1", "LEGATO_MODEL": ""}) == []
+
+
+@pytest.mark.parametrize("variable", sorted(ENVIRONMENT))
+def test_every_variable_sets_a_setting_that_exists(variable: str):
+    names = dict(every_setting(Settings()))
+    assert ENVIRONMENT[variable] in names
+
+
+def test_a_flag_of_the_wrong_kind_is_an_error():
+    with pytest.raises(ConfigError, match=r"the flag --limits__max_turns: limits\.max_turns"):
+        read_flags(flags(limits__max_turns="x"))
+
+
+# --- the project ---
+
+
+def test_a_project_is_found_upward(home: Home, monkeypatch: pytest.MonkeyPatch):
+    deep = home.work / "a" / "b"
+    deep.mkdir(parents=True)
+    (home.work / "legato.toml").write_text('model = "a/b"')
+
+    assert find_upward((".legato.toml", "legato.toml"), deep) == home.work / "legato.toml"
+    assert load(folder=deep).settings.model == "a/b"
+    assert find_upward(("nothing-like-this.toml",), deep) is None
+
+
+def test_what_could_do_harm_is_withheld_from_a_project_until_it_is_trusted(home: Home):
+    project = home.work / "legato.toml"
+    project.write_text(
+        'model = "a/b"\n[approval]\nmode = "never"\nallow = ["shell"]\n[endpoints]\nopenai = "http://x"\n'
+    )
+    loaded = load()
+
+    assert loaded.settings.model == "a/b"
+    assert loaded.settings.approval.mode is Mode.ASK
+    assert loaded.settings.endpoints == {}
+    assert loaded.withheld == {"approval.mode": "never", "approval.allow": ["shell"], "endpoints.openai": "http://x"}
+
+    Trust().remember_file(project)
+    trusted = load()
+    assert trusted.withheld == {}
+    assert trusted.settings.approval.mode is Mode.NEVER
+    assert trusted.settings.endpoints == {"openai": "http://x"}
+
+    project.write_text(project.read_text() + "\n# changed")
+    assert load().withheld != {}
+
+
+@pytest.mark.parametrize("key", ["approval.mode", "approval.allow", "keys.openai", "endpoints.x", "providers.x", "store",
+                                 "families", "mcp.enabled", "limits.max_cost", "simulate", "tools.subagents"])  # fmt: skip
+def test_what_runs_things_or_reaches_new_places_is_not_free(key: str):
+    assert not is_free(key)
+
+
+def test_a_trusted_file_is_known_in_its_own_folder_only(home: Home, tmp_path: Path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    trust = Trust()
+    trust.remember(one, "digest")
+    trust.remember(one, "digest")
+
+    assert trust.knows(one, "digest")
+    assert not trust.knows(other, "digest")
+    assert not trust.knows(one, "another")
+    assert trust.path.stat().st_mode & 0o077 == 0
+
+
+def test_agreements_that_cannot_be_read_count_as_none(home: Home):
+    trust = Trust()
+    trust.remember(home.work, "digest")
+    trust.path.write_text("{")
+
+    assert not trust.knows(home.work, "digest")
+
+
+# --- writing ---
+
+
+def test_a_rule_is_added_and_comments_stay(home: Home):
+    home.configure('# mine\nmodel = "a/b" # why\n\n[approval]\n# these are safe\nallow = ["shell(ls *)"]\n')
+    add_rule(home.settings, "allow", "shell(git status *)")
+    add_rule(home.settings, "allow", "shell(git status *)")
+
+    assert home.settings.read_text() == (
+        '# mine\nmodel = "a/b" # why\n\n[approval]\n# these are safe\nallow = ["shell(ls *)", "shell(git status *)"]\n'
+    )
+    assert load().settings.approval.allow == ("shell(ls *)", "shell(git status *)")
+
+
+def test_a_rule_begins_a_file_that_is_not_there(home: Home):
+    add_rule(home.settings, "allow", "shell(ls)")
+
+    assert load().settings.approval.allow == ("shell(ls)",)
+    assert home.settings.stat().st_mode & 0o077 == 0
+
+
+def test_a_rule_is_not_added_to_a_file_that_cannot_be_read(home: Home):
+    home.configure("model = ")
+
+    with pytest.raises(ConfigError, match="cannot be changed"):
+        add_rule(home.settings, "allow", "shell(ls)")
+    assert home.settings.read_text() == "model = "
+
+
+def test_a_link_to_a_settings_file_stays_a_link(home: Home):
+    real = home.root / "dotfiles.toml"
+    real.write_text("")
+    home.settings.parent.mkdir(parents=True)
+    home.settings.symlink_to(real)
+    write_file(home.settings, 'model = "a/b"\n')
+
+    assert home.settings.is_symlink()
+    assert real.read_text() == 'model = "a/b"\n'
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(home: Home):
+    blocked = home.root / "file"
+    blocked.write_text("")
+
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_file(blocked / "config.toml", "")
+
+
+def test_the_example_is_a_settings_file_that_sets_nothing_and_works_when_uncommented(home: Home):
+    home.configure(EXAMPLE)
+    assert read_file(home.settings).values == {}
+    lines = [
+        line.removeprefix("# ")
+        for line in EXAMPLE.splitlines()
+        if line.startswith(("# [", "# mode", "# policy", "# routes", "# allow"))
+    ]
+    home.configure("\n".join(line for line in lines if not line.startswith("model")))
+    assert load().settings.approval.allow == ("shell(git status *)", "write(docs/**)")
+
+
+def test_the_place_of_the_users_file_follows_the_platform(home: Home):
+    assert user_file() == home.settings
+    assert user_file(Path("~/x.toml")) == home.root / "x.toml"
+
+
+def test_settings_survive_being_listed_and_merged_again():
+    assert merge([]).settings == merge([]).settings
+    assert dict(every_setting(merge([]).settings))["options.stream"] is True

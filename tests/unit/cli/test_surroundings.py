@@ -1,0 +1,277 @@
+"""Who answers, with which keys, and what a message takes along."""
+
+import base64
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+
+from legato.cli.attachments import read_message
+from legato.cli.instructions import nearest_agents, system_prompt
+from legato.cli.mcp_servers import ask_for_servers, describe, find_servers, left_out
+from legato.cli.project import ask_to_trust, withheld_note
+from legato.cli.running import run
+from legato.cli.settings import Settings, build
+from legato.cli.settings_files import load
+from legato.cli.surroundings import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
+from legato.cli.terminal.screen import Screen
+from legato.errors import ConfigError, UnknownTarget
+from legato.model import Media, MediaKind, Text
+from legato.routing import Policy, only
+from legato.session import World
+from legato.simulation import SimulatedTransport
+from legato.tools.mcp import McpServer
+from legato.transport import HttpTransport
+from program import Answers, Home
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
+    return Home(tmp_path, monkeypatch)
+
+
+def settings(**table: object) -> Settings:
+    return build(table, "a test")
+
+
+PROFILES = {"work": {"policy": "failover", "routes": ["mistral/mistral-large-latest", "kimi/kimi-k2-thinking"]}}
+
+# --- who answers ---
+
+
+def test_the_model_that_was_named_answers():
+    assert who_answers(settings(model="kimi/kimi-k2-thinking"), {}) == only("kimi/kimi-k2-thinking")
+
+
+def test_a_profile_chooses_among_its_routes():
+    profile = who_answers(settings(route="work", profiles=PROFILES), {})
+
+    assert (profile.name, profile.policy, len(profile.routes)) == ("work", Policy.FAILOVER, 2)
+
+
+def test_with_a_key_and_nothing_else_that_provider_answers():
+    assert who_answers(Settings(), {"MISTRAL_API_KEY": "k"}).routes[0].name == "mistral/mistral-large-latest"
+    assert who_answers(Settings(), {"GROQ_API_KEY": "k"}).routes[0].name.startswith("groq/")
+
+
+def test_without_any_key_a_person_is_told_what_to_do():
+    with pytest.raises(NothingSetUp, match="--simulate"):
+        who_answers(Settings(), {})
+
+
+def test_simulated_providers_need_no_key():
+    assert who_answers(settings(simulate=True), {}).routes[0].name == "anthropic/claude-sonnet-4-5"
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        ({"route": "wrok", "profiles": PROFILES}, "did you mean 'work'"),
+        ({"route": "zzz", "profiles": PROFILES}, "there are work"),
+        ({"route": "zzz"}, "none is configured"),
+    ],
+)
+def test_a_profile_that_does_not_exist_is_an_error_that_helps(table: dict[str, object], told: str):
+    with pytest.raises(ConfigError, match=told):
+        who_answers(settings(**table), {})
+
+
+def test_a_route_that_names_nothing_is_refused_at_once():
+    with pytest.raises(UnknownTarget, match="mistral"):
+        who_answers(settings(model="mistrall/x"), {})
+
+
+def test_a_stored_session_goes_on_where_it_was():
+    mine = settings(route="work", profiles=PROFILES)
+
+    assert route_again(mine, "kimi/kimi-k2-thinking") == find_profile(mine, "work")
+    assert route_again(mine, "groq/x") == only("groq/x")
+    assert route_again(mine, "") is None
+    assert route_again(mine, "gone/model") is None
+
+
+def test_settings_add_to_the_catalogue():
+    mine = settings(
+        providers={"mine": {"dialect": "openai_chat", "profile": "strict", "endpoint": "http://127.0.0.1:1/v1"}}
+    )
+
+    assert catalogue_of(mine).resolve("mine/x").endpoint == "http://127.0.0.1:1/v1"
+
+
+def test_a_simulated_world_holds_no_keys_and_a_real_one_the_users(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-1")
+
+    async def world(mine: Settings) -> World:
+        async with open_world(mine) as made:
+            return made
+
+    simulated, real = (
+        anyio.run(world, settings(simulate=True)),
+        anyio.run(world, settings(endpoints={"openai": "http://x"})),
+    )
+    assert isinstance(simulated.transport, SimulatedTransport)
+    assert simulated.keys.find("openai") is None
+    assert isinstance(real.transport, HttpTransport)
+    assert real.keys.find("openai") is not None
+    assert real.target("openai/gpt-5.1").endpoint == "http://x"
+
+
+# --- what the model is told ---
+
+
+def test_the_nearest_agents_file_wins(home: Home):
+    deep = home.work / "a" / "b"
+    deep.mkdir(parents=True)
+    (home.work / "AGENTS.md").write_text("outer rules")
+    assert nearest_agents(deep) == home.work / "AGENTS.md"
+    (home.work / "a" / "AGENTS.md").write_text("inner rules")
+    prompt = system_prompt(Settings(), deep)
+
+    assert "inner rules" in prompt
+    assert "outer rules" not in prompt
+    assert str(deep) in prompt
+
+
+def test_the_system_prompt_can_be_replaced_and_added_to(home: Home):
+    assert system_prompt(settings(system="Be brief.", append_system="And kind."), home.work) == "Be brief.\n\nAnd kind."
+
+
+def test_a_huge_agents_file_is_cut(home: Home):
+    (home.work / "AGENTS.md").write_text("x" * 100_000)
+
+    assert system_prompt(Settings(), home.work).endswith("[cut: the file has 100,000 bytes]")
+
+
+# --- what a message takes along ---
+
+
+def test_a_mentioned_file_goes_along_before_the_words(home: Home):
+    (home.work / "a.txt").write_text("content\n")
+    message = read_message("look at @a.txt, please", home.work)
+
+    assert message.blocks == (Text("The file a.txt:\n\ncontent\n"), Text("look at @a.txt, please"))
+    assert message.notes == ("attached a.txt",)
+
+
+def test_an_image_goes_along_as_an_image(home: Home):
+    data = b"\x89PNG\r\n\x1a\nrest"
+    (home.work / "my picture.png").write_bytes(data)
+    message = read_message('what is @"my picture.png"?', home.work)
+
+    assert message.blocks[0] == Media(
+        kind=MediaKind.IMAGE, mime="image/png", data=base64.b64encode(data).decode(), name="my picture.png"
+    )
+
+
+def test_a_word_that_names_no_file_is_just_a_word(home: Home):
+    text = "thanks @ada, mail me at me@example.invalid @\0 @" + "x" * 5000
+
+    assert read_message(text, home.work).blocks == (Text(text),)
+
+
+def test_a_folder_goes_along_as_a_list(home: Home):
+    (home.work / "d" / "e").mkdir(parents=True)
+    (home.work / "d" / "f.txt").write_text("")
+
+    assert read_message("@d", home.work).blocks[0] == Text("The folder d holds:\ne/\nf.txt")
+
+
+def test_what_cannot_go_along_is_said(home: Home):
+    (home.work / "x.bin").write_bytes(b"\0\1")
+    (home.work / "big.png").write_bytes(b"x" * (5 * 1024 * 1024 + 1))
+    message = read_message("@x.bin @big.png @/dev/null", home.work)
+
+    assert message.notes == (
+        "not attached: x.bin: it is a binary file",
+        "not attached: big.png: it has 5,242,881 bytes; at most 5,242,880 are sent",
+        "not attached: /dev/null: it is neither a file nor a folder",
+    )
+
+
+def test_a_long_file_is_cut(home: Home):
+    (home.work / "long.txt").write_text("x" * 300_000)
+    (block, _) = read_message("@long.txt", home.work).blocks
+
+    assert isinstance(block, Text)
+    assert block.text.endswith("[cut: the file has 300,000 bytes]")
+
+
+# --- what is asked before ---
+
+
+def servers_file(home: Home, **servers: object) -> None:
+    (home.work / ".mcp.json").write_bytes(msgspec.json.encode({"mcpServers": servers}))
+
+
+def agree(home: Home, *answers: str) -> tuple[list[str], str]:
+    import io
+
+    stream = io.StringIO()
+
+    async def main() -> list[McpServer]:
+        return await ask_for_servers(find_servers(home.work), screen=Screen(stream), reader=Answers(*answers))
+
+    return [server.name for server in anyio.run(main)], stream.getvalue()
+
+
+def test_a_server_is_asked_for_once_and_again_when_it_changes(home: Home):
+    servers_file(home, one={"command": "run-one", "args": ["--fast"], "env": {"A": "b\u202e"}})
+    names, told = agree(home, "y")
+
+    assert names == ["one"]
+    assert "  │ run-one --fast\n  │ A=b\\u202e\n" in told
+    assert agree(home) == (["one"], "")
+    servers_file(home, one={"command": "run-one", "args": ["--other"]})
+    assert [server.name for server in find_servers(home.work).unknown] == ["one"]
+
+
+def test_once_is_not_remembered_and_no_means_no(home: Home):
+    servers_file(home, one={"command": "a"}, two={"url": "http://127.0.0.1:1/"}, three={"command": "c"})
+    names, told = agree(home, "o", "what", "n")
+
+    assert names == ["one"]
+    assert "two is not started." in told
+    assert len(find_servers(home.work).unknown) == 3
+    assert left_out(find_servers(home.work).unknown).startswith(
+        "not started, because nobody agreed to it yet: one, two"
+    )
+
+
+def test_what_a_server_would_do_is_shown_whole():
+    server = McpServer(name="x", url="http://h/", headers={"k": "v"}, cwd="/tmp")
+
+    assert describe(server) == [
+        ".mcp.json of this project wants to reach the MCP server x:", "  │ http://h/", "  │ in /tmp", "  │ k: v",
+    ]  # fmt: skip
+
+
+def test_without_a_file_there_are_no_servers(home: Home):
+    assert agree(home) == ([], "")
+
+
+def test_a_project_is_trusted_after_a_yes(home: Home):
+    import io
+
+    (home.work / "legato.toml").write_text('[approval]\nmode = "never"\n')
+    stream = io.StringIO()
+
+    def ask(*answers: str) -> bool:
+        return run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers(*answers)))
+
+    assert not ask("n")
+    assert not ask()
+    assert "approval.mode" in withheld_note(load())
+    assert ask("?", "y")
+    assert '  │ approval.mode = "never"\n' in stream.getvalue()
+    assert not ask()
+    assert load().settings.approval.mode == "never"
+
+
+def test_an_error_leaves_a_task_group_as_itself():
+    async def fail() -> None:
+        async with anyio.create_task_group():
+            raise ConfigError("no")
+
+    with pytest.raises(ConfigError, match="no"):
+        run(fail)

@@ -1,0 +1,118 @@
+"""The question before a tool runs: exactly what would run, and every answer that a person can give."""
+
+import io
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from legato.cli.terminal.approver import TerminalApprover
+from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.screen import Screen
+from legato.model import CallId
+from legato.model.records import Scope, Verdict
+from legato.tools import Question, Ruling, ToolKind
+from program import Answers
+
+ID, DIGEST = CallId("hist_tool_1"), "shown"
+
+
+def question(shown: str = "git status", **changes: object) -> Question:
+    fields = {
+        "call": ID, "tool": "shell", "kind": ToolKind.EXECUTE, "arguments": {"command": shown}, "shown": shown,
+        "digest": DIGEST, "pattern": "git *",
+    }  # fmt: skip
+    return Question(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def ask(asked: Question, *answers: str | BaseException) -> tuple[Ruling, str, list[tuple[str, str]]]:
+    stream, reader, gate = io.StringIO(), Answers(*answers), Gate()
+
+    async def main() -> Ruling:
+        approver = TerminalApprover(Screen(stream), reader, interrupt=lambda: None, before=gate.close, after=gate.open)
+        ruling = await approver.ask(asked)
+        assert gate.is_open
+        return ruling
+
+    return anyio.run(main), stream.getvalue(), reader.asked
+
+
+@pytest.mark.parametrize(
+    ("answers", "ruling"),
+    [
+        (["y"], Ruling(ID, DIGEST)),
+        (["YES"], Ruling(ID, DIGEST)),
+        (["s"], Ruling(ID, DIGEST, scope=Scope.SESSION, pattern="git *")),
+        (["a", ""], Ruling(ID, DIGEST, scope=Scope.ALWAYS, pattern="git *")),
+        (["a", "git status"], Ruling(ID, DIGEST, scope=Scope.ALWAYS, pattern="git status")),
+        (["n too risky"], Ruling(ID, DIGEST, verdict=Verdict.DENIED, reason="too risky")),
+        (["n", "not now"], Ruling(ID, DIGEST, verdict=Verdict.DENIED, reason="not now")),
+        (["n", ""], Ruling(ID, DIGEST, verdict=Verdict.DENIED)),
+        (["e", "git log"], Ruling(ID, DIGEST, arguments={"command": "git log"})),
+        ([], Ruling(ID, DIGEST, verdict=Verdict.UNAVAILABLE)),
+    ],
+)
+def test_every_answer_becomes_its_ruling(answers: list[str], ruling: Ruling):
+    assert ask(question(), *answers)[0] == ruling
+
+
+def test_an_empty_line_is_no_answer():
+    ruling, text, asked = ask(question(), "", "what?", "y")
+
+    assert ruling == Ruling(ID, DIGEST)
+    assert len(asked) == 3
+    assert text.count("Answer y, s, a, e or n.") == 2
+
+
+def test_the_command_is_shown_exactly_with_what_is_hidden_in_it():
+    _, text, _ = ask(question("ls\u202e\x1b[2K\n[y] yes"), "y")
+
+    assert "shell wants to run:\n  │ ls\\u202e\\x1b[2K\n  │ [y] yes\n" in text
+
+
+def test_what_always_would_mean_is_shown():
+    assert "[a] always: shell(git *)" in ask(question(), "y")[1]
+
+
+def test_an_edit_is_shown_as_a_difference():
+    shown = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new"
+    _, text, _ = ask(
+        question(shown, tool="edit", kind=ToolKind.EDIT, arguments={"path": "x", "old": "", "new": ""}), "y"
+    )
+
+    assert "edit wants to change a file:\n  │ --- a/x\n" in text
+    assert "  │ +new\n" in text
+
+
+def test_several_arguments_are_edited_as_json():
+    ruling, _, asked = ask(question(arguments={"a": 1, "b": 2}), "e", '{"a": 5, "b": 2}')
+
+    assert ruling.arguments == {"a": 5, "b": 2}
+    assert asked[-1] == ("arguments: ", '{"a":1,"b":2}')
+
+
+@pytest.mark.parametrize(("written", "told"), [("{", "That is not JSON"), ("[1]", "have to be a JSON object")])
+def test_arguments_that_cannot_be_read_are_asked_for_again(written: str, told: str):
+    ruling, text, _ = ask(question(arguments={"a": 1, "b": 2}), "e", written, "y")
+
+    assert ruling == Ruling(ID, DIGEST)
+    assert told in text
+
+
+def test_ctrl_c_cancels_the_turn_which_withdraws_the_question():
+    gate = Gate()
+
+    async def main() -> bool:
+        with anyio.CancelScope() as turn:
+            interrupt: Callable[[], None] = turn.cancel
+            approver = TerminalApprover(
+                Screen(io.StringIO()),
+                Answers(KeyboardInterrupt()),
+                interrupt=interrupt,
+                before=gate.close,
+                after=gate.open,
+            )
+            await approver.ask(question())
+        return turn.cancelled_caught and gate.is_open
+
+    assert anyio.run(main)

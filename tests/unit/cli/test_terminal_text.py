@@ -1,0 +1,223 @@
+"""Cells, folds, words and styles: text that keeps to its place."""
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from legato.cli.terminal.cells import clip, one_line, table
+from legato.cli.terminal.diffs import is_diff, style_of
+from legato.cli.terminal.folding import fold
+from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.styles import ColorChoice, Style, is_dumb, paint, wants_colour
+from legato.cli.terminal.words import dollars, is_failure, result_text, seconds, subject_of, tokens
+from legato.model import CallId, ClosureReason, Media, MediaKind, ToolResponse, Usage
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+# --- cells ---
+
+
+@given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), min_size=1, max_size=5), st.integers(20, 80))
+def test_no_cell_leaves_its_row(rows: list[tuple[str, str]], width: int):
+    lines = table(rows, width=width)
+
+    assert len(lines) == len(rows)
+    assert not any("\n" in line or "\x1b" in line for line in lines)
+
+
+@given(st.text(max_size=50), st.integers(2, 40))
+def test_a_clipped_text_fits(text: str, width: int):
+    assert cell_len(clip(text, width)) <= width
+
+
+def test_columns_stand_below_each_other():
+    assert table([("a", "1"), ("long name", "2")], width=80) == ["a          1", "long name  2"]
+
+
+def test_the_flexible_column_gives_way_where_space_is_short():
+    assert table([("id", "x" * 50)], width=20) == ["id  xxxxxxxxxxxxxxx…"]
+
+
+def test_an_empty_table_has_no_lines():
+    assert table([], width=80) == []
+
+
+def test_one_line_has_no_line_ends_and_no_escapes():
+    assert one_line(" a\n\tb \x1b[31mc ") == "a b c"
+
+
+# --- folding ---
+
+
+def test_short_output_is_not_folded():
+    assert fold("one\ntwo\n\n", 4) == ["one", "two"]
+
+
+def test_long_output_keeps_its_beginning_and_its_end():
+    text = "\n".join(str(number) for number in range(100))
+
+    assert fold(text, 6) == ["0", "1", "2", "3", "… 94 more lines …", "98", "99"]
+
+
+def test_a_very_long_line_is_cut():
+    assert fold("x" * 1000, 3) == ["x" * 400 + "… (1,000 characters)"]
+
+
+def test_one_line_of_room_shows_the_first():
+    assert fold("a\nb\nc\nd", 1) == ["a", "… 3 more lines …"]
+
+
+# --- differences ---
+
+
+@pytest.mark.parametrize(
+    ("line", "style"),
+    [("+++ b/x", Style.BOLD), ("@@ -1 +1 @@", Style.CYAN), ("+new", Style.GREEN), ("-old", Style.RED), (" same", None)],
+)
+def test_lines_of_a_difference_have_the_usual_colours(line: str, style: Style | None):
+    assert style_of(line) is style
+
+
+def test_only_a_header_of_two_lines_makes_a_difference():
+    assert is_diff(["--- a/x", "+++ b/x", "@@"])
+    assert not is_diff(["- item", "+ item"])
+    assert not is_diff([])
+
+
+# --- words ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "subject"),
+    [
+        ({"command": "git status"}, "git status"),
+        ({"path": "a.py", "limit": 3}, "a.py  (limit)"),
+        ({"path": "a.py", "content": "text"}, "a.py"),
+        ({"city": "Rome"}, '{"city":"Rome"}'),
+        ({}, ""),
+    ],
+)
+def test_the_subject_of_a_call_is_what_it_is_about(arguments: dict[str, object], subject: str):
+    assert subject_of(arguments) == subject
+
+
+@pytest.mark.parametrize(
+    ("response", "text"),
+    [
+        (ToolResponse(result="done"), "done"),
+        (ToolResponse(result={"a": 1}), '{\n  "a": 1\n}'),
+        (ToolResponse(error="broken", result="half"), "broken\nhalf"),
+        (ToolResponse(reason=ClosureReason.DENIED, said="too risky"), "denied: too risky"),
+        (ToolResponse(reason=ClosureReason.CANCELLED_RUNNING, result="so far"), "cancelled while it ran\nso far"),
+        (ToolResponse(media=(Media(kind=MediaKind.IMAGE, mime="image/png", data=""),)), "[image image/png]"),
+    ],
+)
+def test_a_result_reads_as_a_person_would_say_it(response: ToolResponse, text: str):
+    assert result_text(response) == text
+
+
+def test_every_closure_has_words_for_a_person():
+    for reason in ClosureReason:
+        assert result_text(ToolResponse(call_id=CallId("x"), reason=reason))
+
+
+def test_errors_and_closures_are_failures():
+    assert is_failure(ToolResponse(error="x"))
+    assert is_failure(ToolResponse(reason=ClosureReason.DENIED))
+    assert not is_failure(ToolResponse(result="x"))
+
+
+def test_numbers_are_short():
+    assert tokens(Usage(input=1234, output=5, cache_read=1000)) == "1.2k in (1.0k cached), 5 out"
+    assert tokens(Usage(input=2_500_000, output=999)) == "2.5M in, 999 out"
+    assert (dollars(0.01234), dollars(12.5)) == ("$0.0123", "$12.50")
+    assert (seconds(4.25), seconds(185.0)) == ("4.2 s", "3 min 5 s")
+
+
+# --- colours ---
+
+
+@pytest.mark.parametrize(
+    ("choice", "environment", "wanted"),
+    [
+        (ColorChoice.AUTO, {"TERM": "xterm"}, True),
+        (ColorChoice.AUTO, {"TERM": "xterm", "NO_COLOR": "1"}, False),
+        (ColorChoice.AUTO, {"TERM": "dumb"}, False),
+        (ColorChoice.AUTO, {}, False),
+        (ColorChoice.ALWAYS, {"TERM": "dumb", "NO_COLOR": "1"}, True),
+        (ColorChoice.NEVER, {"TERM": "xterm"}, False),
+    ],
+)
+def test_colours_are_used_where_they_are_wanted(choice: ColorChoice, environment: dict[str, str], wanted: bool):
+    assert wants_colour(Terminal(), choice, environment) is wanted
+
+
+def test_a_pipe_gets_no_colours():
+    assert not wants_colour(io.StringIO(), ColorChoice.AUTO, {"TERM": "xterm"})
+
+
+def test_a_style_never_reaches_over_the_end_of_a_line():
+    assert paint("a\n\nb", Style.RED) == "\x1b[31ma\x1b[0m\n\n\x1b[31mb\x1b[0m"
+
+
+# --- the screen ---
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Terminal()
+
+
+def test_what_is_written_takes_the_place_of_the_status_line(terminal: Terminal):
+    screen = Screen(terminal, ColorChoice.NEVER)
+    screen.status("waiting")
+    screen.write("text")
+
+    assert terminal.getvalue() == "\r\x1b[Kwaiting\r\x1b[Ktext"
+
+
+def test_the_status_line_is_not_drawn_into_a_line_that_is_being_written(terminal: Terminal):
+    screen = Screen(terminal, ColorChoice.NEVER)
+    screen.write("half a line")
+    screen.status("waiting")
+
+    assert terminal.getvalue() == "half a line"
+
+
+def test_a_status_that_is_taken_away_leaves_an_empty_line(terminal: Terminal):
+    screen = Screen(terminal, ColorChoice.NEVER)
+    screen.status("waiting")
+    screen.status("waiting")
+    screen.status("")
+
+    assert terminal.getvalue() == "\r\x1b[Kwaiting\r\x1b[K"
+
+
+def test_a_dumb_terminal_gets_lines_and_nothing_else(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TERM", "dumb")
+    screen = Screen(terminal)
+    screen.status("waiting")
+    screen.line("text", Style.RED)
+
+    assert is_dumb()
+    assert terminal.getvalue() == "text\n"
+
+
+def test_a_line_of_its_own_begins_a_line(terminal: Terminal):
+    screen = Screen(terminal, ColorChoice.ALWAYS)
+    screen.write("half")
+    screen.line("red", Style.RED)
+    screen.fresh_line()
+
+    assert terminal.getvalue() == "half\n\x1b[31mred\x1b[0m\n"
