@@ -63,7 +63,10 @@ class Person:
         """Wait until the program has left; its exit code."""
         self.child.expect(pexpect.EOF)
         self.child.close()
-        return 128 + self.child.signalstatus if self.child.signalstatus else self.child.exitstatus
+        if self.child.signalstatus is not None:
+            return 128 + self.child.signalstatus
+        assert self.child.exitstatus is not None
+        return self.child.exitstatus
 
     def end(self) -> None:
         self.child.close(force=True)

@@ -155,7 +155,12 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
         ctx.exit()
 
 
-@click.group(name="legato", cls=App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    name="legato",
+    cls=App,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="`legato chat --help` lists the options of a conversation: -p, -m, -c, --simulate and others.",
+)
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
 )

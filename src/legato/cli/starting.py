@@ -6,7 +6,7 @@ Whatever has to be asked before (trust this project, start this server, pick a s
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from legato import __version__
 from legato.cli.exits import ExitCode
-from legato.cli.mcp_servers import ask_for_servers, find_servers, left_out
+from legato.cli.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.oneshot import OneShot, Question, read_question
 from legato.cli.outputs import OutputFormat, output_for
 from legato.cli.project import ask_to_trust, withheld_note
@@ -84,39 +84,39 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
     def tell(text: str) -> None:
         screen.line(f"legato: {one_line(text)}")
 
-    try:
-        profile = who_answers(loaded.settings)
-    except NothingSetUp:
-        if wanted.resume is None and not wanted.continues:
-            screen.line(f"legato: {NOTHING_SET_UP}")
-            return ExitCode.USAGE
-        profile = None
+    settings = loaded.settings
     if loaded.withheld:
         tell(withheld_note(loaded))
-    gate = Gate()
-    is_person_there = sys.stdin.isatty() and sys.stderr.isatty()
     async with AsyncExitStack() as stack:
-        servers = find_servers(folder) if loaded.settings.mcp.enabled else None
-        if servers is not None and servers.unknown:
-            tell(left_out(servers.unknown))
-        remote, failures = await stack.enter_async_context(_connected(loaded, servers.agreed if servers else []))
-        for name, reason in failures.items():
-            tell(f"MCP server {name}: {reason}")
         store = await _store(wanted, loaded, stack)
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
-        world = await stack.enter_async_context(open_world(loaded.settings))
-        bench = Workbench(
-            loaded, world, chosen.profile or profile or who_answers(loaded.settings), folder=folder, store=store,
-            remote=remote,
-        )  # fmt: skip
-        output = output_for(OutputFormat(wanted.output), sys.stdout)
-        show = None if wanted.is_quiet else TurnShow(screen, loaded.settings.show, edits=bench.edits, answers=False)
-        shot = OneShot(bench, output, show=show, tell=tell, gate=gate)
-        if is_person_there:
+        if chosen.profile is None and not _is_anybody_there(loaded):
+            screen.line(f"legato: {NOTHING_SET_UP}")
+            return ExitCode.USAGE
+        profile = chosen.profile or who_answers(settings)
+        remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
+        world = await stack.enter_async_context(open_world(settings))
+        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
+        show = None if wanted.is_quiet else TurnShow(screen, settings.show, edits=bench.edits, answers=False)
+        gate = Gate()
+        shot = OneShot(bench, output_for(OutputFormat(wanted.output), sys.stdout), show=show, tell=tell, gate=gate)
+        if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
             bench.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
             )
         return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
+
+
+@asynccontextmanager
+async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None]) -> AsyncGenerator[tuple[Tool, ...]]:
+    """The tools of the servers that somebody agreed to before; what is missing is told."""
+    servers = find_servers(folder) if loaded.settings.mcp.enabled else Servers(None, [], [])
+    if servers.unknown:
+        tell(left_out(servers.unknown))
+    async with _connected(loaded, servers.agreed) as (tools, failures):
+        for name, reason in failures.items():
+            tell(f"MCP server {name}: {reason}")
+        yield tools
 
 
 # --- interactive ------------------------------------------------------------------------------------------------------
@@ -137,16 +137,12 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
         if wanted.resume is not None and chosen.session_id is None:
             return ExitCode.OK  # the picker was left without a choice
-        profile = chosen.profile
-        if profile is None:
-            try:
-                profile = who_answers(loaded.settings)
-            except NothingSetUp:
-                screen.line(NOTHING_SET_UP)
-                if not await _wants_simulation(reader):
-                    return ExitCode.USAGE
-                loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))
-                profile = who_answers(loaded.settings)
+        if chosen.profile is None and not _is_anybody_there(loaded):
+            screen.line(NOTHING_SET_UP)
+            if not await _wants_simulation(reader):
+                return ExitCode.USAGE
+            loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))
+        profile = chosen.profile or who_answers(loaded.settings)
         agreed: list[McpServer] = []
         if loaded.settings.mcp.enabled:
             agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
@@ -154,11 +150,8 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
         world = await stack.enter_async_context(open_world(loaded.settings))
         stage = Stage(screen)
         bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
-        prompt = Prompt(
-            suggest=Suggestions(bench),
-            history=state_folder() / "history",
-            has_colour=screen.has_colour,
-        )
+        history = state_folder() / "history"
+        prompt = Prompt(suggest=Suggestions(bench), history=history, has_colour=screen.has_colour)
         bench.approval.approver = TerminalApprover(
             screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
         )
@@ -176,6 +169,14 @@ def _greet(screen: Screen, loaded: Loaded, profile: Profile) -> None:
             "Simulated providers: no key, no network. Try: use list on . — then /model mistral/mistral-large-latest",
             Style.DIM,
         )
+
+
+def _is_anybody_there(loaded: Loaded) -> bool:
+    try:
+        who_answers(loaded.settings)
+    except NothingSetUp:
+        return False
+    return True
 
 
 async def _wants_simulation(reader: PlainReader) -> bool:

@@ -22,7 +22,7 @@ def question(shown: str = "git status", **changes: object) -> Question:
         "call": ID, "tool": "shell", "kind": ToolKind.EXECUTE, "arguments": {"command": shown}, "shown": shown,
         "digest": DIGEST, "pattern": "git *",
     }  # fmt: skip
-    return Question(**{**fields, **changes})  # type: ignore[arg-type]
+    return Question(**{**fields, **changes})
 
 
 def ask(asked: Question, *answers: str | BaseException) -> tuple[Ruling, str, list[tuple[str, str]]]:

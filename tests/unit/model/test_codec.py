@@ -135,3 +135,8 @@ def test_a_damaged_line_is_named() -> None:
     lines = list(dump_log([Opened(incarnation=1)]))
     with pytest.raises(CodecError, match="line 3"):
         list(load_log([*lines, b"{\n"]))
+
+
+def test_blank_lines_in_a_log_are_skipped() -> None:
+    lines = list(dump_log([Opened(incarnation=1)]))
+    assert list(load_log([lines[0], b"\n", lines[1], b"  \n"])) == [Opened(incarnation=1)]

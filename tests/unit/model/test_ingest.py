@@ -24,6 +24,28 @@ from legato.model import ingest, read_json, read_json_leniently
 from legato.model.ingest import CYCLE, MAX_DEPTH, MAX_NODES, MAX_TEXT, TOO_DEEP
 
 
+class Name(str):
+    pass
+
+
+class Count(int):
+    pass
+
+
+class Share(float):
+    pass
+
+
+class Plain:
+    """Dumps itself, and knows nothing of modes."""
+
+    def __init__(self, fields: dict[str, Any]) -> None:
+        self.fields = fields
+
+    def model_dump(self) -> dict[str, Any]:
+        return self.fields
+
+
 class Colour(enum.Enum):
     RED = "red"
 
@@ -93,6 +115,11 @@ def test_values_referenced_twice_without_a_cycle_stay_whole() -> None:
         ({}, {}),
         (iter([1, 2]), [1, 2]),
         (True, True),
+        (Name("a\0b"), "a\ufffdb"),
+        (Count(2**70), str(2**70)),
+        (Share(0.5), 0.5),
+        (Share("nan"), "NaN"),
+        (Plain({"a": 1}), {"a": 1}),
     ],
     ids=lambda value: type(value).__name__,
 )

@@ -477,8 +477,14 @@ def test_a_difference_is_bounded_and_never_silent() -> None:
     assert unified("a\n", "a\n", path="x") == ""
     assert unified("a\n", "a\r\n", path="x") == "x: only line ends differ"
     assert unified("a" * 1_500_000, "b" * 1_500_000, path="x") == "x: 1,500,000 characters become 1,500,000"
-    lines = unified("", "\n".join(str(n) for n in range(1000)), path="x").splitlines()
+    long = "\n".join(str(n) for n in range(1000))
+    lines = unified("", long, path="x", most=400).splitlines()
     assert (len(lines), lines[-1]) == (401, "[the rest of the difference is not shown]")
+    assert unified("", long, path="x").endswith("+999")  # the person who is asked sees all of it
+
+
+def test_a_very_long_line_of_output_is_cleaned_in_one_pass() -> None:
+    assert readable("x" * 1_000_000 + "\rdone") == "done"
 
 
 def test_the_search_program_does_what_it_is_told(root: Path) -> None:

@@ -315,7 +315,9 @@ def test_what_the_provider_ran_goes_home_as_it_came() -> None:
     assert spelled.decisions == ()
 
 
-@pytest.mark.parametrize(("result", "told"), [(None, "]"), ("found", ", which gave:]\nfound"), ([1], ", which gave:]\n[1]")])
+@pytest.mark.parametrize(
+    ("result", "told"), [(None, "]"), ("found", ", which gave:]\nfound"), ([1], ", which gave:]\n[1]")]
+)
 def test_what_another_provider_ran_is_told_as_text(result: Any, told: str) -> None:
     spelled = spell(exchange([hosted(USE, FOUND, result=result)]), End.HUMAN, VOICE, True)
     assert pairs(spelled) == [("assistant", text('[The provider ran web_search {"query":"q"}' + told))]

@@ -1,6 +1,6 @@
-"""What a change does to a text, as a unified diff of bounded size.
+"""What a change does to a text, as a unified diff.
 
-The person who is asked sees it before, the model that made the change sees it after.
+The person who is asked sees it before, and sees all of it; the model that made the change sees it after, shortened.
 """
 
 from __future__ import annotations
@@ -8,19 +8,20 @@ from __future__ import annotations
 import difflib
 from itertools import islice
 
-_MAX_LINES = 400
+FOR_A_MODEL = 400
+"""lines of a difference that go back to the model"""
 _MAX_TEXT = 2_000_000
 
 
-def unified(before: str, after: str, *, path: str) -> str:
-    """The difference, with three lines of context; empty if there is none."""
+def unified(before: str, after: str, *, path: str, most: int | None = None) -> str:
+    """The difference, with three lines of context, in at most so many lines; empty if there is none."""
     if len(before) + len(after) > _MAX_TEXT:
         return f"{path}: {len(before):,} characters become {len(after):,}"
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm=""
     )
-    kept = list(islice(lines, _MAX_LINES + 1))
-    if len(kept) > _MAX_LINES:
+    kept = list(islice(lines, None if most is None else most + 1))
+    if most is not None and len(kept) > most:
         kept[-1] = "[the rest of the difference is not shown]"
     if not kept and before != after:
         return f"{path}: only line ends differ"

@@ -14,7 +14,7 @@ from msgspec import Meta
 
 from legato.errors import CallerError
 from legato.model import JsonObject, Media, MediaKind
-from legato.tools.builtin.diffs import unified
+from legato.tools.builtin.diffs import FOR_A_MODEL, unified
 from legato.tools.builtin.workspace import Workspace
 from legato.tools.functions import tool
 from legato.tools.registry import Tool, ToolKind
@@ -129,7 +129,7 @@ def edit_tool(workspace: Workspace) -> Tool:
         """Replace one piece of text in a file; returns the difference. With `all`, replace every occurrence."""
         workspace.resolve(path)
         before, after = workspace.change_text(path, lambda text: replace_exactly(text, old, new, everywhere=all))
-        return unified(before, after, path=workspace.name_of(path))
+        return unified(before, after, path=workspace.name_of(path), most=FOR_A_MODEL)
 
     return edit
 

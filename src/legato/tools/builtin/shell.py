@@ -31,7 +31,8 @@ _KEYS = re.compile(
 )
 _QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_OVERWRITTEN = re.compile(r"[^\n\r]*\r(?!\n|\r|\Z)")
+_OVERWRITTEN = re.compile(r"^[^\n]*\r(?![\n\r]|\Z)", re.MULTILINE)
+"""what a progress bar wrote before it came back to the start of its line"""
 
 
 def shell_tool(workspace: Workspace, *, secrets: Iterable[str] = (), seconds: int = 120) -> Tool:

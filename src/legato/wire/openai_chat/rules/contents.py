@@ -107,4 +107,6 @@ class ContentJudge:
             if role != "tool" or not self._capabilities.result_images:
                 self._found.refuse("openai-chat/image-place", path, "images are taken in user messages only")
         elif profile.part_types is not None and kind not in profile.part_types.get(role, (kind,)):
-            self._found.refuse(profile.part_rule, path, f"a message of the {role} has no parts of type {brief(kind)} here")
+            self._found.refuse(
+                profile.part_rule, path, f"a message of the {role} has no parts of type {brief(kind)} here"
+            )

@@ -111,7 +111,9 @@ class MessageJudge:
                 self._found.refuse("mistral/role-order", f"messages[{index}]", "a tool message stands first")
         elif self._profile.follows is not None and role not in self._profile.follows[before]:
             self._found.refuse(
-                "mistral/role-order", f"messages[{index}]", f"a message of the {role} may not follow one of the {before}"
+                "mistral/role-order",
+                f"messages[{index}]",
+                f"a message of the {role} may not follow one of the {before}",
             )
         elif role == "user" and before == "tool" and not self._capabilities.user_after_tool:
             self._found.refuse(
