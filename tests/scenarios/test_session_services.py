@@ -161,7 +161,7 @@ async def test_history_is_not_changed_under_a_turn() -> None:
             with pytest.raises(CallerError, match="a turn is under way"):
                 await attempt()
         with pytest.raises(CallerError, match="a turn is under way"):
-            talk.resume()
+            talk.ask_again()
         shop.release("a")
         await turn
 

@@ -132,12 +132,12 @@ async def test_an_empty_message_is_refused_at_once() -> None:
         assert told(talk.talk.log) == ["opened 1"]
 
 
-@pytest.mark.parametrize("doing", ["send", "resume", "switch", "undo", "compact"])
+@pytest.mark.parametrize("doing", ["send", "ask_again", "switch", "undo", "compact"])
 async def test_a_session_that_was_not_opened_says_how_to_open_it(doing: str) -> None:
     closed = session()
     attempts = {
         "send": lambda: closed.send("Hello"),
-        "resume": closed.resume,
+        "ask_again": closed.ask_again,
         "switch": lambda: closed.switch(GPT),
         "undo": closed.undo,
         "compact": closed.compact,
@@ -798,10 +798,10 @@ async def test_a_question_that_was_open_is_asked_again_and_the_verdict_resumes_t
     ) as talk:
         assert talk.state is State.PARKED
         assert [call.arguments["path"] for call in talk.parked] == ["a", "b"]
-        result = await talk.resume()
+        result = await talk.ask_again()
         assert (result.outcome, asked) == (TurnOutcome.DONE, ["a", "b"])
         with pytest.raises(CallerError, match="nothing waits"):
-            talk.resume()
+            talk.ask_again()
     lines = told(talk.talk.log)
     assert lines[lines.index("opened 2") :][:3] == [
         "opened 2",
@@ -843,7 +843,7 @@ async def test_a_resumed_turn_that_is_cancelled_at_once_asks_nobody(begun: bool)
         store=MemoryStore(shelf),
         session_id=session_id,
     ) as talk:
-        turn = talk.resume()
+        turn = talk.ask_again()
         while begun and talk.state is not State.RUNNING:  # until the turn has begun, and its batch has not
             await anyio.lowlevel.checkpoint()
         turn.cancel()

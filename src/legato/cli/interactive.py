@@ -138,7 +138,7 @@ class Interactive:
     async def _converse(self) -> Leave | Reopen:
         if self.session.parked:
             self._show.note("A question was open when this session ended; it is asked again.", Style.YELLOW)
-            await self._follow(self.session.resume())
+            await self._follow(self.session.ask_again())
         while self._ended_by is None:
             said = self._waiting.popleft() if self._waiting else await self._ask()
             following = await self._take(said) if isinstance(said, str) else said

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from legato.model import Options, Record
-from legato.model.records import TurnBegan
+from legato.model.records import RouteSelected, TurnBegan
 from legato.routing import Profile, Route, Router
 from legato.session.world import World
 
@@ -24,6 +24,11 @@ def router_for(profile: Profile, world: World, log: Sequence[Record]) -> Router:
         patience=world.patience,
         last=last,
     )
+
+
+def last_route(log: Sequence[Record]) -> str | None:
+    """Who was selected, or answered, last; None if nobody was."""
+    return next((record.route for record in reversed(log) if isinstance(record, RouteSelected | TurnBegan)), None)
 
 
 def options_for(route: Route, general: Options) -> Options:

@@ -37,7 +37,7 @@ from legato.model import (
 from legato.model.records import Opened, Rewound, RouteSelected, TurnBegan
 from legato.routing import Profile, Route, only
 from legato.session import events
-from legato.session.choosing import options_for, router_for
+from legato.session.choosing import last_route, options_for, router_for
 from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.keeper import SessionKeeper
@@ -123,6 +123,20 @@ class Session:
         self._group: anyio.abc.TaskGroup | None = None
         self._lease: Lease | None = None
 
+    @classmethod
+    async def resume(
+        cls, session_id: str, *, store: Store, route: str | Route | Profile | None = None, **settings: Any
+    ) -> Self:
+        """The stored session of that id, to be entered with `async with`; `settings` are those of a new one.
+
+        Without `route`, whoever was selected or answered last goes on. Calls that were started and never ended are
+        closed as interrupted; `parked` names those that somebody was being asked about.
+        """
+        route = route or last_route(await store.read(session_id))
+        if route is None:
+            raise CallerError(f"nobody has answered in session {session_id} yet; name a route", session=session_id)
+        return cls(route, store=store, session_id=session_id, **settings)
+
     # --- opening and closing ------------------------------------------------------------------------------------------
 
     async def __aenter__(self) -> Self:
@@ -196,7 +210,7 @@ class Session:
             group.start_soon(self._hear, loop)
         return loop.turn
 
-    def resume(self) -> Turn:
+    def ask_again(self) -> Turn:
         """Go on with the calls that a former process left with a question open: they are asked about again."""
         group = self._require_open()
         self._require_rest("resuming")
