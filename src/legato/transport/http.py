@@ -12,7 +12,6 @@ its connection, so that the provider stops working for nobody.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -79,6 +78,8 @@ class HttpTransport:
 
     def _open(self) -> httpx2.AsyncClient:
         # Here and not in the constructor: loading the authorities takes a while, and many a run never sends anything.
+        from http.cookiejar import CookieJar, DefaultCookiePolicy
+
         import httpx2
 
         try:

@@ -14,7 +14,6 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from legato.transport.complaint import Complaint
 
@@ -52,6 +51,8 @@ def _server_time(headers: Mapping[str, str], now: float) -> float:
 
 
 def _date(text: str) -> float | None:
+    from email.utils import parsedate_to_datetime  # slow to load, and needed only after a failure
+
     try:
         at = parsedate_to_datetime(text)
     except (ValueError, OverflowError):
