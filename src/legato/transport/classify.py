@@ -11,6 +11,7 @@ stop, and neither walks a failover chain. No secret is in any message.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -137,7 +138,7 @@ def _judge(complaint: Complaint, status: int | None, *, waits: bool) -> tuple[ty
         if group is PLAIN_QUOTA and waits:
             continue  # an empty balance does not fill itself in the time that was named
         for row in group:
-            if row.pattern.search(complaint.haystack):
+            if re.search(row.pattern, complaint.haystack, re.DOTALL):
                 return row.kind, row.about
     if status is None:
         return BadAnswer, "unknown"

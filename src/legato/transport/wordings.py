@@ -30,13 +30,14 @@ OWN_REASONING = "own-reasoning"
 class Wording(NamedTuple):
     """One row: what is said, the error it is, and `about`: which rule of shape, or which matter of the user's."""
 
-    pattern: re.Pattern[str]
+    pattern: str
     kind: type[ProviderError]
     about: str
 
 
 def _rows(kind: type[ProviderError], *rows: tuple[str, str]) -> tuple[Wording, ...]:
-    return tuple(Wording(re.compile(pattern, re.DOTALL), kind, about) for about, pattern in rows)
+    # Not compiled here: there are many, and most runs never meet a refusal.
+    return tuple(Wording(pattern, kind, about) for about, pattern in rows)
 
 
 TOO_LARGE_FOR_LIMIT = _rows(
