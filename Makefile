@@ -67,9 +67,10 @@ fuzz: $(READY) ## Run the properties on many more examples, for FUZZ_SECONDS (60
 packages: $(READY) ## Build the wheel and the sdist, and try them in clean environments on every Python that is here
 	$(BIN)/python scripts/try_packages.py
 
-docs: $(READY) ## Write the generated pages anew: rules and requirements
+docs: $(READY) ## Write what is generated anew: rules, requirements, the picture of the demo
 	$(BIN)/python scripts/rules_doc.py
 	$(BIN)/python scripts/requirements_report.py > /dev/null
+	$(BIN)/python scripts/demo_picture.py
 
 # Built from what pyproject.toml names, for every supported Python on Linux and macOS. Existing pins stay unless
 # ARGS=--upgrade asks for newer ones. Nothing in the file says where packages come from.
