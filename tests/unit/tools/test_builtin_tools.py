@@ -376,7 +376,7 @@ async def until_gone(process: int) -> None:
 async def test_a_cancelled_command_ends_with_its_whole_group(root: Path, tools: dict[str, Tool], guard: str) -> None:
     keeper = Recorder()
     runner = scheduler([tools["shell"]])
-    command = f"{guard}sleep 600 & echo $! > child; echo partly; wait"
+    command = f"{guard}echo partly; sleep 600 & echo $! > child; wait"
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("a", "shell", command=command)], keeper)
         await until(lambda: (root / "child").exists() and (root / "child").read_text().strip())
