@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
 from anthropic.types import ContentBlockParam, MessageParam, ThinkingConfigParam, ToolChoiceParam, ToolUnionParam
 from google.genai import types as genai
+from msgspec.structs import replace
 from pydantic import TypeAdapter
 
 from dialect_support import make_target, make_voice
@@ -44,7 +44,7 @@ def gemini(**capabilities: Any) -> Target:
 
 def voice_for(target: Target, *, thinking_on: bool = False, foreign: Foreign = Foreign.DROP) -> Voice:
     voice = make_voice(target, foreign=foreign, rule=target.capabilities.name_rule)
-    return dataclasses.replace(voice, thinking_on=thinking_on)
+    return replace(voice, thinking_on=thinking_on)
 
 
 def assemble(

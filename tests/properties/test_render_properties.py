@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy
-from legato.request import PrefixChange
+from legato.request import PrefixChange, Request
 from legato.transcript import Exchange
 from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
@@ -66,6 +66,24 @@ def test_rendering_twice_is_rendering_once(route: str, news: News) -> None:
     assert pairs(first.body, route) == pairs(again.body, route)
     assert again.prefix_change is None
     assert json.loads(first.json()) == first.body
+
+
+@routes
+@given(news=interleaved(max_size=8))
+def test_a_request_stays_what_it_was_while_the_conversation_goes_on(route: str, news: News) -> None:
+    conversation = Conversation()
+    kept: list[tuple[Request, Request]] = []
+    for item in news:
+        conversation.apply(conversation.prepare([item]))
+        # Made alike; one is looked at now, the other only when all is over.
+        late, early = render(conversation, route), render(conversation, route)
+        assert json.loads(early.json()) == early.body
+        kept.append((early, late))
+    for early, late in kept:
+        assert pairs(late.body, route) == pairs(early.body, route)
+        assert json.loads(late.json()) == late.body
+        assert late.report.emitted == early.report.emitted
+        assert late.report.decisions == early.report.decisions
 
 
 @routes

@@ -18,7 +18,7 @@ class CompletionKind(Word):
     SYNTHETIC = "synthetic"
 
 
-class Completion(Struct, frozen=True, omit_defaults=True):
+class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
     """The one effective end of a call.
 
     `result`, `error` and `media` are what the tool gave (success, error); `reason` and `said` say why it gave nothing
@@ -40,6 +40,20 @@ class Completion(Struct, frozen=True, omit_defaults=True):
     def is_real(self) -> bool:
         """Whether a tool really ended, well or badly."""
         return self.kind is CompletionKind.SUCCESS or self.kind is CompletionKind.ERROR
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the text of a tool that succeeded, with nothing to add, leave out or replace."""
+        text = self.result
+        return (
+            self.kind is CompletionKind.SUCCESS
+            and type(text) is str
+            and bool(text)
+            and not text.isspace()
+            and not self.media
+            and self.shortened is None
+            and self.ran_with is None
+        )
 
     @property
     def is_error(self) -> bool:

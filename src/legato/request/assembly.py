@@ -4,8 +4,10 @@ In:  the groups of each unit, in order.
 Out: the list of messages, and the JSON of each, encoded once.
 
 Groups with a role join a neighbouring message of the same role; groups without one are messages already. The messages
-only ever grow at the end or are cut back to the place of a change, so a turn costs what is new. A message is never
-changed once it is in a list: requests that were made before share it.
+only ever grow at the end or are cut back to the place of a change, so a turn costs what is new.
+
+A request does not copy the messages: it keeps the list, how long it was, and its last message. That is enough, since a
+message that a request has seen is never changed, only the last one is ever replaced, and a cut begins a new list.
 """
 
 from __future__ import annotations
@@ -27,6 +29,8 @@ class Assembly:
         self.version = 0
         """grows whenever the messages change"""
         self.bytes_held = 0
+        self._lent = 0
+        """how many messages requests may have seen"""
         self._encoded: list[bytes] = []
         self._places: list[tuple[int, int]] = []
         """where each unit begins: how many messages stand before it, and how many blocks in the last of them"""
@@ -34,20 +38,24 @@ class Assembly:
     def append(self, groups: tuple[Group, ...]) -> None:
         """Add the next unit."""
         messages, name = self.messages, self._field
-        self._places.append((len(messages), len(messages[-1][name]) if name and messages else 0))
+        last: JsonObject | None = messages[-1] if messages else None
+        self._places.append((len(messages), len(last[name]) if name and last is not None else 0))
         if not groups:
             return
         self.version += 1
         for group in groups:
             role = group.role
             if not role:
-                messages.extend(group.blocks)
-            elif messages and messages[-1]["role"] == role:
-                messages[-1] = {"role": role, name: [*messages[-1][name], *group.blocks]}
-                if len(self._encoded) == len(messages):
-                    self._forget_from(len(messages) - 1)
+                messages += group.blocks
+                last = messages[-1] if messages else None
+            elif last is None or last["role"] != role:
+                last = {"role": role, name: [*group.blocks]}
+                messages.append(last)
+            elif len(messages) > self._lent:
+                last[name].extend(group.blocks)
             else:
-                messages.append({"role": role, name: list(group.blocks)})
+                last = messages[-1] = {"role": role, name: [*last[name], *group.blocks]}
+                self._forget_from(len(messages) - 1)
 
     def cut(self, unit: int) -> None:
         """Take the unit with this number, and all after it, away again."""
@@ -55,13 +63,21 @@ class Assembly:
             return
         count, blocks = self._places[unit]
         del self._places[unit:]
-        del self.messages[count:]
+        self.messages = self.messages[:count]
+        self._lent = min(self._lent, count)
         self._forget_from(count)
         if blocks and len(self.messages[-1][self._field]) > blocks:
             last = self.messages[-1]
             self.messages[-1] = {"role": last["role"], self._field: last[self._field][:blocks]}
             self._forget_from(count - 1)
         self.version += 1
+
+    def lend(self) -> list[JsonObject]:
+        """The messages for a request to keep: what stands in the list now stays as it is, except that the last may be
+        replaced by a longer one.
+        """
+        self._lent = len(self.messages)
+        return self.messages
 
     def encoded(self) -> list[bytes]:
         """The JSON of each message; what was encoded before is not encoded again."""

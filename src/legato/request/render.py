@@ -10,10 +10,9 @@ tail       what stands at the end because the request may not end otherwise
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, cast
 
-from msgspec import structs
+from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
 from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, ingest
@@ -51,40 +50,43 @@ def render(
         conversation = conversation.copy()
         conversation.apply(conversation.prepare(tail))
     voices = Voices.of(conversation)
-    fingerprint, spelling = voices.spelling(target, policy, thinking_on=will_think(target, options))
+    thinks = will_think(target, options)
+    fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
     change = spelling.advance()
-    newest_first = (printed.unit for printed in reversed(spelling.printed))
-    options, adjusted = settle_thinking(newest_first, spelling.voice, options, policy)
-    voice, thinks = spelling.voice, will_think(target, options)
+    voice, adjusted = spelling.voice, None
+    if thinks and target.capabilities.thinking_first:
+        newest_first = (printed.unit for printed in reversed(spelling.printed))
+        options, adjusted = settle_thinking(newest_first, voice, options, policy)
+        thinks = adjusted is None
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
     head, head_json = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
     end = spelling.parts.tail(spelling.end, voice)
+    cached = spelling.assembly.end()
     request = Request(
         spelling,
         options,
         head=head,
         head_json=head_json,
         tail=end.groups,
-        decisions=[*([adjusted] if adjusted else ()), *head.decisions, *end.decisions],
+        decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
         prefix_change=voices.prefix_change(fingerprint, spelling, change, head_json),
-        marks=_cache_marks(spelling) if options.cache else (),
+        marks=_cache_marks(spelling, cached) if options.cache and cached else (),
     )
-    spelling.cached_end = spelling.assembly.end()
+    spelling.cached_end = cached
     return request
 
 
 def _envelope(
     conversation: Conversation, target: Target, system: str, tools: list[ToolSpec], options: Options
 ) -> Envelope:
-    demands = target.capabilities.demands_tools and not tools
-    texts = (conversation.instructions, system)
-    return Envelope(
-        system="\n\n".join(text for text in texts if text.strip()),
-        tools=tools,
-        options=options,
-        called=_called(conversation) if demands else (),
-    )
+    demands = not tools and target.capabilities.demands_tools
+    instructions = conversation.instructions
+    if instructions.strip():
+        system = f"{instructions}\n\n{system}" if system.strip() else instructions
+    elif system and system.isspace():
+        system = ""
+    return Envelope(system, tools, options, _called(conversation) if demands else ())
 
 
 def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, bytes]:
@@ -106,10 +108,9 @@ def _called(conversation: Conversation) -> list[str]:
     return list(dict.fromkeys(call.name for call in conversation.ledger.in_order if call.name))
 
 
-def _cache_marks(spelling: Spelling) -> list[tuple[int, int]]:
+def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, int]]:
     """Where the last request ended, if that still stands, and where this one ends."""
-    end = spelling.assembly.end() if spelling.parts.mark else None
-    if end is None:
+    if spelling.parts.mark is None:
         return []
     before = spelling.cached_end
     stands = (
@@ -137,7 +138,7 @@ def _spec(tool: object) -> ToolSpec:
         if isinstance(table.get("name"), str):
             described = ToolSpec(table["name"], str(table.get("description") or ""))
             schema: Any = table.get("parameters") or table.get("input_schema")
-            return structs.replace(described, parameters=ingest(schema)) if schema else described
+            return replace(described, parameters=ingest(schema)) if schema else described
     raise ImpossibleRequest(
         f"{tool!r} does not describe a tool; pass a ToolSpec, a function with @tool, or a provider's tool definition"
     )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, cast
+from itertools import islice
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -21,6 +22,8 @@ from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
 from legato.wire.contract import Group, Head, Severity, StreamDecoder, Violation
+
+T = TypeVar("T")
 
 
 class Request:
@@ -48,18 +51,24 @@ class Request:
         self._tail = tail
         self._decisions = tuple(decisions)
         self._marks = marks
-        # Snapshots: the spelling goes on, this request stays what it was.
+        # The spelling goes on, this request stays what it was: lists that only grow, and how far they went.
         self._assembly = spelling.assembly
         self._version = spelling.assembly.version
-        self._unmarked = spelling.assembly.messages[:]
-        self._printed = spelling.printed[:]
+        self._lent = spelling.assembly.lend()
+        self._count = len(self._lent)
+        self._last = self._lent[-1] if self._lent else None
+        self._printed = spelling.printed
+        self._places = len(spelling.printed)
 
     # --- what leaves --------------------------------------------------------------------------------------------------
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
         """The request body, to read: it shares values with the log. `copy()` may be changed."""
-        return {**self._head.fields, self._parts.messages_field: [*self._head.first, *self._messages()]}
+        messages = self._messages()
+        if self._head.first:
+            messages = [*self._head.first, *messages]
+        return {**self._head.fields, self._parts.messages_field: messages}
 
     def copy(self) -> JsonObject:
         """The request body as a value of its own."""
@@ -69,15 +78,10 @@ class Request:
         """The request body as JSON."""
         if self._assembly.version == self._version:
             encoded = self._assembly.encoded()
+            if self._own:
+                encoded = _with(encoded, {number: encode_json(message) for number, message in self._own.items()})
         else:  # the conversation has gone on; this request is encoded by itself
-            encoded = [encode_json(message) for message in self._unmarked]
-        messages = self._messages()
-        if messages is not self._unmarked:
-            # Few messages differ from the shared ones: those with a mark, and the tail.
-            encoded = [
-                data if message is shared else encode_json(message)
-                for message, shared, data in zip(messages, self._unmarked, encoded, strict=False)
-            ] + [encode_json(message) for message in messages[len(self._unmarked) :]]
+            encoded = [encode_json(message) for message in self._messages()]
         if self._head.first:
             encoded = [*map(encode_json, self._head.first), *encoded]
         return join_json(self._head_json, self._parts.messages_field, encoded)
@@ -91,26 +95,34 @@ class Request:
         return sdk_arguments(self.target.dialect, cast(JsonObject, self.body), self.target.model)
 
     def _messages(self) -> list[JsonObject]:
-        messages = self._unmarked
-        if self._tail:
-            messages = with_tail(messages, self._tail, self._parts.blocks_field)
-        return self._marked(messages) if self._marks else messages
+        messages = self._lent[: self._count]
+        if self._last is not None:
+            messages[-1] = self._last
+        return _with(messages, self._own)
 
-    def _marked(self, messages: list[JsonObject]) -> list[JsonObject]:
-        """`messages` with cache marks; a mark that its block may not carry moves to the block before it."""
+    @cached_property
+    def _own(self) -> dict[int, JsonObject]:
+        """The messages that no other request has, by number: those with a cache mark, and what stands at the end."""
+        own: dict[int, JsonObject] = {}
+        if self._tail:
+            last = [] if self._last is None else [self._last]
+            first = self._count - len(last)
+            own = dict(enumerate(with_tail(last, self._tail, self._parts.blocks_field), first))
+        for number, block in self._marks:
+            message = own.get(number) or (self._last if number == self._count - 1 else self._lent[number])
+            if message is not None:
+                own[number] = self._marked(message, block)
+        return own
+
+    def _marked(self, message: JsonObject, last: int) -> JsonObject:
+        """`message` with a cache mark; a mark that its block may not carry moves to the block before it."""
         mark, field = self._parts.mark, self._parts.blocks_field
-        if mark is None:
-            return messages
-        result = messages[:]
-        for number, last in self._marks:
-            blocks: list[JsonObject] = list(result[number][field])
-            for place in range(last, -1, -1):
-                marked = mark(blocks[place])
-                if marked is not None:
-                    blocks[place] = marked
-                    result[number] = {**result[number], field: blocks}
-                    break
-        return result
+        blocks: list[JsonObject] = message[field]
+        for place in range(last, -1, -1):
+            marked = mark(blocks[place]) if mark else None
+            if marked is not None:
+                return {**message, field: [*blocks[:place], marked, *blocks[place + 1 :]]}
+        return message
 
     # --- what comes back ----------------------------------------------------------------------------------------------
 
@@ -138,7 +150,7 @@ class Request:
         decisions: list[Decision] = []
         emitted: list[Emitted] = []
         ids = self._voice.ids
-        for printed in self._printed:
+        for printed in islice(self._printed, self._places):
             decisions += printed.decisions
             unit = printed.unit
             if type(unit) is Exchange and printed.spelled.groups:
@@ -179,3 +191,14 @@ class Request:
                 violations=[msgspec.to_builtins(violation) for violation in refused],
                 report=msgspec.to_builtins(self.report),
             )
+
+
+def _with(shared: list[T], own: Mapping[int, T]) -> list[T]:
+    """A copy of `shared` with some of its items replaced, and others after its end."""
+    result = shared[:]
+    for number, item in own.items():
+        if number < len(result):
+            result[number] = item
+        else:
+            result.append(item)
+    return result

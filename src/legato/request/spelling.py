@@ -19,7 +19,7 @@ from legato.wire.contract import DialectParts, End, Envelope, Head, Spelled, Voi
 from legato.wire.dialects import dialect_parts
 
 
-class Printed(Struct, frozen=True):
+class Printed(Struct, frozen=True, gc=False):
     """One printed place: everything its print depends on, and the print."""
 
     slot: Slot
@@ -61,9 +61,11 @@ class Spelling:
     def advance(self) -> PrefixChange | None:
         """Print what is new; the first change in what the newest request held, if there is one."""
         self.view.refresh()
+        start = len(self.printed)
         changes = self.view.changes[self._cursor :]
-        self._cursor += len(changes)
-        start = min([len(self.printed), *(change.place for change in changes), *self._turn_changes()])
+        if changes or self._policy.include is Include.CURRENT_TURN:
+            self._cursor += len(changes)
+            start = min([start, *(change.place for change in changes), *self._turn_changes()])
         old = self.printed[start:]
         self._print_from(start, {printed.slot: printed for printed in old})
         change = self._first_change(start, old[: max(self.rendered - start, 0)], changes) if old else None
@@ -72,8 +74,6 @@ class Spelling:
 
     def _turn_changes(self) -> range:
         """The places whose thinking is kept or left out otherwise than before, because a turn began or was undone."""
-        if self._policy.include is not Include.CURRENT_TURN:
-            return range(0)
         before, self._turn = self._turn, self._newest_turn()
         return range(min(before, self._turn), max(before, self._turn))
 
@@ -85,27 +85,26 @@ class Spelling:
         return 0
 
     def _print_from(self, start: int, known: dict[Slot, Printed]) -> None:
-        del self.printed[start:]
-        self.assembly.cut(start)
+        if start < len(self.printed):
+            self.printed = self.printed[:start]  # requests keep the list that was
+            self.assembly.cut(start)
         end = self.end
         view, voice, spell = self.view, self.voice, self.parts.spell
-        printed_places, append = self.printed, self.assembly.append
+        places, append = self.printed, self.assembly.append
         include = self._policy.include
         keeps = include is Include.ALL
-        for place in range(start, len(view.slots)):
-            slot = view.slots[place]
-            unit = view.unit(place)
+        for slot, unit, decided in view.units_from(start):
             if include is Include.CURRENT_TURN:
-                keeps = place >= self._turn
+                keeps = len(places) >= self._turn
             printed = known.get(slot) if known else None
             if printed is None or not _still_holds(printed, slot.revision, end, keeps, unit):
                 spelled = Spelled((), end) if unit is None else spell(unit, end, voice, keeps)
-                decisions = view.decisions(place) + spelled.decisions
+                decisions = decided + spelled.decisions if spelled.decisions else decided
                 printed = Printed(slot, slot.revision, end, keeps, unit, spelled, decisions)
                 self.units_spelled += 1
             else:
                 spelled = printed.spelled
-            printed_places.append(printed)
+            places.append(printed)
             append(spelled.groups)
             end = spelled.end
 

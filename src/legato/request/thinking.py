@@ -57,10 +57,8 @@ def open_loop(newest_first: Iterable[Unit | None]) -> Exchange | None:
 def settle_thinking(
     newest_first: Iterable[Unit | None], voice: Voice, options: Options, policy: ThinkingPolicy
 ) -> tuple[Options, Decision | None]:
-    """`options`, with thinking off if the open loop lacks the thought that the target would demand."""
+    """For a model that will think: `options`, with thinking off if the open loop lacks the thought it would demand."""
     target = voice.target
-    if not target.capabilities.thinking_first or not will_think(target, options):
-        return options, None
     loop = open_loop(newest_first)
     if loop is None or _begins_with_own_thought(loop, voice, policy):
         return options, None

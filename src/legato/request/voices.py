@@ -75,18 +75,22 @@ class Voices:
     def ids(self, target: Target) -> IdTable:
         """The projection of call ids for `target`, extended to every call that was recorded."""
         key = (target.capabilities.id_scheme, target.capabilities.name_rule)
-        if key not in self._ids:
-            self._ids[key] = IdTable(key[0], self.names(target))
-        table = self._ids[key]
-        table.extend(self._talk.ledger.in_order[len(table) :])
+        table = self._ids.get(key)
+        if table is None:
+            table = self._ids[key] = IdTable(key[0], self.names(target))
+        calls = self._talk.ledger.in_order
+        if len(table) < len(calls):
+            table.extend(calls[len(table) :])
         return table
 
     def spelling(self, target: Target, policy: ThinkingPolicy, *, thinking_on: bool) -> tuple[Fingerprint, Spelling]:
         """The spelling for `target`, as far as it was printed before."""
         relevant = thinking_on and target.capabilities.reasoning_field
-        refused = tuple(o for o in self._talk.ledger.refused_origins if o.provider == target.provider)
-        self.ids(target)
+        refused = self._talk.ledger.refused_origins
+        if refused:
+            refused = tuple(origin for origin in refused if origin.provider == target.provider)
         fingerprint = Fingerprint(target, policy, relevant, refused)
+        self.ids(target)
         if self._last is not None and self._last[0] == fingerprint:
             return self._last
         spelling = self._spellings.pop(fingerprint, None) or self._new_spelling(fingerprint)

@@ -1,7 +1,7 @@
 """From log and ledger to units: the fold that decides where everything stands.
 
 In:  records, one after the other, and the ledger that has already taken them.
-Out: slots in the order in which a model will see them; each makes its unit on demand.
+Out: slots in the order in which a model will see them; each makes its unit when the next one begins.
 
 Placement is decided once, when a record arrives, and depends on earlier records only. Whoever a block was recorded
 under, calls belong to an answer, results to their call, and text to whoever said it; the log keeps what was recorded,
@@ -170,6 +170,9 @@ class Composer:
         return orphans
 
     def _append(self, kind: SlotKind, seq: int) -> Slot:
+        """A new slot at the end. The one before it is likely whole now, so its unit is made while it is at hand."""
+        if self.slots:
+            self.slots[-1].make(self.ledger)
         slot = Slot(kind, seq)
         self.slots.append(slot)
         return slot

@@ -141,6 +141,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     is_cut = ending is Ending.CUT or ending is Ending.CANCELLED
     is_refused = ending is Ending.REFUSED
     is_visible = False
+    is_plain = not is_cut and not is_refused
     calls = ledger.calls
     for block in slot.blocks:
         if type(block) is ToolCall:
@@ -151,6 +152,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
                 continue
             if completion is None or call.is_odd or slot.moved:
                 completion = _completion(call, ledger, slot, decisions)
+            is_plain = is_plain and block.native is None and block.raw is None and completion.is_plain
             blocks.append(block)
             completions.append(completion)
             is_visible = True
@@ -159,12 +161,15 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
         elif type(block) is Text:
             if _is_blank(block) and not block.native:
                 continue
+            is_plain = is_plain and block.native is None and not completions
             blocks.append(block)
             is_visible = True
         elif type(block) is Thinking:
+            is_plain = False
             if not (is_cut and not block.native):
                 blocks.append(block)
         else:
+            is_plain = False
             blocks.append(block)
             is_visible = True
     if is_cut:
@@ -176,7 +181,8 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
         if not is_refused:
             decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
         return None, tuple(decisions)
-    unit = Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin)
+    is_plain = is_plain and bool(completions)
+    unit = Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin, is_plain)
     return unit, tuple(decisions) if decisions else ()
 
 

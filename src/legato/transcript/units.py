@@ -23,7 +23,7 @@ SaidBlock: TypeAlias = Text | Media | Code
 AnswerBlock: TypeAlias = Thinking | Text | ToolCall | HostedTool | Media | Code
 
 
-class Said(Struct, frozen=True, omit_defaults=True):
+class Said(Struct, frozen=True, omit_defaults=True, gc=False):
     """One human-side entry: never empty, no blank text."""
 
     key: int
@@ -31,13 +31,19 @@ class Said(Struct, frozen=True, omit_defaults=True):
     authority: Authority = Authority.PERSON
 
 
-class Exchange(Struct, frozen=True, omit_defaults=True):
-    """One answer and one completion for every call in it, in call order; the constructor refuses anything else."""
+class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
+    """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
+
+    `is_plain` says that there is nothing to decide about it: text, then calls, nothing native in them, and for each
+    call the text of a tool that succeeded. Nearly all exchanges are such, and a dialect need not look at each block
+    again to know.
+    """
 
     key: int
     blocks: tuple[AnswerBlock, ...]
     completions: tuple[Completion, ...] = ()
     origin: Origin | None = None
+    is_plain: bool = False
 
     def __post_init__(self) -> None:
         completions = self.completions
@@ -57,7 +63,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True):
         return tuple(block for block in self.blocks if type(block) is ToolCall)
 
 
-class Summary(Struct, frozen=True, omit_defaults=True):
+class Summary(Struct, frozen=True, omit_defaults=True, gc=False):
     """What stands for a run of units that a compaction covered."""
 
     key: int

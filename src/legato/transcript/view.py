@@ -7,6 +7,7 @@ window. It remembers which of its places changed, and why, so that whoever print
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -72,6 +73,17 @@ class View:
             known = self._variants[slot] = (slot.revision, self._shorten(unit))
         return known[1]
 
+    def units_from(self, start: int) -> Iterator[tuple[Slot, Unit | None, tuple[Decision, ...]]]:
+        """Every place from `start` on: its slot, its unit, and what was decided for it."""
+        if self._shortened:
+            for index in range(start, len(self.slots)):
+                yield self.slots[index], self.unit(index), self.decisions(index)
+            return
+        ledger = self._ledger
+        for slot in islice(self.slots, start, None):
+            unit = slot.make(ledger) if slot.is_stale else slot.unit
+            yield slot, unit, slot.decisions
+
     def decisions(self, index: int) -> tuple[Decision, ...]:
         """What was decided for the unit at `index`."""
         slot = self.slots[index]
@@ -105,7 +117,7 @@ class View:
             else completion
             for completion in unit.completions
         )
-        return replace(unit, completions=completions)
+        return replace(unit, completions=completions, is_plain=False)
 
     def _rebuild(self, cause: PrefixCause = PrefixCause.COMPACTION) -> None:
         """Lay out the slots again; the first one that differs from before is a change that shifts."""

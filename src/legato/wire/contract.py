@@ -51,7 +51,7 @@ class End(Word):
     RESULTS = "results"
 
 
-class Group(Struct, frozen=True):
+class Group(Struct, frozen=True, gc=False):
     """A run of printed objects.
 
     With a role, they are blocks of a message under that role, and the assembler joins them with a neighbouring group of
@@ -62,7 +62,7 @@ class Group(Struct, frozen=True):
     blocks: tuple[JsonObject, ...]
 
 
-class Spelled(Struct, frozen=True):
+class Spelled(Struct, frozen=True, gc=False):
     """One unit as a dialect prints it. No groups: the target prints it as nothing, and `end` is what it was before."""
 
     groups: tuple[Group, ...]
@@ -82,8 +82,7 @@ class Names(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Voice:
+class Voice(Struct, frozen=True):
     """How to speak to one target: what a dialect may know when it prints.
 
     `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.
@@ -98,8 +97,7 @@ class Voice:
     foreign: Foreign = Foreign.DROP
 
 
-@dataclass(frozen=True, slots=True)
-class Envelope:
+class Envelope(Struct, frozen=True):
     """What stands around the units: instructions, tools and options.
 
     `called` are the names of the tools that printed calls refer to, in order of appearance: some targets demand a
@@ -112,8 +110,7 @@ class Envelope:
     called: Sequence[str] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(Struct, frozen=True):
     """The printed envelope: the fields of the body beside the messages, and messages that stand before all units."""
 
     fields: JsonObject

@@ -63,13 +63,13 @@ class IdTable(dict[CallId, str]):
                 choose = self._prefixed
         taken = self._taken
         for call in calls:
-            wire = choose(call)
-            if wire in taken or call.id in self:
+            call_id, wire = call.id, choose(call)
+            if wire in taken or call_id in self:
                 raise ProjectionError(
-                    f"the id {wire!r} of {call.id} is not its own", layer="projection", calls=[str(call.id)]
+                    f"the id {wire!r} of {call_id} is not its own", layer="projection", calls=[str(call_id)]
                 )
             taken.add(wire)
-            self[call.id] = wire
+            self[call_id] = wire
 
     def _prefixed(self, call: Numbered) -> str:
         prefix, wire = self._prefix, call.wire_id

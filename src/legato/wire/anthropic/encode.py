@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
-from legato.transcript.units import CompletionKind, Exchange, Said, Unit, completion_text
+from legato.transcript.units import Exchange, Said, Unit, completion_text
 from legato.wire.anthropic.answer import PrintedAnswer, continues_answers
 from legato.wire.anthropic.blocks import Aside, omission, result_block, text_block
 from legato.wire.anthropic.media import media_block
@@ -79,7 +79,13 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
 
 def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
     capabilities = voice.target.capabilities
-    if before is not End.START and before is not End.ANSWER and len(unit.completions) <= capabilities.max_calls:
+    if (
+        unit.is_plain
+        and before is not End.START
+        and before is not End.ANSWER
+        and capabilities.text_beside_calls
+        and len(unit.completions) <= capabilities.max_calls
+    ):
         plain = _plain_groups(unit, voice)
         if plain is not None:
             return Spelled(plain, End.RESULTS)
@@ -112,42 +118,24 @@ def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bo
 
 
 def _plain_groups(unit: Exchange, voice: Voice) -> tuple[Group, Group] | None:
-    """The groups of an exchange about which nothing has to be decided; None if something has.
+    """The groups of an exchange about which nothing has to be decided; None if a tool must be renamed for the target.
 
-    Text without a mark of its own, then calls, each with a text for its result: nearly all exchanges are such, and the
-    first render of a long conversation holds thousands of them.
+    The first render of a long conversation holds thousands of them.
     """
-    if not unit.completions or not voice.target.capabilities.text_beside_calls:
-        return None
-    ids, names = voice.ids, voice.names
+    ids, project = voice.ids, voice.names.project
+    completions = iter(unit.completions)
     answer: list[JsonObject] = []
     results: list[JsonObject] = []
-    number = 0
     for block in unit.blocks:
         if type(block) is ToolCall:
-            done = unit.completions[number]
-            number += 1
-            text = done.result
-            if (
-                block.native is not None
-                or block.raw is not None
-                or done.kind is not CompletionKind.SUCCESS
-                or type(text) is not str
-                or not text
-                or text.isspace()
-                or done.media
-                or done.shortened is not None
-                or done.ran_with is not None
-                or names.project(block.name) != block.name
-            ):
+            name = block.name
+            if project(name) != name:
                 return None
             wire_id = ids[block.id]
-            answer.append({"type": "tool_use", "id": wire_id, "name": block.name, "input": block.arguments})
-            results.append({"type": "tool_result", "tool_use_id": wire_id, "content": text})
-        elif type(block) is Text and block.native is None and not number:
+            answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
+            results.append({"type": "tool_result", "tool_use_id": wire_id, "content": next(completions).result})
+        elif type(block) is Text:
             answer.append({"type": "text", "text": block.text})
-        else:
-            return None
     return Group("assistant", tuple(answer)), Group("user", tuple(results))
 
 
