@@ -20,7 +20,8 @@ def load(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def convert(messages: list[dict[str, Any]]) -> object:
     talk = Conversation()
-    talk.apply(talk.prepare(dialect_parts(Dialect.OPENAI_CHAT).parse({"messages": messages}).entries))
+    parsed = dialect_parts(Dialect.OPENAI_CHAT).parse({"messages": messages})
+    talk.apply(talk.prepare(parsed.entries, safe=True))
     return render(talk, TARGET, tools=TOOLS).body
 
 

@@ -121,7 +121,7 @@ class Document:
         talk = Conversation()
         if self.system.strip():
             talk.instruct(self.system)
-        talk.load(self.entries, format=self.format, digest=self.digest)
+        talk.load(self.entries, format=self.format, digest=self.digest, safe=True)
         if compacted:
             first = self.first_seq
             talk.apply(

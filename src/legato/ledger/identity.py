@@ -12,6 +12,7 @@ result. The same log gives the same names on every machine: no clock, no randomn
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -24,6 +25,7 @@ _FIRST = ("call", "toolu_", "hist_tool_")
 _STEM = re.compile(r"[A-Za-z0-9_-]{1,24}")
 
 
+@lru_cache(maxsize=4096)  # a call's id comes back with its result
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
@@ -230,6 +232,9 @@ class Identity:
         if self._open.pop(call_id, None) is None:
             self._older.pop(call_id, None)
         if response.wire_id:
-            armed = self._armed.get(bare(response.wire_id))
-            if armed:
+            stem = bare(response.wire_id)
+            armed = self._armed.get(stem)
+            if armed and len(armed) > 1:
                 armed[:] = [pair for pair in armed if pair[1] != call_id]
+            elif armed and armed[0][1] == call_id:
+                del self._armed[stem]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.ledger.completions import Completion, CompletionKind
@@ -36,62 +37,36 @@ class Dropped(NamedTuple):
     rationale: str
 
 
-class Call:
-    """What is true of one call. Read it; only the ledger writes it."""
+class Call(Struct, gc=False):
+    """What is true of one call. Read it; only the ledger writes it.
 
-    __slots__ = (
-        "answered",
-        "arguments",
-        "asked",
-        "completion",
-        "dropped",
-        "ending",
-        "frozen",
-        "id",
-        "imported",
-        "incarnation",
-        "is_odd",
-        "name",
-        "news",
-        "ordinal",
-        "response",
-        "response_seq",
-        "seq",
-        "started",
-        "state",
-        "wire_id",
-    )
+    `seq` is the record that holds the call, or, for a call that was never seen, its result. `incarnation` is the one of
+    the session in which it was recorded (0 where no session keeps the log), `started` the one in which the tool was
+    started. `response` is the response that counts, `completion` what that comes to (None while the call is pending),
+    and `is_odd` says that there is something to tell about how it was found. `frozen` is the reason that was sent to a
+    provider while there was no completion.
+    """
 
-    def __init__(
-        self, call: ToolCall, seq: int, *, ending: Ending | None = None, incarnation: int, imported: bool
-    ) -> None:
-        self.id = call.id
-        self.ordinal = call.ordinal
-        self.wire_id = call.wire_id
-        self.name = call.name
-        self.arguments: JsonObject = call.arguments
-        self.seq = seq
-        """the record that holds the call, or, for a call that was never seen, its result"""
-        self.ending = ending
-        self.incarnation = incarnation
-        """the incarnation of the session in which it was recorded; 0 where no session keeps the log"""
-        self.imported = imported
-        self.state = CallState.PENDING
-        self.news: CallNews | None = None
-        self.response: ToolResponse | None = None
-        """the response that counts"""
-        self.response_seq = -1
-        self.completion: Completion | None = None
-        """what the response that counts comes to; None while the call is pending"""
-        self.dropped: tuple[Dropped, ...] = ()
-        self.is_odd = False
-        """whether there is something to tell about how its completion was found"""
-        self.asked: str | None = None
-        self.answered: Answered | None = None
-        self.started: int | None = None
-        """the incarnation of the session in which the tool was started"""
-        self.frozen: ClosureReason | None = None
-        """the reason that was sent to a provider while there was no completion"""
+    id: CallId
+    ordinal: int
+    wire_id: str
+    name: str
+    arguments: JsonObject
+    seq: int
+    ending: Ending | None
+    incarnation: int
+    imported: bool
+    state: CallState = CallState.PENDING
+    news: CallNews | None = None
+    response: ToolResponse | None = None
+    response_seq: int = -1
+    completion: Completion | None = None
+    dropped: tuple[Dropped, ...] = ()
+    is_odd: bool = False
+    asked: str | None = None
+    answered: Answered | None = None
+    started: int | None = None
+    frozen: ClosureReason | None = None
 
     @property
     def is_settled(self) -> bool:
@@ -105,11 +80,6 @@ class Call:
         if answered is not None and answered.verdict is Verdict.DENIED and answered.reason:
             return answered.reason
         return response.said if response is not None else None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Call) and all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # mutable
 
     def __repr__(self) -> str:
         return f"Call({self.id}, {self.name!r}, {self.state.value})"
@@ -147,7 +117,7 @@ class Ledger:
         """Take the record with sequence number `seq`; cannot fail for a record that was prepared."""
         match record:
             case Recorded():
-                self._entry(seq, record.entry)
+                self.enter(seq, record.entry)
             case Started():
                 if call := self.calls.get(record.call):
                     call.started = self.incarnation
@@ -174,20 +144,25 @@ class Ledger:
             case _:
                 pass  # turns, routes and compactions say nothing about a call
 
-    def _entry(self, seq: int, entry: Entry) -> None:
+    def enter(self, seq: int, entry: Entry) -> None:
+        """Take an entry: most records are one."""
         imported = self._importing > 0
         if imported:
             self._importing -= 1
         for block in entry.blocks:
             if type(block) is ToolCall:
-                self._call(seq, block, entry.ending, imported=imported)
+                self._call(seq, block, entry.ending, imported)
             elif type(block) is ToolResponse:
-                self._response(seq, block, imported=imported)
+                self._response(seq, block, imported)
 
-    def _call(self, seq: int, block: ToolCall, ending: Ending | None, *, imported: bool) -> None:
+    def _new_call(self, seq: int, block: ToolCall, ending: Ending | None, imported: bool) -> Call:
+        names = block.id, block.ordinal, block.wire_id, block.name
+        return Call(*names, block.arguments, seq, ending, self.incarnation, imported)
+
+    def _call(self, seq: int, block: ToolCall, ending: Ending | None, imported: bool) -> None:
         if block.id in self.calls:
             return  # a replay within its answer
-        call = Call(block, seq, ending=ending, incarnation=self.incarnation, imported=imported)
+        call = self._new_call(seq, block, ending, imported)
         self.calls[block.id] = call
         self.in_order.append(call)
         if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
@@ -198,12 +173,13 @@ class Ledger:
             call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
             call.is_odd = orphan.is_odd
 
-    def _response(self, seq: int, response: ToolResponse, *, imported: bool) -> None:
-        call_id = self.adopted.get(response.call_id, response.call_id)
+    def _response(self, seq: int, response: ToolResponse, imported: bool) -> None:
+        call_id = response.call_id
+        call_id = self.adopted.get(call_id, call_id)
         call = self.calls.get(call_id)
         if call is None:
             phantom = ToolCall(response.tool_name, {}, response.wire_id, id=call_id, ordinal=response.ordinal)
-            call = Call(phantom, seq, incarnation=self.incarnation, imported=imported)
+            call = self._new_call(seq, phantom, None, imported)
             self.calls[call_id] = self.orphans[call_id] = call
             self.in_order.append(call)
         news = infer(response)

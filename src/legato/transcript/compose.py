@@ -65,7 +65,7 @@ class Composer:
         """Take a record that the ledger has taken. `log` ends with it."""
         match record:
             case Recorded():
-                self._place(seq, record.entry)
+                self.place(seq, record.entry)
             case Started() | Answered():
                 self._touch(record.call, PrefixCause.LATE_RESULT)
             case Opened():
@@ -85,7 +85,8 @@ class Composer:
 
     # --- placing ------------------------------------------------------------------------------------------------------
 
-    def _place(self, seq: int, entry: Entry) -> None:
+    def place(self, seq: int, entry: Entry) -> None:
+        """Place an entry that the ledger has taken: most records are one."""
         if entry.speaker is Speaker.HUMAN and entry.authority is Authority.INSTRUCTION and self._leads(entry):
             self.instructions.append(entry.text)
             return
@@ -173,7 +174,7 @@ class Composer:
         """A new slot at the end. The one before it is likely whole now, so its unit is made while it is at hand."""
         if self.slots:
             self.slots[-1].make(self.ledger)
-        slot = Slot(kind, seq)
+        slot = Slot(kind, seq, seq)
         self.slots.append(slot)
         return slot
 
@@ -198,7 +199,7 @@ class Composer:
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
         for seq, record in standing(log):
             if type(record) is Recorded:
-                self._place(seq, record.entry)
+                self.place(seq, record.entry)
         for index, slot in enumerate(self.slots):
             old = before.get((slot.kind, slot.first))
             if old is not None and old.blocks == slot.blocks and old.moved == slot.moved and old.ending == slot.ending:

@@ -85,23 +85,23 @@ class Conversation:
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    def prepare(self, news: Iterable[Entry | Answer | Record]) -> list[Record]:
-        """Records for `news`, validated and named. Nothing is recorded until `apply` gets them."""
+    def prepare(self, news: Iterable[Entry | Answer | Record], *, safe: bool = False) -> list[Record]:
+        """Records for `news`, validated and named. Nothing is recorded until `apply` gets them.
+
+        `safe` says that their values came through `ingest` already, as those of our own parsers and readers did, and
+        that nobody else will change them: then they are taken as they are.
+        """
         if self._minted is not None:  # an earlier preparation was never applied; its names are free again
             self._identity = Identity()
             for record in self._log:
                 if type(record) is Recorded:
                     self._identity.note(record.entry)
             self._minted = None
-        checked = [item if not isinstance(item, Entry | Answer) else _checked(item) for item in news]
-        records: list[Record] = [
-            Recorded(entry=self._identity.mint(item))
-            if isinstance(item, Entry)
-            else replace(item, entry=self._identity.mint(_checked(item.entry)))
-            if isinstance(item, Recorded)
-            else item
-            for item in checked
-        ]
+        records = [_as_record(item, safe) for item in news]  # all are good, or none is named
+        mint = self._identity.mint
+        for index, record in enumerate(records):
+            if type(record) is Recorded and (named := mint(record.entry)) is not record.entry:
+                records[index] = replace(record, entry=named)
         self._minted = records
         return records
 
@@ -112,11 +112,16 @@ class Conversation:
         log, ledger, composer = self._log, self.ledger, self.composer
         for record in records:
             seq = len(log)
-            if not is_minted and type(record) is Recorded:
-                self._identity.note(record.entry)
             log.append(record)
-            ledger.apply(seq, record)
-            composer.apply(seq, record, log)
+            if type(record) is Recorded:
+                entry = record.entry
+                if not is_minted:
+                    self._identity.note(entry)
+                ledger.enter(seq, entry)
+                composer.place(seq, entry)
+            else:
+                ledger.apply(seq, record)
+                composer.apply(seq, record, log)
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""
@@ -158,10 +163,17 @@ class Conversation:
         )
         return self.record(Entry(Speaker.TOOL, (response,)))
 
-    def load(self, entries: Sequence[Entry], *, format: str, digest: str) -> None:  # noqa: A002  # the file's format
-        """Record entries that come from a file."""
+    def load(
+        self,
+        entries: Sequence[Entry],
+        *,
+        format: str,  # noqa: A002  # the file's format
+        digest: str,
+        safe: bool = False,
+    ) -> None:
+        """Record entries that come from a file; `safe` as in `prepare`."""
         imported = Imported(format=format, digest=digest, entries=len(entries))
-        self.apply(self.prepare([imported, *entries]))
+        self.apply(self.prepare([imported, *entries], safe=safe))
 
     def copy(self) -> Conversation:
         """A conversation with the same log that goes its own way from here."""
@@ -185,9 +197,19 @@ def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
     return tuple(Text(part) if isinstance(part, str) else part for part in parts)
 
 
-def _checked(news: Entry | Answer) -> Entry:
-    """The entry in `news`, if it means anything; its texts and values made safe."""
-    entry = news.entry if isinstance(news, Answer) else news
+def _as_record(news: Entry | Answer | Record, safe: bool) -> Record:
+    """`news` as a record whose entry, if it is one, was checked."""
+    if type(news) is Entry:
+        return Recorded(entry=_checked(news, safe))
+    if type(news) is Answer:
+        return Recorded(entry=_checked(news.entry, safe))
+    if type(news) is Recorded:
+        return replace(news, entry=_checked(news.entry, safe))
+    return cast(Record, news)
+
+
+def _checked(entry: Entry, safe: bool) -> Entry:
+    """`entry`, if it means anything; its texts and values made safe, unless they are."""
     if type(entry.speaker) is not Speaker:
         try:
             entry = replace(entry, speaker=Speaker(entry.speaker))
@@ -199,6 +221,8 @@ def _checked(news: Entry | Answer) -> Entry:
         raise InvalidEntry(
             f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
         )
+    if safe:
+        return entry
     blocks = [_safe(block) for block in entry.blocks]
     for old, new in zip(entry.blocks, blocks, strict=True):
         if old is not new:

@@ -7,6 +7,8 @@ touches it: then its revision grows.
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from legato.ledger import Call, Ledger
 from legato.model import (
     Action,
@@ -48,45 +50,28 @@ class SlotKind(Word):
     SUMMARY = "summary"
 
 
-class Slot:
-    """One place in the view. `first` is the record that it began with; a summary stands for all up to `last`."""
+class Slot(Struct, eq=False):
+    """One place in the view. `first` is the record that it began with; a summary stands for all up to `last`.
 
-    __slots__ = (
-        "answer",
-        "authority",
-        "blocks",
-        "cause",
-        "decisions",
-        "ending",
-        "first",
-        "is_stale",
-        "kind",
-        "last",
-        "moved",
-        "notes",
-        "origin",
-        "revision",
-        "unit",
-    )
+    `moved` are the calls whose completion stood elsewhere in the log, with the reason code; `notes` is what was decided
+    when the blocks were placed; `cause` says why the slot last changed after its unit was first made.
+    """
 
-    def __init__(self, kind: SlotKind, seq: int) -> None:
-        self.kind = kind
-        self.first = self.last = seq
-        self.blocks: list[AnswerBlock] = []
-        self.authority = Authority.PERSON
-        self.origin: Origin | None = None
-        self.ending: Ending | None = None
-        self.answer: str | None = None
-        self.moved: dict[CallId, str] = {}
-        """calls whose completion stood elsewhere in the log, with the reason code"""
-        self.notes: list[Decision] = []
-        """what was decided when the blocks were placed"""
-        self.unit: Unit | None = None
-        self.decisions: tuple[Decision, ...] = ()
-        self.is_stale = True
-        self.revision = 0
-        self.cause: PrefixCause | None = None
-        """why the slot last changed after it was first made"""
+    kind: SlotKind
+    first: int
+    last: int
+    blocks: list[AnswerBlock] = []
+    authority: Authority = Authority.PERSON
+    origin: Origin | None = None
+    ending: Ending | None = None
+    answer: str | None = None
+    moved: dict[CallId, str] = {}
+    notes: list[Decision] = []
+    unit: Unit | None = None
+    decisions: tuple[Decision, ...] = ()
+    is_stale: bool = True
+    revision: int = 0
+    cause: PrefixCause | None = None
 
     def touch(self, cause: PrefixCause) -> bool:
         """News concerns this slot; whether its unit had already been made."""
@@ -107,11 +92,7 @@ class Slot:
 
 def summary_slot(text: str, first: int, last: int) -> Slot:
     """The slot that stands for covered ones."""
-    slot = Slot(SlotKind.SUMMARY, first)
-    slot.last = last
-    slot.unit = Summary(first, text)
-    slot.is_stale = False
-    return slot
+    return Slot(SlotKind.SUMMARY, first, last, unit=Summary(first, text), is_stale=False)
 
 
 # --- said -------------------------------------------------------------------------------------------------------------
