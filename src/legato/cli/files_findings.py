@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from legato.cli.files_faults import ORPHAN_RESULT, Fault, find_faults
 from legato.formats import FORMATS, Document
-from legato.formats.wire_shapes import WIRE_DIALECTS, body_of
-from legato.model import Dialect, JsonObject, Target
+from legato.formats.document import Body
+from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.model import Dialect, Target
 from legato.wire.contract import Rule, Severity, Violation
 from legato.wire.dialects import dialect_parts
 
@@ -49,11 +50,11 @@ class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
 def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Finding]:
     """Everything there is to say about `document` for `targets`: pairs of a name and what it stands for."""
     findings = list(_of_file(document))
-    body = _body(document)
-    judged = [pair for pair in targets if body is not None and _speaks(document, pair[1])]
-    if body is not None:
+    judged: list[tuple[str, Target]] = []
+    if document.body is not None:
+        judged = [pair for pair in targets if WIRE_DIALECTS.get(document.format) is pair[1].dialect]
         for name, target in judged:
-            findings += _of_body(document, body, name, target)
+            findings += _of_body(document, document.body, name, target)
     others = [pair for pair in targets if pair not in judged]
     if others:
         findings += [finding for fault in find_faults(document) if (finding := _of_fault(document, fault, others))]
@@ -91,30 +92,21 @@ _REPAIRS = {
     "duplicate-call-id": "gives each call an id of its own",
     "id-form": "gives the call an id of the right form",
     "call-id-form": "gives the call an id of the right form",
+    "tools-undefined": "defines the tools that were called, by name alone",
 }
 
 
-def _body(document: Document) -> JsonObject | None:
-    if document.format not in WIRE_DIALECTS or document.original is None or document.original.value is None:
-        return None
-    return body_of(document.original.value)
-
-
-def _speaks(document: Document, target: Target) -> bool:
-    return WIRE_DIALECTS.get(document.format) is target.dialect
-
-
-def _of_body(document: Document, body: JsonObject, name: str, target: Target) -> Iterator[Finding]:
+def _of_body(document: Document, body: Body, name: str, target: Target) -> Iterator[Finding]:
     parts = dialect_parts(target.dialect)
-    is_bare = document.original is not None and isinstance(document.original.value, list)
-    for violation in parts.check(body, target):
+    for violation in parts.check(body.value, target):
         is_message = violation.path.startswith(parts.messages_field)
-        if is_bare and not is_message:
-            continue  # a bare list of messages has nothing around it that could be right or wrong
+        if body.is_bare and not is_message:
+            continue
+        is_whole_file = body.is_bare and not body.prefix
         yield Finding(
             rule=violation.rule,
             level=Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK,
-            place=violation.path.removeprefix(parts.messages_field) if is_bare else violation.path,
+            place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
             repair=_doing(document, _repair_of(violation, is_message=is_message)),
             targets=(name,),
@@ -126,9 +118,8 @@ def _of_body(document: Document, body: JsonObject, name: str, target: Target) ->
 def _repair_of(violation: Violation, *, is_message: bool) -> str:
     if violation.severity is Severity.RISKY:
         return "leaves it as it is"
-    if not is_message:
-        return "leaves it as it is: it is not part of the conversation"
-    return _REPAIRS.get(violation.rule.partition("/")[2], "writes the messages anew in the form that is accepted")
+    usual = "writes the messages anew in the form that is accepted" if is_message else "adds, corrects or drops it"
+    return _REPAIRS.get(violation.rule.partition("/")[2], usual)
 
 
 # --- conversations ----------------------------------------------------------------------------------------------------

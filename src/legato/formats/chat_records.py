@@ -17,7 +17,7 @@ from legato.errors import FormatError, IngestError
 from legato.formats.chat_messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.detection import is_flat
-from legato.formats.document import Document, Draft
+from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
@@ -27,6 +27,7 @@ from legato.model import Json, JsonObject, read_json_leniently
 
 _CALLS = frozenset({"tool_call", "function_call", "tool_use"})
 _RESULTS = frozenset({"tool_result", "function_result", "function_call_output"})
+_COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)
 _MODEL_IN_PATH = re.compile(r"/models/([^/:?]+)")
 
 
@@ -93,6 +94,8 @@ class _Reader:
             return
         draft.format = found[0]
         address = first_text(record, "url", "path")
+        only_counts = bool(_COUNTING.search(address))  # such a request needs no more than the messages
+        draft.body = Body(body, prefix, is_bare=inside in ("", "traj") or only_counts)
         in_path = _MODEL_IN_PATH.search(address)
         read_body(body, draft, model=unquote(in_path[1]) if in_path else "", prefix=prefix)
 

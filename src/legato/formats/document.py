@@ -80,13 +80,26 @@ class Original:
     """the last line has no newline"""
 
 
+class Body(Struct, frozen=True):
+    """A request body as it stood in a file, for whoever judges it by the provider's rules.
+
+    `prefix` stands before every place in it. A bare one is a list of messages with nothing around it that could be
+    right or wrong.
+    """
+
+    value: JsonObject
+    prefix: str = ""
+    is_bare: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """One conversation out of a file.
 
     `places` and `sources` are parallel to `entries`: where each one stood ("line 12", "messages[3]"), and the index of
     its record in `original.records` (-1 where that is not kept). `compactions` name what the file's agent had put out
-    of sight; the entries hold it all the same. `records` is the log itself, where the file is one of ours.
+    of sight; the entries hold it all the same. `records` is the log itself, where the file is one of ours, and `body`
+    the request, where it was one.
     """
 
     format: str
@@ -104,6 +117,7 @@ class Document:
     meta: dict[str, str] = field(default_factory=dict[str, str])
     digest: str = ""
     records: Sequence[Record] | None = None
+    body: Body | None = None
     original: Original | None = None
 
     @property
@@ -156,6 +170,7 @@ class Draft:
         self.notes: list[Note] = []
         self.compactions: list[Compaction] = []
         self.meta: dict[str, str] = {}
+        self.body: Body | None = None
         self._skipped: dict[str, tuple[str, int]] = {}
 
     def say(
@@ -233,6 +248,7 @@ class Draft:
             meta={key: value for key, value in self.meta.items() if value},
             digest=digest,
             records=records,
+            body=self.body,
             original=original,
         )
 

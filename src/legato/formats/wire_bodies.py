@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft
+from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.formats.origins import dialect_of, origin_of, provider_of_model, route_of
 from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
@@ -25,7 +25,9 @@ _AHEAD = 64
 def read(content: Content) -> list[Document]:
     """The conversation in a body."""
     draft = content.draft()
-    read_body(body_of(content.value()), draft)
+    value = content.value()
+    draft.body = Body(body_of(value), is_bare=isinstance(value, list))
+    read_body(draft.body.value, draft)
     return content.finish(draft)
 
 

@@ -108,7 +108,7 @@ def _has_input_schema(body: JsonObject) -> bool:
 def _chat(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:
     model = as_text(body.get("model"))
     provider = provider_of_model(model)
-    if provider in ("mistral", "kimi", "deepseek"):
+    if provider in ("mistral", "kimi", "deepseek") and "/" not in model:  # with a slash, it is a router's name for it
         return provider, f"messages, and the model {model}"
     if model:
         return "openai-chat", f"messages, and the model {model}"

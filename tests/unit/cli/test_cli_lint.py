@@ -137,14 +137,14 @@ def test_a_bare_list_of_messages_is_not_blamed_for_what_stands_around_messages(t
     assert rules(path) == [("error", "anthropic/unanswered-call", "[1].content[2]")]
 
 
-def test_what_repair_does_not_touch_is_said(tmp_path: Path):
+def test_what_repair_does_about_the_fields_around_the_messages_is_said_and_done(tmp_path: Path):
     body = {name: value for name, value in CLEAN_BODY.items() if name != "max_tokens"}
-    (finding,) = found(save(tmp_path / "body.json", {**body, "system": "x"}))
+    path = save(tmp_path / "body.json", {**body, "system": "x"})
+    (finding,) = found(path)
 
-    assert (finding["rule"], finding["repair"]) == (
-        "anthropic/max-tokens",
-        "repair leaves it as it is: it is not part of the conversation",
-    )
+    assert (finding["rule"], finding["repair"]) == ("anthropic/max-tokens", "repair adds, corrects or drops it")
+    assert legato("repair", path, "--write").exit_code == 0
+    assert found(path) == []
 
 
 def test_a_request_whose_past_the_provider_keeps_may_begin_with_a_result(tmp_path: Path):
@@ -261,14 +261,24 @@ def test_damage_is_an_error_and_what_was_passed_over_a_note(tmp_path: Path):
     ]
 
 
+def test_the_requests_of_a_batch_are_judged_by_every_rule(tmp_path: Path):
+    bodies = [chat_body("call_9"), chat_body("call_9", tool_choice="auto", tools=[])]
+    batch = [{"custom_id": str(number), "body": body} for number, body in enumerate(bodies)]
+
+    assert rules(save(tmp_path / "batch.jsonl", batch)) == [
+        ("error", "openai-chat/empty-tools", "line 2, body.tools"),
+        ("error", "openai-chat/choice-without-tools", "line 2, body.tool_choice"),
+    ]
+
+
 def test_a_file_of_many_requests_names_the_line_of_each_finding(tmp_path: Path):
     broken = chat_body("call_1", answered=0)
     path = save(tmp_path / "many.jsonl", [{"messages": item["messages"]} for item in (chat_body("call_9"), broken)])
 
     assert [(level, rule, place) for level, rule, place in rules(path)] == [
-        ("error", "session/open-call", "line 2, messages[2]")
+        ("error", "openai-chat/unanswered-call", "line 2, messages[2].tool_calls[0]")
     ]
-    assert f"{path}:2: messages[2]: error:" in legato("lint", path).stdout
+    assert f"{path}:2: messages[2].tool_calls[0]: error:" in legato("lint", path).stdout
 
 
 def test_calls_and_results_under_the_wrong_speaker_are_found_in_a_log(tmp_path: Path):
