@@ -471,9 +471,9 @@ def test_the_choice_of_tools_is_translated(choice: Choice, mode: str) -> None:
 
 @pytest.mark.parametrize("options", [Options(choice=Choice.REQUIRED), Options(tool="read")])
 def test_a_demand_for_a_tool_that_is_not_offered_is_refused(options: Options) -> None:
-    with pytest.raises(ImpossibleRequest, match="none is offered"):
+    with pytest.raises(ImpossibleRequest, match="no tools are offered"):
         printed_head(options)
-    with pytest.raises(ImpossibleRequest, match="not among those offered"):
+    with pytest.raises(ImpossibleRequest, match="not among the tools"):
         printed_head(Options(tool="write"), tools=(READ,))
 
 

@@ -11,6 +11,7 @@ from legato.errors import ImpossibleRequest
 from legato.model import Action, Choice, Decision, Fault, Json, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.anthropic.fields import as_list
 from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.offering import defined_tools
 
 LEAST_BUDGET = 1024
 """the API refuses a smaller budget for thinking"""
@@ -57,24 +58,13 @@ def _max_tokens(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> 
 
 
 def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    options, capabilities = envelope.options, voice.target.capabilities
-    if not envelope.tools:
-        if _hosted_tools(envelope):
-            return {}
-        if options.tool is not None or options.choice is Choice.REQUIRED:
-            raise ImpossibleRequest(
-                "a tool is demanded of the model, but none is offered; offer the tool or leave the choice to the model",
-                target=voice.target.route,
-            )
-        if not envelope.called or not capabilities.demands_tools or not capabilities.native_tool_history:
-            return {}
-        names = list(dict.fromkeys(envelope.called))
-        detail = f"the history holds calls of {', '.join(names)}"
-        decisions.append(Decision(Action.INSERTED, "dummy-tools", Fault.PROJECTION, detail))
-        dummies = [ToolSpec(name, "No longer available.") for name in names]
-        return {"tools": [_printed_tool(tool, voice) for tool in dummies], "tool_choice": {"type": "none"}}
-    fields: JsonObject = {"tools": [_printed_tool(tool, voice) for tool in envelope.tools]}
-    choice = _choice(envelope, voice, decisions)
+    if not envelope.tools and _hosted_tools(envelope):
+        return {}
+    tools = defined_tools(envelope, voice, decisions)
+    if not tools:
+        return {}
+    fields: JsonObject = {"tools": [_printed_tool(tool, voice) for tool in tools]}
+    choice = _choice(envelope, voice, decisions) if envelope.tools else {"type": "none"}
     if choice is not None:
         fields["tool_choice"] = choice
     return fields
@@ -82,12 +72,6 @@ def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonO
 
 def _choice(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject | None:
     options = envelope.options
-    if options.tool is not None and options.tool not in {tool.name for tool in envelope.tools}:
-        raise ImpossibleRequest(
-            f"the tool {options.tool!r} is demanded of the model, but it is not among those offered",
-            target=voice.target.route,
-            tool=options.tool,
-        )
     if (options.tool is not None or options.choice is Choice.REQUIRED) and voice.thinking_on:
         decisions.append(_adjusted("forced-tool", "no tool can be forced while the model thinks"))
         return {"type": "auto"}

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.errors import ImpossibleRequest
 from legato.model import Action, Choice, Decision, Fault, Json, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.contract import Envelope, Head, Voice
 from legato.wire.gemini.fields import as_list, as_object
+from legato.wire.offering import defined_tools
 
 _MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
 _SWITCHED = frozenset({ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH})
@@ -42,28 +42,14 @@ def head(envelope: Envelope, voice: Voice) -> Head:
 
 
 def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    options, capabilities = envelope.options, voice.target.capabilities
+    options = envelope.options
+    tools = defined_tools(envelope, voice, decisions)
+    if not tools:
+        return {}
+    fields: JsonObject = {"tools": _declared(tools, voice)}
     if not envelope.tools:
-        if options.tool is not None or options.choice is Choice.REQUIRED:
-            raise ImpossibleRequest(
-                "a tool is demanded of the model, but none is offered; offer the tool or leave the choice to the model",
-                target=voice.target.route,
-            )
-        if not envelope.called or not capabilities.demands_tools or not capabilities.native_tool_history:
-            return {}
-        names = list(dict.fromkeys(envelope.called))
-        detail = f"the history holds calls of {', '.join(names)}"
-        decisions.append(Decision(Action.INSERTED, "dummy-tools", Fault.PROJECTION, detail))
-        dummies = [ToolSpec(name, "No longer available.") for name in names]
-        return {"tools": _declared(dummies, voice), "toolConfig": {"functionCallingConfig": {"mode": "NONE"}}}
-    fields: JsonObject = {"tools": _declared(envelope.tools, voice)}
-    if options.tool is not None:
-        if options.tool not in {tool.name for tool in envelope.tools}:
-            raise ImpossibleRequest(
-                f"the tool {options.tool!r} is demanded of the model, but it is not among those offered",
-                target=voice.target.route,
-                tool=options.tool,
-            )
+        fields["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
+    elif options.tool is not None:
         only: JsonObject = {"mode": "ANY", "allowedFunctionNames": [voice.names.project(options.tool)]}
         fields["toolConfig"] = {"functionCallingConfig": only}
     elif options.choice is not None:

@@ -21,11 +21,11 @@ from legato.model import (
     ToolSpec,
 )
 from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.offering import defined_tools
 from legato.wire.openai_chat.human import instruction_role
 from legato.wire.openai_chat.profiles import Switch, profile_of
 
 _SWITCHABLE = frozenset({ThinkingMode.SWITCH, ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE})
-_DUMMY_DESCRIPTION = "Was available earlier in this conversation."
 
 
 def head(envelope: Envelope, voice: Voice) -> Head:
@@ -62,26 +62,11 @@ def head(envelope: Envelope, voice: Voice) -> Head:
 
 
 def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    options = envelope.options
+    tools = defined_tools(envelope, voice, decisions)
     if envelope.tools:
         return _offered(envelope, voice, decisions)
-    if options.tool is not None or options.choice is Choice.REQUIRED:
-        raise ImpossibleRequest(
-            "a tool call is demanded, but no tools are offered; pass the tools, or leave the choice out",
-            layer="projection",
-            tool=options.tool,
-        )
-    if envelope.called and voice.target.capabilities.demands_tools:
-        decisions.append(
-            Decision(
-                Action.INSERTED,
-                "dummy-tools",
-                Fault.PROJECTION,
-                "the target demands definitions for the tools that the history calls",
-            )
-        )
-        dummies = [ToolSpec(name, _DUMMY_DESCRIPTION) for name in dict.fromkeys(envelope.called)]
-        return {"tools": [_definition(tool, voice) for tool in dummies], "tool_choice": "none"}
+    if tools:
+        return {"tools": [_definition(tool, voice) for tool in tools], "tool_choice": "none"}
     return {}
 
 
@@ -119,12 +104,6 @@ def _choice(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> str 
     options = envelope.options
     if options.tool is None and options.choice is not Choice.REQUIRED:
         return None if options.choice is None else str(options.choice)
-    if options.tool is not None and all(tool.name != options.tool for tool in envelope.tools):
-        raise ImpossibleRequest(
-            f"the tool {options.tool!r} is to be forced, but it is not among the tools that are offered",
-            layer="projection",
-            tool=options.tool,
-        )
     if voice.thinking_on and not profile_of(voice.target).forced_choice_while_thinking:
         decisions.append(
             _adjusted("forced-choice", "the target refuses a forced call while the model thinks, so it may choose")

@@ -9,10 +9,8 @@ What the target would refuse is adjusted, and said; what nobody could adjust is 
 
 from __future__ import annotations
 
-from legato.errors import ImpossibleRequest
 from legato.model import (
     Action,
-    Choice,
     Decision,
     Fault,
     JsonObject,
@@ -22,6 +20,7 @@ from legato.model import (
     ToolSpec,
 )
 from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.offering import defined_tools
 
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 
@@ -68,38 +67,18 @@ def _adjusted(reason: str, detail: str) -> Decision:
 
 
 def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    capabilities = voice.target.capabilities
     options = envelope.options
-    if not envelope.tools:
-        if options.tool is not None or options.choice is Choice.REQUIRED:
-            raise ImpossibleRequest(
-                "a tool call is required but no tools are offered; offer tools, or leave the choice to the model",
-                target=voice.target.route,
-            )
-        if envelope.called and capabilities.demands_tools and capabilities.native_tool_history:
-            decisions.append(
-                Decision(
-                    Action.INSERTED,
-                    "dummy-tools",
-                    Fault.PROJECTION,
-                    "the history holds calls and the target demands definitions for them",
-                )
-            )
-            dummies = [_definition(ToolSpec(name), voice) for name in envelope.called]
-            return {"tools": dummies, "tool_choice": "none"}
+    tools = defined_tools(envelope, voice, decisions)
+    if not tools:
         return {}
-    fields: JsonObject = {"tools": [_definition(tool, voice) for tool in envelope.tools]}
+    fields: JsonObject = {"tools": [_definition(tool, voice) for tool in tools]}
+    if not envelope.tools:
+        return {**fields, "tool_choice": "none"}
     if options.tool is not None:
-        if all(tool.name != options.tool for tool in envelope.tools):
-            raise ImpossibleRequest(
-                f"the tool {options.tool!r} is to be called but is not among the tools offered; offer it",
-                target=voice.target.route,
-                tool=options.tool,
-            )
         fields["tool_choice"] = {"type": "function", "name": voice.names.project(options.tool)}
     elif options.choice is not None:
         fields["tool_choice"] = str(options.choice)
-    if capabilities.max_calls == 1:
+    if voice.target.capabilities.max_calls == 1:
         fields["parallel_tool_calls"] = False
     return fields
 

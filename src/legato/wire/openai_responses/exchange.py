@@ -32,22 +32,17 @@ from legato.wire.arguments import wire_arguments_text
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.openai_responses.wording import (
     ERROR_MARK,
-    MEDIA_OMITTED,
     media_part,
-    projected,
     text_part,
     user_message,
 )
 from legato.wire.phrases import EMBEDDED_RESULT, EMPTY_RESULT, MEDIA_CAPTION, MEDIA_FOLLOWS, media_omitted
 from legato.wire.plain import fenced, hosted_text
+from legato.wire.projections import BY_POLICY, FOREIGN_DROPPED, FOREIGN_SHOWN, HOSTED_AS_TEXT, MEDIA_OMITTED, projected
 
-_BY_POLICY = projected(Action.DROPPED, "thinking-policy", "the policy keeps this thinking back")
-_FOREIGN_DROPPED = projected(Action.DROPPED, "foreign-thinking", "only the model that thought it may see it again")
-_FOREIGN_SHOWN = projected(Action.CONVERTED, "foreign-thinking", "another model's thinking became plain text")
 _UNSIGNED_DROPPED = projected(Action.DROPPED, "unsigned-thinking", "no encrypted form came with this thinking")
 _UNSIGNED_SHOWN = projected(Action.CONVERTED, "unsigned-thinking", "thinking without encrypted form became plain text")
 _DANGLING = projected(Action.DROPPED, "dangling-thinking", "a reasoning item needs the item it led to after it")
-_HOSTED = projected(Action.CONVERTED, "hosted-tool", "another provider's own tool became plain text")
 
 
 def spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
@@ -150,7 +145,7 @@ class _Page:
 
     def thinking(self, block: Thinking) -> None:
         if not self.keep:
-            self.decisions.append(_BY_POLICY)
+            self.decisions.append(BY_POLICY)
             return
         item = block.native.get("item") if self.home and block.native is not None else None
         if item is not None and item.get("encrypted_content"):
@@ -162,7 +157,7 @@ class _Page:
         if self.home:
             self.decisions.append(_UNSIGNED_SHOWN if shown else _UNSIGNED_DROPPED)
         else:
-            self.decisions.append(_FOREIGN_SHOWN if shown else _FOREIGN_DROPPED)
+            self.decisions.append(FOREIGN_SHOWN if shown else FOREIGN_DROPPED)
 
     def hosted(self, block: HostedTool) -> None:
         item = block.native.get("item") if self.home and block.native is not None else None
@@ -170,7 +165,7 @@ class _Page:
             self.put(item)
         else:
             self.answer(hosted_text(block))
-            self.decisions.append(_HOSTED)
+            self.decisions.append(HOSTED_AS_TEXT)
 
     def call(self, call: ToolCall) -> None:
         if self.embeds:

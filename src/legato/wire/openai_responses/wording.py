@@ -6,17 +6,9 @@ speak for themselves and carry no mark, or they would not be recognised when a t
 
 from __future__ import annotations
 
-from legato.model import Action, Capabilities, Decision, Fault, JsonObject, Media, MediaKind
+from legato.model import Capabilities, JsonObject, Media, MediaKind
 
 ERROR_MARK = "Error: "
-
-
-def projected(action: Action, reason: str, detail: str) -> Decision:
-    """What this dialect did to a unit in order to print it."""
-    return Decision(action, reason, Fault.PROJECTION, detail)
-
-
-MEDIA_OMITTED = projected(Action.CONVERTED, "media-omitted", "the target cannot take this medium here")
 
 
 def user_message(*parts: JsonObject) -> JsonObject:

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.errors import ImpossibleRequest
 from legato.model import (
     Action,
     Capabilities,
-    Choice,
     Decision,
     JsonObject,
     Options,
@@ -22,7 +20,8 @@ from legato.model import (
     ToolSpec,
 )
 from legato.wire.contract import Envelope, Head, Voice
-from legato.wire.vercel.parts import projected
+from legato.wire.offering import defined_tools
+from legato.wire.projections import projected
 
 _EFFORTS = ((2_048, "low"), (8_192, "medium"))
 """a budget of tokens, up to the number, as an effort; more is high"""
@@ -62,28 +61,14 @@ def _adjusted(reason: str, detail: str) -> Decision:
 
 
 def _tools(envelope: Envelope, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    capabilities = voice.target.capabilities
     options = envelope.options
-    if not envelope.tools:
-        if options.tool is not None or options.choice is Choice.REQUIRED:
-            raise ImpossibleRequest(
-                "a tool call is required but no tools are offered; offer tools, or leave the choice to the model",
-                target=voice.target.route,
-            )
-        if envelope.called and capabilities.demands_tools and capabilities.native_tool_history:
-            decisions.append(
-                projected(Action.INSERTED, "dummy-tools", "the history holds calls and the target demands definitions")
-            )
-            return {"tools": _definitions([ToolSpec(name) for name in envelope.called], voice), "toolChoice": "none"}
+    tools = defined_tools(envelope, voice, decisions)
+    if not tools:
         return {}
-    fields: JsonObject = {"tools": _definitions(envelope.tools, voice)}
+    fields: JsonObject = {"tools": _definitions(tools, voice)}
+    if not envelope.tools:
+        return {**fields, "toolChoice": "none"}
     if options.tool is not None:
-        if all(tool.name != options.tool for tool in envelope.tools):
-            raise ImpossibleRequest(
-                f"the tool {options.tool!r} is to be called but is not among the tools offered; offer it",
-                target=voice.target.route,
-                tool=options.tool,
-            )
         fields["toolChoice"] = {"type": "tool", "toolName": voice.names.project(options.tool)}
     elif options.choice is not None:
         fields["toolChoice"] = str(options.choice)

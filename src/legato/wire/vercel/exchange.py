@@ -32,20 +32,14 @@ from legato.wire.arguments import wire_arguments
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.phrases import EMBEDDED_RESULT, EMPTY_RESULT, MEDIA_CAPTION, MEDIA_FOLLOWS, media_omitted
 from legato.wire.plain import fenced, hosted_text
+from legato.wire.projections import BY_POLICY, FOREIGN_DROPPED, FOREIGN_SHOWN, HOSTED_AS_TEXT, MEDIA_OMITTED
 from legato.wire.vercel.parts import (
-    MEDIA_OMITTED,
     file_part,
     media_part,
-    projected,
     result_part,
     text_part,
     user_message,
 )
-
-_BY_POLICY = projected(Action.DROPPED, "thinking-policy", "the policy keeps this thinking back")
-_FOREIGN_DROPPED = projected(Action.DROPPED, "foreign-thinking", "only the model that thought it may see it again")
-_FOREIGN_SHOWN = projected(Action.CONVERTED, "foreign-thinking", "another model's thinking became plain text")
-_HOSTED = projected(Action.CONVERTED, "hosted-tool", "another provider's own tool became plain text")
 
 _ERROR_MARK = "Error: "
 """only for results that are embedded as text; everywhere else the type of the output says it"""
@@ -151,22 +145,22 @@ class _Page:
 
     def think(self, block: Thinking, parts: list[JsonObject]) -> None:
         if not self.keep:
-            self.decisions.append(_BY_POLICY)
+            self.decisions.append(BY_POLICY)
         elif self.home:
             if block.text or block.native is not None:
                 parts.append(self.signed({"type": "reasoning", "text": block.text}, block.native))
         elif self.voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
             parts.append(text_part(block.text))
-            self.decisions.append(_FOREIGN_SHOWN)
+            self.decisions.append(FOREIGN_SHOWN)
         else:
-            self.decisions.append(_FOREIGN_DROPPED)
+            self.decisions.append(FOREIGN_DROPPED)
 
     def host(self, block: HostedTool, parts: list[JsonObject]) -> None:
         if self.home and block.native is not None and "parts" in block.native:
             parts += block.native["parts"]
         else:
             parts.append(text_part(hosted_text(block)))
-            self.decisions.append(_HOSTED)
+            self.decisions.append(HOSTED_AS_TEXT)
 
     def show(self, block: Media, parts: list[JsonObject]) -> None:
         source = block.url if block.data is None else block.data

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from legato.model import Action, Capabilities, Decision, Fault, JsonObject, Media, MediaKind
-
-
-def projected(action: Action, reason: str, detail: str) -> Decision:
-    """What this dialect did to a unit in order to print it."""
-    return Decision(action, reason, Fault.PROJECTION, detail)
-
-
-MEDIA_OMITTED = projected(Action.CONVERTED, "media-omitted", "the target cannot take this medium here")
+from legato.model import Capabilities, JsonObject, Media, MediaKind
 
 
 def text_part(text: str) -> JsonObject:
