@@ -65,14 +65,18 @@ class Source:
     def whole(self) -> bytes:
         """Everything at once; raises `FormatError` if that is too much."""
         data = bytearray()
+        self._refuse_more_than_fits(self.size or 0)
         for piece in self.pieces():
             data += piece
-            if len(data) > MAX_JSON_BYTES:
-                raise FormatError(
-                    f"{self.name}: one JSON value of more than {MAX_JSON_BYTES // 2**20} MB is not read; "
-                    "split it, or write it as lines"
-                )
+            self._refuse_more_than_fits(len(data))  # a stream does not say how long it is, and a file may grow
         return bytes(data)
+
+    def _refuse_more_than_fits(self, count: int) -> None:
+        if count > MAX_JSON_BYTES:
+            raise FormatError(
+                f"{self.name}: one JSON value of more than {MAX_JSON_BYTES // 2**20} MB is not read; "
+                "split it, or write it as lines"
+            )
 
     def digest(self) -> str:
         """The name of what was read so far: the same as `model.hashing.digest` of it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from legato.errors import FormatError
 from legato.formats import FORMATS, WRITTEN, detect, read, read_all
 from legato.model import Speaker, Text, ToolCall, ToolResponse
 from legato.model.hashing import digest
+from legato.model.ingest import MAX_JSON_BYTES
 from session_files import CHAT, CLAUDE, EVERY_FILE, claude, jsonl, said, whole
 
 STORY = sorted(set(EVERY_FILE) - {"chat-records"})
@@ -222,3 +224,13 @@ def test_a_claude_record_without_a_message_is_not_taken_for_one() -> None:
     with pytest.raises(FormatError, match="unknown format"):
         read(jsonl({"type": "system", "subtype": "init", "sessionId": "s"}, {"type": "message", "role": "user"}))
     assert claude("user", "u", None, {"role": "user", "content": "x"})["uuid"] == "u"
+
+
+def test_one_value_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    path.write_bytes(b'{"model": "gpt-4o", "messages": [{"role": "user", "content": "' + b"x" * 100_000)
+    os.truncate(path, MAX_JSON_BYTES + 1)
+    seen: list[int] = []
+    with pytest.raises(FormatError, match="more than 256 MB is not read; split it"):
+        read(path, progress=seen.append)
+    assert seen == []
