@@ -18,6 +18,9 @@ class CompletionKind(Word):
     SYNTHETIC = "synthetic"
 
 
+_SUCCESS, _ERROR = CompletionKind.SUCCESS, CompletionKind.ERROR
+
+
 class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
     """The one effective end of a call.
 
@@ -39,14 +42,14 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def is_real(self) -> bool:
         """Whether a tool really ended, well or badly."""
-        return self.kind is CompletionKind.SUCCESS or self.kind is CompletionKind.ERROR
+        return self.kind is _SUCCESS or self.kind is _ERROR
 
     @property
     def is_plain(self) -> bool:
         """Whether it is the text of a tool that succeeded, with nothing to add, leave out or replace."""
         text = self.result
         return (
-            self.kind is CompletionKind.SUCCESS
+            self.kind is _SUCCESS
             and type(text) is str
             and bool(text)
             and not text.isspace()
@@ -58,7 +61,7 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
     @property
     def is_error(self) -> bool:
         """Whether the provider should see this as a failure."""
-        return self.kind is not CompletionKind.SUCCESS
+        return self.kind is not _SUCCESS
 
 
 def completion_text(completion: Completion) -> str:

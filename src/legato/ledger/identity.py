@@ -22,6 +22,7 @@ from legato.model.hashing import base62
 PREFIX = "hist_tool_"
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
 _FIRST = ("call", "toolu_", "hist_tool_")
+_HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
 _STEM = re.compile(r"[A-Za-z0-9_-]{1,24}")
 
 
@@ -177,7 +178,7 @@ class Identity:
     # --- remembering --------------------------------------------------------------------------------------------------
 
     def _begin(self, entry: Entry) -> None:
-        if entry.speaker is Speaker.HUMAN:
+        if entry.speaker is _HUMAN:
             if self._open:
                 self._older.update(self._open)
                 self._open = {}
@@ -188,7 +189,7 @@ class Identity:
                 if self._owner.get(response.wire_id) == call_id:
                     del self._owner[response.wire_id]
             self._waiting = {}
-        elif entry.speaker is Speaker.TOOL and entry.answer is None:
+        elif entry.speaker is _TOOL and entry.answer is None:
             return  # results between the parts of one answer do not end it
         if entry.answer is None or entry.answer != self._answer:
             self._answer = entry.answer

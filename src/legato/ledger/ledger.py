@@ -29,6 +29,9 @@ from legato.model.records import (
     Verdict,
 )
 
+_FINISHED, _FAILED = CallNews.FINISHED, CallNews.FAILED
+_SUCCESS, _ERROR = CompletionKind.SUCCESS, CompletionKind.ERROR
+
 
 class Dropped(NamedTuple):
     """A response that does not count, and why."""
@@ -224,8 +227,8 @@ class Ledger:
 
 def _completion(call: Call, response: ToolResponse, news: CallNews) -> Completion | None:
     """What `response` comes to. A closure that somebody wrote down comes to nothing: the call is pending."""
-    if news is CallNews.FINISHED or news is CallNews.FAILED:
-        kind = CompletionKind.SUCCESS if news is CallNews.FINISHED else CompletionKind.ERROR
+    if news is _FINISHED or news is _FAILED:
+        kind = _SUCCESS if news is _FINISHED else _ERROR
         if call.answered is None:
             return Completion(call.id, kind, response.result, response.error, response.media)
         edited = call.answered.arguments if call.answered.verdict is Verdict.ALLOWED else None

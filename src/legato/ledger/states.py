@@ -33,6 +33,8 @@ class CallNews(Word):
     CLOSED = "closed"
 
 
+_FINISHED, _FAILED, _CANCELLED, _CLOSED = CallNews
+
 TRANSITIONS: dict[tuple[CallState, CallNews], CallState] = {
     (CallState.PENDING, CallNews.FINISHED): CallState.COMPLETE,
     (CallState.PENDING, CallNews.FAILED): CallState.ERROR,
@@ -62,9 +64,9 @@ def infer(response: ToolResponse) -> CallNews | None:
     An error counts first, then what says that no result exists, then a mark of completeness, then a result.
     """
     if response.error is not None:
-        return CallNews.FAILED
+        return _FAILED
     if response.reason is not None:
-        return CallNews.CLOSED if response.synthetic else CallNews.CANCELLED
+        return _CLOSED if response.synthetic else _CANCELLED
     if response.is_complete or response.result is not None or response.media:
-        return CallNews.FINISHED
+        return _FINISHED
     return None

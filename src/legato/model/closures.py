@@ -64,6 +64,9 @@ CLOSURE_TEXTS: dict[ClosureReason, str] = {
     ),
 }
 
+_OPENING = "[No result"
+"""how each of them begins, and nearly no other result"""
+
 _REASON_OF_TEXT = {text: reason for reason, text in CLOSURE_TEXTS.items()}
 _USER_SAID = "\nThe user said: "
 _OUTPUT = "\nOutput so far:\n"
@@ -84,6 +87,8 @@ def closure_text(reason: ClosureReason, said: str | None = None, output: str | N
 
 def recognise_closure(text: str) -> Closure | None:
     """What `text` says, if it is one of our closures."""
+    if not text.startswith(_OPENING):
+        return None
     head, _, output = text.partition(_OUTPUT)
     head, _, said = head.partition(_USER_SAID)
     reason = _REASON_OF_TEXT.get(head)

@@ -18,6 +18,8 @@ from legato.transcript.view import Change
 from legato.wire.contract import DialectParts, End, Envelope, Head, Spelled, Voice
 from legato.wire.dialects import dialect_parts
 
+_ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
+
 
 class Printed(Struct, frozen=True, gc=False):
     """One printed place: everything its print depends on, and the print."""
@@ -63,7 +65,7 @@ class Spelling:
         self.view.refresh()
         start = len(self.printed)
         changes = self.view.changes[self._cursor :]
-        if changes or self._policy.include is Include.CURRENT_TURN:
+        if changes or self._policy.include is _CURRENT_TURN:
             self._cursor += len(changes)
             start = min([start, *(change.place for change in changes), *self._turn_changes()])
         old = self.printed[start:]
@@ -92,9 +94,9 @@ class Spelling:
         view, voice, spell = self.view, self.voice, self.parts.spell
         places, append = self.printed, self.assembly.append
         include = self._policy.include
-        keeps = include is Include.ALL
+        keeps = include is _ALL
         for slot, unit, decided in view.units_from(start):
-            if include is Include.CURRENT_TURN:
+            if include is _CURRENT_TURN:
                 keeps = len(places) >= self._turn
             printed = known.get(slot) if known else None
             if printed is None or not _still_holds(printed, slot.revision, end, keeps, unit):

@@ -27,17 +27,19 @@ from legato.model import (
 from legato.transcript.units import Exchange, Unit
 from legato.wire.contract import Voice
 
+_NEVER = ThinkingMode.NEVER
+_ON, _OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
 _SWITCHABLE = (ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH)
 
 
 def will_think(target: Target, options: Options) -> bool:
     """Whether the model thinks under these options, before the history is looked at."""
     capabilities = target.capabilities
-    if capabilities.thinking is ThinkingMode.NEVER:
+    if capabilities.thinking is _NEVER:
         return False
-    if options.thinking is ThinkingSwitch.ON or options.thinking_budget or options.effort:
-        return options.thinking is not ThinkingSwitch.OFF
-    if options.thinking is ThinkingSwitch.OFF:
+    if options.thinking is _ON or options.thinking_budget or options.effort:
+        return options.thinking is not _OFF
+    if options.thinking is _OFF:
         return capabilities.thinking not in _SWITCHABLE
     return capabilities.thinking_default
 

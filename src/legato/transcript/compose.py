@@ -42,6 +42,11 @@ from legato.model.records import (
 from legato.transcript.slots import Slot, SlotKind, orphan_call
 from legato.transcript.units import AnswerBlock
 
+_HUMAN, _AI, _TOOL = Speaker
+_INSTRUCTION = Authority.INSTRUCTION
+_ANSWER = SlotKind.ANSWER
+_LATE_RESULT = PrefixCause.LATE_RESULT
+
 
 class Composer:
     """Places what was recorded. `slots` only grows, except after an undo."""
@@ -87,7 +92,7 @@ class Composer:
 
     def place(self, seq: int, entry: Entry) -> None:
         """Place an entry that the ledger has taken: most records are one."""
-        if entry.speaker is Speaker.HUMAN and entry.authority is Authority.INSTRUCTION and self._leads(entry):
+        if entry.authority is _INSTRUCTION and entry.speaker is _HUMAN and self._leads(entry):
             self.instructions.append(entry.text)
             return
         said: Slot | None = None
@@ -100,10 +105,7 @@ class Composer:
                 after_result = True
                 said = None
             elif (
-                entry.speaker is Speaker.AI
-                or type(block) is ToolCall
-                or type(block) is Thinking
-                or type(block) is HostedTool
+                entry.speaker is _AI or type(block) is ToolCall or type(block) is Thinking or type(block) is HostedTool
             ):
                 if answer is None or after_result:
                     answer = self._answer_slot(seq, entry, continues=answer is None)
@@ -114,7 +116,7 @@ class Composer:
                 if said is None:
                     said = self._append(SlotKind.SAID, seq)
                     said.authority = entry.authority
-                    if entry.speaker is Speaker.TOOL:
+                    if entry.speaker is _TOOL:
                         said.notes.append(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
                 said.blocks.append(block)
 
@@ -127,7 +129,7 @@ class Composer:
                 slot.notes.append(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
                 return
             self._slot_of[block.id] = slot
-            if entry.speaker is not Speaker.AI:
+            if entry.speaker is not _AI:
                 reason = f"call-under-{entry.speaker}"
                 slot.notes.append(Decision(Action.REATTRIBUTED, reason, Fault.CANONICAL, calls=(block.id,)))
             if block.adopts is not None:
@@ -139,7 +141,7 @@ class Composer:
         """The slot of this answer: a new one, or the one that an earlier entry with the same key began."""
         slot = self._answers.get(entry.answer) if entry.answer is not None and continues else None
         if slot is None:
-            slot = self._append(SlotKind.ANSWER, seq)
+            slot = self._append(_ANSWER, seq)
             slot.origin, slot.ending, slot.answer = entry.origin, entry.ending, entry.answer
             if entry.answer is not None:
                 self._answers[entry.answer] = slot
@@ -162,12 +164,12 @@ class Composer:
             orphans.blocks.append(orphan_call(response))
             self._slot_of[call_id] = orphans
             slot = orphans
-        elif self.slots[-1] is not slot and slot.kind is SlotKind.ANSWER:
+        elif self.slots[-1] is not slot and slot.kind is _ANSWER:
             slot.moved.setdefault(call_id, "late-result")
-        if entry.speaker is not Speaker.TOOL:
+        if entry.speaker is not _TOOL:
             reason = f"result-under-{entry.speaker}"
             slot.notes.append(Decision(Action.REATTRIBUTED, reason, Fault.CANONICAL, calls=(call_id,)))
-        self._touch_slot(slot, PrefixCause.LATE_RESULT)
+        self._touch_slot(slot, _LATE_RESULT)
         return orphans
 
     def _append(self, kind: SlotKind, seq: int) -> Slot:

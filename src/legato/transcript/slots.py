@@ -111,6 +111,8 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
     return Said(slot.first, tuple(blocks), slot.authority), tuple(slot.notes)
 
 
+_CUT, _CANCELLED, _REFUSED = Ending.CUT, Ending.CANCELLED, Ending.REFUSED
+
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
@@ -119,8 +121,8 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     blocks: list[AnswerBlock] = []
     completions: list[Completion] = []
     ending = slot.ending
-    is_cut = ending is Ending.CUT or ending is Ending.CANCELLED
-    is_refused = ending is Ending.REFUSED
+    is_cut = ending is _CUT or ending is _CANCELLED
+    is_refused = ending is _REFUSED
     is_visible = False
     is_plain = not is_cut and not is_refused
     calls = ledger.calls

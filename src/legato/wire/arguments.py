@@ -7,7 +7,7 @@ as it was in `ToolCall.raw`, so that the log stays true and the model can be sho
 from __future__ import annotations
 
 import json
-from typing import NamedTuple, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 import msgspec
 
@@ -16,6 +16,20 @@ from legato.model import Json, JsonObject, ToolCall, clean_text, ingest, read_js
 
 RAW_KEY = "raw_arguments"
 """the one key of the object that stands on the wire for arguments that are not a JSON object"""
+
+_LONGEST_PLAIN = 64 * 1024  # shorter text cannot hold a string or a number of parts that is too large
+
+
+def _plain_decoder(levels: int) -> msgspec.json.Decoder[JsonObject]:
+    """Reads only what is safe as it stands: an object of few levels, without an integer beyond 64 bits."""
+    exact_integer: Any = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+    scalar = value = exact_integer | float | str | bool | None
+    for _ in range(levels):
+        value = scalar | list[value] | dict[str, value]
+    return msgspec.json.Decoder(dict[str, value])
+
+
+_decode_plain = _plain_decoder(levels=3).decode
 
 
 class Arguments(NamedTuple):
@@ -28,6 +42,26 @@ class Arguments(NamedTuple):
 
 def read_arguments(source: Json) -> Arguments:
     """Arguments from what a provider sent: an object, its JSON text, or anything else a model came up with."""
+    value = read_plain_arguments(source) if isinstance(source, str) else None
+    return _read_thoroughly(source) if value is None else Arguments(value)
+
+
+def read_plain_arguments(text: str) -> JsonObject | None:
+    """The object that `text` is; None where reading it takes more than parsing it.
+
+    Nearly all arguments are the text of a small object. The parser checks that while it reads, so that nobody has to
+    walk over the value again.
+    """
+    if len(text) > _LONGEST_PLAIN or "u0000" in text:
+        return None
+    try:
+        value = _decode_plain(text)
+    except (msgspec.DecodeError, UnicodeError):
+        return None
+    return None if RAW_KEY in value else value
+
+
+def _read_thoroughly(source: Json) -> Arguments:
     if isinstance(source, dict):
         return _unwrapped(ingest(cast(JsonObject, source)))
     if source is None:

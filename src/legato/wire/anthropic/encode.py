@@ -29,11 +29,13 @@ from legato.wire.phrases import (
 )
 from legato.wire.plain import fenced
 
+_INSTRUCTION = Authority.INSTRUCTION
+_START, _HUMAN, _ANSWER, _RESULTS = End
 _BRIDGE = Group("user", (text_block(HUMAN_BRIDGE),))
 _BRIDGED = Decision(Action.INSERTED, "bridge", Fault.PROJECTION, "a human message must stand before this answer")
 _TAIL = Spelled(
     (Group("user", (text_block(CONTINUE),)),),
-    End.HUMAN,
+    _HUMAN,
     (Decision(Action.INSERTED, "tail", Fault.PROJECTION, "the request may not end on an answer"),),
 )
 
@@ -46,12 +48,12 @@ def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled
         return _spell_exchange(unit, before, voice, keep_thinking)
     if isinstance(unit, Said):
         return _spell_said(unit, voice)
-    return Spelled((Group("user", (text_block(SUMMARY_MARK + unit.text),)),), End.HUMAN)
+    return Spelled((Group("user", (text_block(SUMMARY_MARK + unit.text),)),), _HUMAN)
 
 
 def tail(end: End, voice: Voice) -> Spelled:
     """A last word from the human side, unless the target continues an answer that stands at the end."""
-    if end is not End.ANSWER or continues_answers(voice.target):
+    if end is not _ANSWER or continues_answers(voice.target):
         return Spelled((), end)
     return _TAIL
 
@@ -59,9 +61,9 @@ def tail(end: End, voice: Voice) -> Spelled:
 def _spell_said(unit: Said, voice: Voice) -> Spelled:
     # A system message in the middle must be last or stand before an answer. What follows is not known here, so an
     # instruction is always marked text.
-    mark = INSTRUCTION_MARK if unit.authority is Authority.INSTRUCTION else ""
+    mark = INSTRUCTION_MARK if unit.authority is _INSTRUCTION else ""
     if len(unit.blocks) == 1 and type(text := unit.blocks[0]) is Text:
-        return Spelled((Group("user", ({"type": "text", "text": mark + text.text},)),), End.HUMAN)
+        return Spelled((Group("user", ({"type": "text", "text": mark + text.text},)),), _HUMAN)
     blocks: list[JsonObject] = []
     decisions: list[Decision] = []
     for block in unit.blocks:
@@ -74,32 +76,32 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
                 blocks.append(_print_media(block, voice, decisions))
             case _:
                 assert_never(block)
-    return Spelled((Group("user", tuple(blocks)),), End.HUMAN, tuple(decisions))
+    return Spelled((Group("user", tuple(blocks)),), _HUMAN, tuple(decisions))
 
 
 def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
     capabilities = voice.target.capabilities
     if (
         unit.is_plain
-        and before is not End.START
-        and before is not End.ANSWER
+        and before is not _START
+        and before is not _ANSWER
         and capabilities.text_beside_calls
         and len(unit.completions) <= capabilities.max_calls
     ):
         plain = _plain_groups(unit, voice)
         if plain is not None:
-            return Spelled(plain, End.RESULTS)
+            return Spelled(plain, _RESULTS)
     answer = PrintedAnswer(unit, before, voice, keep_thinking)
     lead, decisions = answer.lead, answer.decisions
     if not lead and not answer.calls:
         return Spelled((), before, tuple(decisions))
     groups: list[Group] = []
-    if before is End.START or before is End.ANSWER:
+    if before is _START or before is _ANSWER:
         groups.append(_BRIDGE)
         decisions.append(_BRIDGED)
     if not unit.completions:
         groups.append(Group("assistant", tuple(lead)))
-        return Spelled(tuple(groups), End.ANSWER, tuple(decisions))
+        return Spelled(tuple(groups), _ANSWER, tuple(decisions))
     if not capabilities.text_beside_calls and any(block["type"] == "text" for block in lead):
         answer.separate_calls()
         groups += (Group("assistant", tuple(answer.lead)), _BRIDGE)
@@ -114,7 +116,7 @@ def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bo
         groups += _split(unit, answer, lead, results, capabilities.max_calls)
         if aside.moved:
             groups.append(Group("user", tuple(aside.moved)))
-    return Spelled(tuple(groups), End.RESULTS, tuple(decisions))
+    return Spelled(tuple(groups), _RESULTS, tuple(decisions))
 
 
 def _plain_groups(unit: Exchange, voice: Voice) -> tuple[Group, Group] | None:
@@ -168,7 +170,7 @@ def _embed(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Sp
             blocks += [_print_media(media, voice, decisions) for media in completion.media]
     ids = tuple(call.id for call in unit.calls)
     decisions.append(Decision(Action.CONVERTED, "text-embed", Fault.PROJECTION, "calls are left out", ids))
-    return Spelled((*told.groups, Group("user", tuple(blocks))), End.HUMAN, tuple(decisions))
+    return Spelled((*told.groups, Group("user", tuple(blocks))), _HUMAN, tuple(decisions))
 
 
 def _print_media(media: Media, voice: Voice, decisions: list[Decision]) -> JsonObject:

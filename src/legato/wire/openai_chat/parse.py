@@ -7,7 +7,7 @@ Out: a `Parsed`. What no option covers stays in `Options.extra`; what is not und
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Any, cast
 
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.wire.contract import Parsed
@@ -25,17 +25,33 @@ _FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "re
 
 def parse(body: JsonObject) -> Parsed:
     """The conversation, tools and options in a request body."""
-    body = read_object(ingest(body))
-    rest = {name: value for name, value in body.items() if value is not None}
     reader = TranscriptReader()
-    reader.read(rest.pop("messages", []))
-    notes = reader.notes
+    if _is_plain(body):
+        rest = _present(ingest({**body, "messages": None}))
+        reader.read(body["messages"], lambda: _present(ingest(body))["messages"])
+    else:
+        rest = _present(ingest(body))
+        messages: Any = rest.pop("messages", [])
+        reader.read(messages, lambda: messages)
+    account, notes = reader.account, reader.notes
     model = read_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
     return Parsed(
-        entries=reader.entries(), system=reader.system, tools=tools, model=model, options=options, notes=notes
+        entries=account.entries(), system=account.system, tools=tools, model=model, options=options, notes=notes
     )
+
+
+def _is_plain(body: object) -> bool:
+    """Whether `body` holds its messages in the place where they would be if it were ingested."""
+    if type(body) is not dict:
+        return False
+    fields = cast(JsonObject, body)
+    return type(fields.get("messages")) is list and all(type(name) is str for name in fields)
+
+
+def _present(body: Json) -> JsonObject:
+    return {name: value for name, value in read_object(body).items() if value is not None}
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------

@@ -3,38 +3,23 @@
 In:  `messages`, ours or anybody's.
 Out: the leading instructions, entries in order, and a note for everything that was not understood.
 
-What `encode` inserted because a provider demands it is recognised and taken out again: bridges, the tail, the marks of
-instructions and errors, closures, media that were moved behind their result. A transcript that goes out and comes back
-does not grow.
+There are two roads, for one reason: a long conversation is thousands of messages of a few shapes, and copying and
+questioning every field of them takes several times as long as making the entries. A message of a usual shape (`usual`)
+is read as it came, and only the texts that are kept are cleaned. For any other one the body is ingested as a whole and
+the message is read part by part. Both roads end in the same `Account`, and what both can read gives the same on both.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from typing import cast
 
-from legato.model import (
-    Authority,
-    Block,
-    Entry,
-    Json,
-    JsonObject,
-    Media,
-    Speaker,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResponse,
-)
+from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
+from legato.model.ingest import MAX_NODES
+from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
-from legato.wire.openai_chat.results import awaits_media, give_back_media, is_caption, read_result
-from legato.wire.phrases import (
-    ANSWER_BRIDGE,
-    CONTINUE,
-    HUMAN_BRIDGE,
-    INSTRUCTION_MARK,
-)
+from legato.wire.openai_chat.usual import read_usual_answer, read_usual_result, read_usual_texts
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
@@ -57,6 +42,7 @@ _KNOWN_FIELDS = {
         }
     ),
 }
+_PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
@@ -70,46 +56,74 @@ class _SameNames:
         return wire_name
 
 
-@dataclass(slots=True)
-class _Draft:
-    speaker: Speaker
-    blocks: list[Block] = field(default_factory=list[Block])
-    authority: Authority = Authority.PERSON
-
-
 class TranscriptReader:
     """Reads one list of messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self._system: list[str] = []
-        self._drafts: list[_Draft] = []
-        self._names: dict[str, str] = {}
-        self._has_begun = False
+        self.account = Account()
+        self._parts = 0
 
-    @property
-    def system(self) -> str:
-        """The instructions that stand before everything else."""
-        return "\n\n".join(self._system)
-
-    def entries(self) -> list[Entry]:
-        """What was said, in order."""
-        return [Entry(draft.speaker, tuple(draft.blocks), authority=draft.authority) for draft in self._drafts]
-
-    def read(self, messages: Json) -> None:
-        """Read all messages."""
+    def read(self, messages: Json, ingested: Callable[[], list[object]]) -> None:
+        """Read all messages; `ingested` gives them once more, ingested with the body around them."""
         if not isinstance(messages, list):
             self.notes.append("messages: not a list, so no conversation was read")
             return
         items = cast("list[object]", messages)
+        last = len(items) - 1
+        clean: list[object] | None = None
         for index, item in enumerate(items):
-            path = f"messages[{index}]"
-            if not isinstance(item, dict):
-                self.notes.append(f"{path}: not an object; it was left out")
+            if self._read_usual(item, is_last=index == last):
                 continue
-            self._read_message(path, cast(JsonObject, item), is_last=index == len(items) - 1)
+            if clean is None:
+                clean = ingested()
+            self._read_any(f"messages[{index}]", clean[index], is_last=index == last)
+        if clean is None and self._parts > MAX_NODES:
+            ingested()  # which refuses a body of too many parts
 
-    def _read_message(self, path: str, message: JsonObject, *, is_last: bool) -> None:
+    # --- messages of a usual shape ---
+
+    def _read_usual(self, message: object, *, is_last: bool) -> bool:
+        """Take a message of a usual shape; false, with nothing done, if it has another one."""
+        if type(message) is not dict:
+            return False
+        message = cast(JsonObject, message)
+        role = message.get("role")
+        if type(role) is not str:
+            return False
+        if role == "tool":
+            result = read_usual_result(message)
+            if result is None:
+                return False
+            wire_id, tool_name, said = result
+            self.account.take_result(wire_id, tool_name, "".join(said))
+        elif role == "assistant":
+            said = read_usual_answer(message)
+            if not said:
+                return False
+            if not self.account.is_bridge(message):
+                self.account.take_answer(said)
+        else:
+            said = read_usual_texts(message)
+            if not said:
+                return False
+            if role == "user":
+                self.account.take_human([Text(text) for text in said], is_last=is_last)
+            elif role in _INSTRUCTING:
+                self.account.take_instruction("".join(said))
+            else:
+                return False
+        self.account.has_begun = self.account.has_begun or role not in _INSTRUCTING
+        self._parts += len(message) + len(said) * _PARTS_OF_A_CALL  # or fewer: a part of a text is less than a call
+        return True
+
+    # --- messages of any shape ---
+
+    def _read_any(self, path: str, item: object, *, is_last: bool) -> None:
+        if not isinstance(item, dict):
+            self.notes.append(f"{path}: not an object; it was left out")
+            return
+        message = cast(JsonObject, item)
         role = read_string(message.get("role"))
         known = _KNOWN_FIELDS.get(role)
         if known is None:
@@ -127,68 +141,22 @@ class TranscriptReader:
                 self._read_result(path, message)
             case _:
                 self._read_human(path, message, is_last=is_last)
-        self._has_begun = self._has_begun or role not in _INSTRUCTING
-
-    # --- the human side ---
+        self.account.has_begun = self.account.has_begun or role not in _INSTRUCTING
 
     def _read_instruction(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         if not text:
             self.notes.append(f"{path}.content: an instruction without text; it was left out")
-        elif self._has_begun:
-            self._drafts.append(_Draft(Speaker.HUMAN, [Text(text)], Authority.INSTRUCTION))
         else:
-            self._system.append(text)
+            self.account.take_instruction(text)
 
     def _read_human(self, path: str, message: JsonObject, *, is_last: bool) -> None:
         blocks = self._read_parts(path, message.get("content"))
         if not blocks:
             self.notes.append(f"{path}.content: a message that says nothing; it was left out")
-            return
-        first = blocks[0]
-        if isinstance(first, Text):
-            if len(blocks) == 1 and self._is_ours(first.text, is_last=is_last):
-                return
-            if self._attach_media(blocks):
-                return
-            if first.text.startswith(INSTRUCTION_MARK):
-                rest = first.text.removeprefix(INSTRUCTION_MARK)
-                blocks[:1] = [Text(rest)] if rest else []
-                self._drafts.append(_Draft(Speaker.HUMAN, blocks, Authority.INSTRUCTION))
-                return
-        self._drafts.append(_Draft(Speaker.HUMAN, blocks))
-
-    def _is_ours(self, text: str, *, is_last: bool) -> bool:
-        """Whether `text` is a bridge, or the tail behind an answer: said by nobody."""
-        if text == HUMAN_BRIDGE:
-            return True
-        if text != CONTINUE or not is_last or not self._drafts:
-            return False
-        before = self._drafts[-1]
-        return before.speaker is Speaker.AI and not any(isinstance(block, ToolCall) for block in before.blocks)
-
-    def _attach_media(self, blocks: list[Block]) -> bool:
-        """Give media that were moved behind their results back to them; false if `blocks` are something else."""
-        waiting: list[tuple[_Draft, int]] = []
-        for draft in reversed(self._drafts):
-            if draft.speaker is Speaker.HUMAN:
-                break
-            places = [place for place, block in enumerate(draft.blocks) if awaits_media(block)]
-            waiting[:0] = [(draft, place) for place in places]
-        groups: list[list[Media]] = []
-        for block in blocks:
-            if isinstance(block, Text) and is_caption(block.text):
-                groups.append([])
-            elif isinstance(block, Media) and groups:
-                groups[-1].append(block)
-            else:
-                return False
-        if not groups or len(groups) != len(waiting):
-            return False
-        for (draft, place), media in zip(waiting, groups, strict=True):
-            draft.blocks[place] = give_back_media(cast(ToolResponse, draft.blocks[place]), media)
-        return True
+        else:
+            self.account.take_human(blocks, is_last=is_last)
 
     def _read_parts(self, path: str, content: Json) -> list[Block]:
         if isinstance(content, str):
@@ -206,25 +174,20 @@ class TranscriptReader:
                 blocks.append(block)
         return blocks
 
-    # --- answers and results ---
-
     def _read_answer(self, path: str, message: JsonObject) -> None:
-        if message.get("content") == ANSWER_BRIDGE and not message.get("tool_calls") and self._follows_results():
+        if self.account.is_bridge(message):
             return
         self._note_answer(path, message)
         reader = MessageReader(_SameNames())
         reader.read_message(message)
         blocks: list[Block] = []
         for block in reader.builder.blocks():
-            if isinstance(block, ToolCall):
-                if not block.name:
-                    self.notes.append(f"{path}.tool_calls: a call without a name; it was left out")
-                    continue
-                self._names[block.wire_id] = block.name
-            if not isinstance(block, Thinking) or block.native is not None or block.text.strip():
+            if isinstance(block, ToolCall) and not block.name:
+                self.notes.append(f"{path}.tool_calls: a call without a name; it was left out")
+            elif not isinstance(block, Thinking) or block.native is not None or block.text.strip():
                 blocks.append(block)
         if blocks:
-            self._drafts.append(_Draft(Speaker.AI, blocks))
+            self.account.take_answer(blocks)
         else:
             self.notes.append(f"{path}: an answer that says nothing; it was left out")
 
@@ -245,18 +208,11 @@ class TranscriptReader:
         elif calls is not None:
             self.notes.append(f"{path}.tool_calls: not a list; it was left out")
 
-    def _follows_results(self) -> bool:
-        return bool(self._drafts) and self._drafts[-1].speaker is Speaker.TOOL
-
     def _read_result(self, path: str, message: JsonObject) -> None:
-        wire_id = read_string(message.get("tool_call_id"))
         blocks = self._read_parts(path, message.get("content"))
-        response = read_result(
+        self.account.take_result(
+            read_string(message.get("tool_call_id")),
+            read_string(message.get("name")),
             "".join(block.text for block in blocks if isinstance(block, Text)),
-            wire_id=wire_id,
-            tool_name=read_string(message.get("name")) or self._names.get(wire_id, ""),
-            media=tuple(block for block in blocks if isinstance(block, Media)),
+            tuple(block for block in blocks if isinstance(block, Media)),
         )
-        if not self._follows_results():
-            self._drafts.append(_Draft(Speaker.TOOL))
-        self._drafts[-1].blocks.append(response)

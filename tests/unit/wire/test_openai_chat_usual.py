@@ -1,0 +1,303 @@
+"""Chat messages of a usual shape are read directly, and give what reading them part by part would have given."""
+
+from __future__ import annotations
+
+import copy
+import enum
+import json
+from collections import OrderedDict
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dialect_support import SAMPLES, needs_samples
+from legato.errors import IngestError
+from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest
+from legato.wire.contract import Parsed
+from legato.wire.openai_chat import transcript
+from legato.wire.openai_chat.parse import parse
+from legato.wire.openai_chat.prose import ERROR_MARK
+from legato.wire.openai_chat.transcript import TranscriptReader
+from legato.wire.phrases import (
+    ANSWER_BRIDGE,
+    CONTINUE,
+    EMPTY_RESULT,
+    HUMAN_BRIDGE,
+    INSTRUCTION_MARK,
+    MEDIA_CAPTION,
+    MEDIA_FOLLOWS,
+)
+
+parse_module = import_module("legato.wire.openai_chat.parse")
+ingest_module = import_module("legato.model.ingest")
+
+
+def read_thoroughly(body: Any) -> Parsed:
+    """What the body gives if no message counts as usual."""
+    with patch.object(TranscriptReader, "_read_usual", lambda *_, **__: False):
+        return parse(body)
+
+
+def outcome(read: Callable[[Any], Parsed], body: Any) -> str:
+    """All that was read (as text, in which 1, 1.0 and True are three things), or the error."""
+    try:
+        return repr(read(body))
+    except IngestError as error:
+        return repr(error)
+
+
+# --- both roads give the same -----------------------------------------------------------------------------------------
+
+NOTHING = st.sampled_from([None, "", [], {}, False, 0])
+ODD = NOTHING | st.integers() | st.just({"a": [1]}) | st.just(["x", 3])
+TEXTS = st.one_of(
+    st.text(max_size=8),
+    st.text(st.sampled_from("a\0\ud800\udc00é[("), max_size=6),
+    st.sampled_from(
+        [
+            *list(CLOSURE_TEXTS.values())[:2],
+            ANSWER_BRIDGE,
+            CONTINUE,
+            EMPTY_RESULT,
+            ERROR_MARK + "boom",
+            HUMAN_BRIDGE,
+            INSTRUCTION_MARK,
+            INSTRUCTION_MARK + "be brief",
+            MEDIA_CAPTION.format(tool="shot"),
+            "taken\n" + MEDIA_FOLLOWS,
+        ]
+    ),
+)
+PICTURE = {"type": "image_url", "image_url": {"url": "https://x.example/a.png"}}
+IMAGES = st.just(PICTURE)
+TEXT_PARTS = st.fixed_dictionaries({"type": st.just("text"), "text": TEXTS})
+PARTS = TEXT_PARTS | TEXTS | IMAGES | st.fixed_dictionaries({"type": TEXTS, "text": TEXTS | ODD}) | ODD
+CONTENTS = TEXTS | st.lists(TEXT_PARTS, max_size=3) | st.lists(PARTS, max_size=3) | ODD
+ARGUMENTS = st.one_of(
+    st.sampled_from(['{"path": "a"}', "{}", "", " ", '{"path": ', "[1]", "null", '{"raw_arguments": "x"}']),
+    st.just('{"deep": ' + "[" * 70 + "]" * 70 + "}"),
+    st.builds(json.dumps, st.dictionaries(st.text(max_size=3), st.integers() | st.floats() | TEXTS, max_size=3)),
+    TEXTS,
+)
+IDS = st.sampled_from(["call_a", "call_b", "", "call\0c"])
+NAMES = st.sampled_from(["read", "list", "", "na\0me"])
+FUNCTIONS = st.fixed_dictionaries({"name": NAMES, "arguments": ARGUMENTS}, optional={"strict": ODD})
+CALLS = st.fixed_dictionaries({"id": IDS, "type": st.just("function"), "function": FUNCTIONS})
+ANY_CALLS = st.fixed_dictionaries(
+    {"id": IDS | ODD, "type": st.sampled_from(["function", "custom", None, 3]), "function": FUNCTIONS | ODD},
+    optional={"index": ODD, "extra_content": ODD, "custom": ODD},
+)
+USUAL = st.one_of(
+    st.fixed_dictionaries({"role": st.sampled_from(["user", "system", "developer"]), "content": TEXTS}),
+    st.fixed_dictionaries({"role": st.just("tool"), "tool_call_id": IDS, "content": TEXTS}, optional={"name": NAMES}),
+    st.fixed_dictionaries(
+        {"role": st.just("assistant")},
+        optional={
+            "content": st.none() | TEXTS,
+            "tool_calls": st.none() | st.lists(CALLS, max_size=3),
+            "reasoning_content": st.none() | TEXTS | st.just(" "),
+            "refusal": NOTHING,
+        },
+    ),
+)
+UNUSUAL = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant", "tool", "function", "system", "critic", "", None, 3])},
+    optional={
+        "content": CONTENTS,
+        "tool_call_id": IDS | ODD,
+        "name": NAMES | ODD,
+        "tool_calls": st.lists(CALLS | ANY_CALLS, max_size=3) | ODD,
+        "function_call": NOTHING | FUNCTIONS,
+        "refusal": TEXTS | ODD,
+        "reasoning_content": TEXTS | ODD,
+        "audio": ODD,
+        "annotations": ODD,
+    },
+)
+BODIES = st.fixed_dictionaries(
+    {"messages": st.lists(USUAL | USUAL | UNUSUAL | ODD, max_size=8)},
+    optional={"model": TEXTS | ODD, "tools": ODD, "max_tokens": ODD, "se\0ed": ODD},
+)
+
+
+@given(BODIES)
+@example({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "x"}] * 2})
+def test_a_message_that_is_read_directly_gives_what_reading_it_part_by_part_gives(body):
+    before = copy.deepcopy(body)
+    assert outcome(parse, body) == outcome(read_thoroughly, body)
+    assert body == before
+
+
+class _Role(enum.StrEnum):
+    USER = "user"
+
+
+class _Shouted(str):
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return self.upper()
+
+
+class _Nobody:
+    """As an array of numbers does, it compares to something that is neither true nor false."""
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("neither true nor false")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return "nobody"
+
+
+HELLO = {"role": "user", "content": "hi"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "critic", "content": "hi"},
+        {"role": "user", "content": [{"type": "text", "text": MEDIA_CAPTION.format(tool="shot")}, PICTURE]},
+        {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x", "status": "done"},
+        {"role": "tool", "tool_call_id": "c", "name": None, "content": "x"},
+        {"role": "assistant", "content": "x", "tool_calls": [3]},
+        {"role": "assistant", "content": "x", "tool_calls": [{"id": "c", "type": "function", "function": 3}]},
+        {"role": "assistant", "content": "x", "prefix": True},
+    ],
+    ids=str,
+)
+def test_a_message_that_is_not_quite_usual_is_read_the_same_on_both_roads(message):
+    body = {"messages": [HELLO, message, HELLO]}
+    assert outcome(parse, body) == outcome(read_thoroughly, body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {},
+        {"messages": None},
+        {"messages": "hi"},
+        {"messages": (HELLO,)},
+        {"messages": [OrderedDict(HELLO), tuple(HELLO.items()), b"hi"]},
+        {"messages": [{"role": _Role.USER, "content": "hi"}, {"role": "user", "content": _Shouted("hi")}]},
+        {"messages": [{"role": _Nobody(), "content": "hi"}, {"role": "user", "content": [_Nobody()]}]},
+        {"messages": [{"role": "user", "content": [{"type": _Nobody(), "text": "hi"}]}]},
+        {"messages": [{"role": "assistant", "content": _Nobody(), "tool_calls": [{1: 2}]}]},
+        {"messages": [{b"content": None, **HELLO}, {**HELLO, b"name": None}, {**HELLO, 1: []}]},
+        {"messages": [{"role": "user", b"content": "hi"}, {**HELLO, "name": iter(())}]},
+        {b"messages": [HELLO, HELLO], "messages": [HELLO]},
+        {"messages": [HELLO], b"messages": [HELLO, HELLO]},
+        {"messages": [HELLO], "tools": ({"function": {"name": "f"}},), 1: 2},
+        OrderedDict(messages=[HELLO]),
+        [("messages", [HELLO])],
+    ],
+)
+def test_values_that_json_does_not_have_are_read_the_same_on_both_roads(body):
+    assert outcome(parse, body) == outcome(read_thoroughly, body)
+
+
+@needs_samples
+def test_recorded_conversations_are_read_the_same_on_both_roads():
+    runs = [
+        {"messages": run["traj"]}
+        for path in sorted((SAMPLES / "openai-chat-tau-bench").glob("*.json"))
+        for run in json.loads(path.read_bytes())
+    ]
+    lines = (SAMPLES / "provider-exchanges" / "accepted_tool_turns.jsonl").read_text().splitlines()
+    requests = [one["request"] for line in lines if "chat/completions" in (one := json.loads(line))["path"]]
+    assert len(runs) >= 100
+    assert len(requests) > 30
+    for body in runs + requests:
+        assert outcome(parse, body) == outcome(read_thoroughly, body)
+
+
+# --- which messages are usual -----------------------------------------------------------------------------------------
+
+CALL = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
+ABSENT = {"refusal": None, "function_call": None, "audio": None, "annotations": []}
+
+
+def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
+    body = {
+        "messages": [
+            {"role": "system", "content": "be kind"},
+            {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+            {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [CALL], **ABSENT},
+            {"role": "tool", "tool_call_id": "c", "content": "done"},
+            {"role": "tool", "tool_call_id": "d", "name": "list", "content": ""},
+            {"role": "assistant", "content": "well"},
+        ]
+    }
+    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
+        parsed = parse(body)
+    assert ingested.call_args_list == [(({"messages": None},),)]
+    assert parsed == Parsed(
+        [
+            Entry(Speaker.HUMAN, (Text("hi"),)),
+            Entry(Speaker.AI, (Thinking("hm"), ToolCall("read", {"path": "a"}, "c"))),
+            Entry(
+                Speaker.TOOL,
+                (
+                    ToolResponse(wire_id="c", tool_name="read", result="done", is_complete=True),
+                    ToolResponse(wire_id="d", tool_name="list", result="", is_complete=True),
+                ),
+            ),
+            Entry(Speaker.AI, (Text("well"),)),
+        ],
+        system="be kind",
+    )
+
+
+def test_what_the_caller_changes_later_does_not_change_what_was_read():
+    unusual = {**CALL, "extra_content": {"google": {"thought_signature": "s"}}}
+    body = {
+        "messages": [
+            {"role": "user", "content": "hi"},
+            {"role": "user", "content": [{"type": "text", "text": "see"}, PICTURE]},
+            {"role": "assistant", "content": "x", "tool_calls": [CALL, unusual]},
+            {"role": "tool", "tool_call_id": "c", "content": "done"},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
+        "metadata": {"a": {"b": 1}},
+    }
+    given_body = copy.deepcopy(body)
+    parsed = parse(given_body)
+    before = repr(parsed)
+    _spoil(given_body)
+    assert repr(parsed) == before
+
+
+def _spoil(value: Any) -> None:
+    inner = list(value.values() if isinstance(value, dict) else value)
+    value.clear()
+    for one in inner:
+        if isinstance(one, dict | list):
+            _spoil(one)
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        HELLO,
+        {"role": "user", "content": [{"type": "text", "text": "hi"}] * 4},
+        {"role": "tool", "tool_call_id": "c", "content": ["x"] * 6},
+        {"role": "assistant", "tool_calls": [CALL] * 3, **ABSENT},
+    ],
+)
+def test_a_body_of_too_many_parts_is_refused_on_both_roads(message):
+    body = {"messages": [message] * 20}
+    assert parse(body).notes == []
+    with patch.object(ingest_module, "MAX_NODES", 50), patch.object(transcript, "MAX_NODES", 50):
+        assert outcome(parse, body) == outcome(read_thoroughly, body)
+        with pytest.raises(IngestError):
+            parse(body)
