@@ -23,7 +23,8 @@ PREFIX = "hist_tool_"
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
 _FIRST = ("call", "toolu_", "hist_tool_")
 _HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
-_STEM = re.compile(r"[A-Za-z0-9_-]{1,24}")
+_LONGEST_STEM = 24
+_STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
 
 
 @lru_cache(maxsize=4096)  # a call's id comes back with its result
@@ -110,8 +111,9 @@ class Identity:
 
     def _name(self, stem: str, wire_id: str, name: str) -> CallId:
         """A free id: the bare wire id where that is short and plain, else a hash, with a suffix if it is taken."""
-        if not _STEM.fullmatch(stem):
-            stem = base62(self.next_ordinal, wire_id, name, length=24)
+        is_plain = stem.isalnum() and stem.isascii() and len(stem) <= _LONGEST_STEM  # as nearly all are
+        if not is_plain and not _STEM.fullmatch(stem):
+            stem = base62(self.next_ordinal, wire_id, name, length=_LONGEST_STEM)
         if stem not in self._suffix:
             return CallId(PREFIX + stem)
         number = self._suffix[stem] + 1

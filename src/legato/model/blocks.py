@@ -2,6 +2,9 @@
 
 Every block may carry `native`: opaque data (a signature, an encrypted reasoning item) that only the origin of its entry
 sees again. It is copied, never rebuilt, merged or moved to another block.
+
+What is recorded is made of values that never contain themselves, so none of it needs the garbage collector (`gc=False`
+here and wherever one is made for every block): in a long conversation its rounds would take longer than the work.
 """
 
 from __future__ import annotations
@@ -20,7 +23,9 @@ CallId = NewType("CallId", str)
 UNMINTED = CallId("")
 
 
-class _Block(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type"):
+class _Block(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="type", gc=False
+):
     native: JsonObject | None = None
 
 

@@ -40,7 +40,7 @@ class Action(Word):
     COMPACTED = "compacted"
 
 
-class Decision(Struct, frozen=True, omit_defaults=True):
+class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing that was done: the action, a stable reason code, the calls, and a sentence for people."""
 
     action: Action

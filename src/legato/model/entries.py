@@ -50,7 +50,7 @@ class Origin(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     served: str = ""
 
 
-class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """One entry of a conversation.
 
     `answer` keys the model's answer: entries with one key are one answer (a stream stored in pieces, a file that splits

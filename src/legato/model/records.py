@@ -18,7 +18,9 @@ from legato.model.jsonvalue import JsonObject
 from legato.model.words import Word
 
 
-class _Record(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="record"):
+class _Record(
+    Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="record", gc=False
+):
     at: float | None = None
 
 

@@ -50,7 +50,7 @@ class SlotKind(Word):
     SUMMARY = "summary"
 
 
-class Slot(Struct, eq=False):
+class Slot(Struct, eq=False, gc=False):
     """One place in the view. `first` is the record that it began with; a summary stands for all up to `last`.
 
     `moved` are the calls whose completion stood elsewhere in the log, with the reason code; `notes` is what was decided
