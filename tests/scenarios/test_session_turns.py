@@ -351,7 +351,7 @@ async def test_messages_sent_as_soon_as_a_turn_ends_are_each_answered() -> None:
     async with session(world=world(transport)) as talk:
         sent = 0
         turn = talk.send("number 0")
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while sent < 40:
                 await anyio.lowlevel.checkpoint()
                 sent += 1
@@ -666,7 +666,7 @@ async def test_a_second_cancellation_ends_the_grace_period_at_once() -> None:
         await shop.until(lambda: shop.cancelled == ["a"])
         assert talk.state is State.SETTLING
         turn.cancel()
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             assert (await turn).outcome is TurnOutcome.CANCELLED
         shop.release("a")
     assert "a closed: running-when-cancelled" in told(talk.talk.log)
@@ -882,24 +882,24 @@ class FailingStore(MemoryStore):
         return await super().append(lease, expected, records)
 
 
-@pytest.mark.parametrize("first", range(1, 12))
+@pytest.mark.parametrize("first", range(10))
 async def test_a_store_that_fails_anywhere_fails_the_turn_cleanly_and_memory_is_not_ahead(first: int) -> None:
     store = FailingStore(first)
     async with session(tools=[Library().read], store=store) as talk:
         turn = talk.send("use read_file on a.txt")
-        with anyio.fail_after(20), pytest.raises(StoreUnavailable, match="disk is full"):
+        with anyio.fail_after(60), pytest.raises(StoreUnavailable, match="disk is full"):
             await turn
         assert talk.state is State.IDLE
         assert talk.id is not None
         assert list(talk.talk.log) == list(await store.read(talk.id))
 
 
-@pytest.mark.parametrize("first", range(1, 12))
+@pytest.mark.parametrize("first", range(10))
 async def test_when_the_store_is_back_the_next_message_works_and_nothing_was_run_twice(first: int) -> None:
     library, transport = Library(), simulated()
     store = FailingStore(first, times=3)
     async with session(tools=[library.read], store=store, world=world(transport)) as talk:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             await talk.send("use read_file on a.txt").ended()
             store.times = 0
             assert (await talk.send("Hello")).outcome is TurnOutcome.DONE

@@ -124,14 +124,20 @@ class TurnLoop:
         self._spent, self._used = session.spending.cost, session.spending.usage
         cause = TurnCause.CONTINUATION if message is None else TurnCause.MESSAGE
         await self._pay()
+        said: list[Entry] = []
         if message is not None:
             await self._settle(calls, ClosureReason.SKIPPED)
-            await session.journal.record(message)
-            calls = ()
+            said, calls = [message], ()
         while True:
             number = session.turns + 1
-            route = session.router.choose(number, cause=cause)
-            await session.journal.write(TurnBegan(turn=number, route=route.name, cause=cause))
+            try:
+                route = session.router.choose(number, cause=cause)
+            except LegatoError:
+                if said:
+                    await session.journal.write(*said)
+                raise
+            await session.journal.write(*said, TurnBegan(turn=number, route=route.name, cause=cause))
+            said = []
             session.turns = self._number = number
             self._route = route.name
             self.turn.show(events.TurnStarted(turn=number, route=route.name, continues=cause is TurnCause.CONTINUATION))

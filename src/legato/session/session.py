@@ -163,9 +163,11 @@ class Session:
     async def _open(self) -> None:
         """Take the session: with a store, its lease and its log; a new incarnation begins in any case."""
         try:
+            is_noted = False
             if self._store is not None:
-                if self.id is None:
-                    self.id = await self._store.create(meta=self._meta, records=self.talk.log)
+                if self.id is None:  # nobody else knows of it, so what it begins with can say that it is open
+                    self.id = await self._store.create(meta=self._meta, records=[*self.talk.log, self._opening()])
+                    is_noted = True
                 self._lease = await self._store.open(self.id, holder=f"legato, process {os.getpid()}")
                 self.talk = Conversation(await self._store.read(self.id))
                 self.router = router_for(self.router.profile, self.world, self.talk.log)
@@ -173,13 +175,17 @@ class Session:
             self.turns = sum(isinstance(record, TurnBegan) for record in self.talk.log)
             if self._newest is None:  # not when it is opened again
                 self.spending.replay(self.talk.log, self.world.prices)
-            await self.journal.write(Opened(incarnation=self.talk.ledger.incarnation + 1))
+            if not is_noted:
+                await self.journal.write(self._opening())
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._let_go()
             raise
         if self.state is State.IDLE and self.parked:
             self.happened(Happening.QUESTION_OPEN)
+
+    def _opening(self) -> Opened:
+        return Opened(incarnation=self.talk.ledger.incarnation + 1, at=self.world.clock())
 
     async def _let_go(self) -> None:
         """Let others write to the stored session, and close the connections if nobody else uses them."""

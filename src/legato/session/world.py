@@ -10,9 +10,9 @@ import os
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 
 import anyio
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from legato.errors import UnknownTarget
@@ -26,8 +26,7 @@ def _keys_of_environment() -> KeyRing:
     return KeyRing({}, os.environ)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class World(Struct, frozen=True, kw_only=True):
     """The surroundings of a session. `endpoints` replaces a provider's base URL: a proxy, a simulated server."""
 
     transport: Transport = field(default_factory=HttpTransport)

@@ -17,11 +17,10 @@ on the `Voice`. Every insertion, omission or conversion it makes is a projection
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from legato.model import (
     Answer,
@@ -164,8 +163,7 @@ class StreamDecoder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(Struct, frozen=True):
     """A request body read back. Leading system messages are in `system`; later ones stay among the entries."""
 
     entries: list[Entry]
@@ -215,8 +213,7 @@ class Rule(Struct, frozen=True):
 # --- a dialect as a whole ---------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DialectParts:
+class DialectParts(Struct, frozen=True, kw_only=True):
     """The parts of one dialect, gathered in its folder's `__init__` as `DIALECT`."""
 
     name: Dialect

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable
-from dataclasses import dataclass, field
 from typing import Literal, cast
+
+from msgspec import Struct, field
 
 from legato.errors import BadAnswer, IngestError
 from legato.model import (
@@ -33,8 +34,7 @@ from legato.wire.contract import CallDelta, Delta, Names, TextDelta, ThinkingDel
 from legato.wire.sse import ServerSentEvent, SSEParser
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Struct):
     kind: Literal["text", "thinking", "call", "block"]
     pieces: list[str] = field(default_factory=list[str])
     native: JsonObject = field(default_factory=dict[str, object])

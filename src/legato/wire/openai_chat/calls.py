@@ -12,16 +12,14 @@ each fragment, some send no ids at all or whole calls at once. So a fragment is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import msgspec
+from msgspec import Struct, field
 
 from legato.model import JsonObject
 from legato.wire.openai_chat.reading import read_argument_text, read_object, read_string
 
 
-@dataclass(slots=True)
-class Fragment:
+class Fragment(Struct):
     """One piece of a call, as a delta brings it."""
 
     index: int | None
@@ -45,8 +43,7 @@ class Fragment:
         )
 
 
-@dataclass(slots=True)
-class OpenCall:
+class OpenCall(Struct):
     """A call that is being streamed: `key` counts the calls of the answer."""
 
     key: int

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.model import Target
 
@@ -24,8 +26,7 @@ _CALL_ID = re.compile(r"call_.{1,35}", re.DOTALL)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class Profile(Struct, frozen=True, kw_only=True):
     """What one kind of server accepts. The defaults are those of a strict server of no particular make."""
 
     roles: frozenset[str] = _CHAT_ROLES
