@@ -27,7 +27,8 @@ class Home:
         for name, folder in (("CONFIG", "config"), ("STATE", "state"), ("CACHE", "cache"), ("DATA", "data")):
             monkeypatch.setenv(f"XDG_{name}_HOME", str(root / folder))
         monkeypatch.setenv("HOME", str(root))
-        monkeypatch.setenv("TERM", "xterm")
+        for name, value in (("TERM", "xterm"), ("COLUMNS", "80"), ("LINES", "24")):
+            monkeypatch.setenv(name, value)
         monkeypatch.chdir(self.work)
 
     @property
@@ -64,5 +65,6 @@ class Answers:
 
 async def until(is_so: Callable[[], bool]) -> None:
     """Wait for something that happens elsewhere, in another process or behind a terminal."""
-    while not is_so():  # noqa: ASYNC110  # nobody there could set an event
-        await anyio.sleep(0.01)
+    with anyio.fail_after(60):
+        while not is_so():  # noqa: ASYNC110  # nobody there could set an event
+            await anyio.sleep(0.01)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions
+from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions, starting
 from bench.figures import Outcome, Scale
 
 CASES: dict[str, Callable[[Scale], Outcome]] = {
@@ -21,6 +21,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "streams": reading.streams,
     "memory": footprint.memory,
     "imports": footprint.imports,
+    "starting": starting.starting,
     "store": keeping.store,
     "compaction": keeping.compaction,
     "peers": peers.peers,

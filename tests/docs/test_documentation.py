@@ -143,8 +143,13 @@ _MACHINE = re.compile(
 def test_the_page_names_no_machine_and_no_package_host(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     found = [match[0] for match in _MACHINE.finditer(text)]
-    own = [place for place in (str(ROOT), str(Path.home())) if len(place) > 1 and place in text]
+    own = [place for place in (str(ROOT), str(Path.home())) if len(place) > 1 and _stands_in(place, text)]
     assert found + own == []
+
+
+def _stands_in(place: str, text: str) -> bool:
+    """Whether `text` names the folder `place`, and not only something that ends like it, as `legato/src` for `/src`."""
+    return re.search(rf"(?<![\w./-]){re.escape(place)}(?![\w-])", text) is not None
 
 
 def test_the_index_lists_every_page_of_the_documentation() -> None:

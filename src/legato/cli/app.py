@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn, cast
@@ -65,6 +64,8 @@ class App(click.Group):
         """The command that `args` begin with; what is near to one that does not exist is suggested."""
         name = args[0]
         if name not in COMMANDS:
+            from difflib import get_close_matches  # rarely needed, and slow to load
+
             near = get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
             hint = f"did you mean {' or '.join(near)}?" if near else "`legato --help` lists them"
             raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
@@ -123,7 +124,7 @@ def _of_click(error: click.ClickException) -> str:
     message = error.format_message().rstrip(".")
     line = f"{message[:1].lower()}{message[1:]}"
     context = error.ctx if isinstance(error, click.UsageError) else None
-    is_advised = "--help" in message or "did you mean" in message
+    is_advised = "--help" in message or "did you mean" in message.lower()
     return one_line(line if context is None or is_advised else f"{line}; see `{context.command_path} --help`")
 
 

@@ -10,7 +10,6 @@ and names no file is just a word.
 from __future__ import annotations
 
 import base64
-import mimetypes
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -75,6 +74,8 @@ def _attach(path: Path, folder: Path) -> Block:
         return Text(f"The folder {name} holds:\n" + "\n".join(names))
     if not path.is_file():
         raise ValueError("it is neither a file nor a folder")
+    import mimetypes  # only here: it is slow to load, and few messages mention a file
+
     mime = mimetypes.guess_type(path.name)[0] or ""
     if mime in _MEDIA:
         return _media(path, mime, name)

@@ -24,11 +24,12 @@ from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.typing_ahead import Keyboard
-from legato.cli.terminal.words import dollars, tokens
+from legato.cli.terminal.words import about_route, dollars, tokens
 from legato.cli.user_shell import run_for_person
 from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError, StoreError
 from legato.model import CallId
+from legato.model.records import Recorded
 from legato.routing import Profile
 from legato.session import Session, Turn, events
 
@@ -97,7 +98,7 @@ class Interactive:
             return ""
         spent = self.session.spending
         used = f" · {tokens(spent.usage)} · {dollars(spent.cost)}" if spent.by_route else ""
-        return f"{self.session.route} · {self.bench.approval.mode}{used}"
+        return about_route(self.session.route, f"{self.bench.approval.mode}{used}", self.screen.width)
 
     async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
         """Talk until somebody leaves; the exit code."""
@@ -127,8 +128,8 @@ class Interactive:
                 show_recent(session, self.screen)
             following = await self._converse()
         store = self.bench.store
-        if store is not None and session_id is None and session.id is not None and not session.talk.entries:
-            await store.delete(session.id)  # nothing was said, so there is nothing to come back to
+        if store is not None and session_id is None and session.id is not None and not _was_anything_said(session):
+            await store.delete(session.id)  # so there is nothing to come back to
         return following
 
     def _present(self) -> Profile | None:
@@ -262,3 +263,8 @@ class Interactive:
         elif self._asking is not None:
             self._interrupts += not is_end
             self._asking.cancel()
+
+
+def _was_anything_said(session: Session) -> bool:
+    """Whether the log holds a message; one that was undone counts too, because undoing takes nothing out of the log."""
+    return any(isinstance(record, Recorded) for record in session.talk.log)

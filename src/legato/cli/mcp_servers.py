@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from legato.cli.settings_files import find_upward
 from legato.cli.terminal.reading import LineReader
@@ -17,7 +17,9 @@ from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
 from legato.cli.trust import Trust
-from legato.tools.mcp import McpServer, load_mcp_config
+
+if TYPE_CHECKING:
+    from legato.tools.mcp import McpServer
 
 MCP_FILE = ".mcp.json"
 
@@ -35,6 +37,8 @@ def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
     path = find_upward((MCP_FILE,), folder)
     if path is None:
         return Servers(None, [], [])
+    from legato.tools.mcp import load_mcp_config  # only here: most folders have no such file
+
     known = trust or Trust()
     agreed: list[McpServer] = []
     unknown: list[McpServer] = []
@@ -52,8 +56,7 @@ async def ask_for_servers(
         return agreed
     keeper = trust or Trust()
     for server in servers.unknown:
-        for line in describe(server):
-            screen.line(line)
+        show(server, screen)
         answer = await _answer(reader, f"{reveal_line(server.name)}: start it? [y] yes, always here  [o] once  [n] no ")
         if answer == "y":
             keeper.remember(servers.path.parent, server.digest)
@@ -64,16 +67,17 @@ async def ask_for_servers(
     return agreed
 
 
-def describe(server: McpServer) -> list[str]:
-    """What starting `server` would do, with nothing hidden."""
+def show(server: McpServer, screen: Screen) -> None:
+    """Show what starting `server` would do, with nothing hidden."""
     verb = "reach" if server.url else "run"
-    lines = [f"{MCP_FILE} of this project wants to {verb} the MCP server {reveal_line(server.name)}:"]
-    lines.append(f"  │ {reveal_line(server.shown)}")
+    screen.line(f"{MCP_FILE} of this project wants to {verb} the MCP server {reveal_line(server.name)}:")
+    screen.quote(reveal_line(server.shown))
     if server.cwd:
-        lines.append(f"  │ in {reveal_line(server.cwd)}")
-    lines += [f"  │ {reveal_line(name)}={reveal_line(value)}" for name, value in server.env.items()]
-    lines += [f"  │ {reveal_line(name)}: {reveal_line(value)}" for name, value in server.headers.items()]
-    return lines
+        screen.quote(f"in {reveal_line(server.cwd)}")
+    for name, value in server.env.items():
+        screen.quote(f"{reveal_line(name)}={reveal_line(value)}")
+    for name, value in server.headers.items():
+        screen.quote(f"{reveal_line(name)}: {reveal_line(value)}")
 
 
 def left_out(servers: Sequence[McpServer]) -> str:

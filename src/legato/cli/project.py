@@ -35,7 +35,7 @@ async def ask_to_trust(loaded: Loaded, *, screen: Screen, reader: LineReader, tr
         return False
     screen.line(f"{loaded.project_file} wants to set:")
     for line in withheld_lines(loaded):
-        screen.line(f"  │ {line}")
+        screen.quote(line)
     while True:
         try:
             answer = (await reader.line("trust this file? [y] yes, as it is now  [n] no ")).strip().lower()[:1]

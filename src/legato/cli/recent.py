@@ -1,4 +1,4 @@
-"""Where a stored session stands: the last thing asked and the last thing answered, before it goes on."""
+"""Where a stored session stands: the last thing asked and what was answered to it, before it goes on."""
 
 from __future__ import annotations
 
@@ -16,19 +16,17 @@ def show_recent(session: Session, screen: Screen) -> None:
     """Show the end of the conversation."""
     entries = session.talk.entries
     screen.line(f"Session {session.id} goes on: {len(entries)} entries.", Style.DIM)
-    asked = _last(entries, Speaker.HUMAN)
-    answered = _last(entries, Speaker.AI)
-    if asked is not None:
-        screen.line(f"› {one_line(asked.text)[:500]}")
-    if answered is not None:
-        for line in fold(answered.text, _LINES):
+    if (at := _last(entries, Speaker.HUMAN)) is None:
+        return
+    screen.line(f"› {one_line(entries[at].text)[:500]}")
+    since = entries[at:]  # an older answer was to something else
+    if (answered := _last(since, Speaker.AI)) is not None:
+        for line in fold(since[answered].text, _LINES):
             screen.line(line)
 
 
-def _last(entries: list[Entry], speaker: Speaker) -> Entry | None:
-    told = (
-        entry
-        for entry in reversed(entries)
-        if entry.speaker is speaker and entry.authority is Authority.PERSON and entry.text.strip()
-    )
-    return next(told, None)
+def _last(entries: list[Entry], speaker: Speaker) -> int | None:
+    for at, entry in reversed(list(enumerate(entries))):
+        if entry.speaker is speaker and entry.authority is Authority.PERSON and entry.text.strip():
+            return at
+    return None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from types import NoneType
 from typing import Any, cast, get_args, get_origin
@@ -49,7 +48,8 @@ def read_file(path: Path) -> Layer:
     except FileNotFoundError:
         return Layer(str(path), {})
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ConfigError(f"{path} cannot be read: {reason}; correct it, or name another file") from None
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -66,6 +66,8 @@ def read_environment(environment: Mapping[str, str]) -> list[Layer]:
         if name in ENVIRONMENT and value:
             layers.append(_from_text(ENVIRONMENT[name], value, place=f"the environment variable {name}"))
         elif name.startswith("LEGATO_") and name != CONFIG_VARIABLE and not name.startswith(_OURS):
+            from difflib import get_close_matches  # rarely needed, and slow to load
+
             near = get_close_matches(name, [*ENVIRONMENT, CONFIG_VARIABLE], n=1, cutoff=0.8)
             if near and name not in ENVIRONMENT:
                 raise ConfigError(f"the environment variable {name} sets nothing; did you mean {near[0]}?")
@@ -141,6 +143,8 @@ def _flatten(table: Mapping[str, Any], kind: type[Struct], *, place: str, above:
 
 
 def _near(name: str, above: str, known: list[str]) -> str:
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
     near = get_close_matches(name, known, n=1, cutoff=0.5)
     if near:
         return f"; did you mean {above + near[0]!r}?"

@@ -15,12 +15,13 @@ from msgspec import Struct
 from legato.cli.exits import line_of
 from legato.cli.resuming import PICKED, as_rows, find_session
 from legato.cli.surroundings import find_profile, profiles_of
-from legato.cli.terminal.cells import one_line, table
+from legato.cli.terminal.cells import clip, one_line, table
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import dollars, tokens
 from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError
+from legato.model import Authority, Entry, Speaker
 from legato.routing import Profile
 from legato.session import Session
 from legato.tools import Mode
@@ -197,9 +198,19 @@ async def _compact(talk: Talk, _: str) -> Next:
 async def _undo(talk: Talk, count: str) -> Next:
     if count and not count.isdecimal():
         raise CallerError("/undo takes a number of messages, or nothing")
-    done = await talk.session.undo(int(count or 1))
-    talk.screen.line("Undone." if done else "There is nothing to undo.")
+    said = [entry for entry in talk.session.talk.entries if _is_by_a_person(entry)]
+    if not await talk.session.undo(int(count or 1)):
+        talk.screen.line("There is nothing to undo.")
+        return None
+    taken = said[-int(count or 1) :]
+    many = f"{len(taken)} messages, the first of them: " if len(taken) > 1 else ""
+    talk.screen.line(clip(f"Undone: {many}{taken[0].text or 'an attachment'}", talk.screen.width))
+    talk.screen.line("  What tools did to files and elsewhere is not undone.", Style.DIM)
     return None
+
+
+def _is_by_a_person(entry: Entry) -> bool:
+    return entry.speaker is Speaker.HUMAN and entry.authority is Authority.PERSON
 
 
 async def _lint(talk: Talk, route: str) -> Next:
@@ -256,7 +267,8 @@ async def _sessions(talk: Talk, wanted: str) -> Next:
 
 
 async def _clear(talk: Talk, _: str) -> Next:
-    talk.screen.line("A new conversation begins; the old one stays stored.")
+    kept = "the old one stays stored" if talk.session.id is not None else "the old one is not kept"
+    talk.screen.line(f"A new conversation begins; {kept}.")
     return Reopen()
 
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,7 +37,9 @@ from legato.cli.workbench import Workbench
 from legato.routing import Profile
 from legato.store import Store, open_store
 from legato.tools import Tool
-from legato.tools.mcp import McpServer, connect_mcp
+
+if TYPE_CHECKING:
+    from legato.tools.mcp import McpServer
 
 
 class Start(Struct, frozen=True, kw_only=True):
@@ -165,10 +167,8 @@ def _greet(screen: Screen, loaded: Loaded, profile: Profile) -> None:
     who = profile.routes[0].name if len(profile.routes) == 1 else f"{profile.name} ({profile.policy})"
     screen.line(f"legato {__version__} · {who} · approval {loaded.settings.approval.mode} · /help", Style.DIM)
     if loaded.settings.simulate:
-        screen.line(
-            "Simulated providers: no key, no network. Try: use list on . — then /model mistral/mistral-large-latest",
-            Style.DIM,
-        )
+        screen.line("Simulated: no key, no network; costs as the real ones ask.", Style.DIM)
+        screen.line("Try: use list on . — /model mistral/mistral-large-latest", Style.DIM)
 
 
 def _is_anybody_there(loaded: Loaded) -> bool:
@@ -220,6 +220,8 @@ async def _connected(
     if not servers:
         yield (), {}
         return
+    from legato.tools.mcp import connect_mcp  # only here: most folders name no servers
+
     async with connect_mcp(servers, seconds=loaded.settings.mcp.seconds) as connected:
         yield connected.tools, connected.failures
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from difflib import get_close_matches
 from typing import Any
 
 from legato.cli.settings import Settings
@@ -26,11 +25,12 @@ _FIRST = ("anthropic", "openai", "gemini", "mistral", "kimi", "deepseek")
 """asked first, of several providers whose keys are there"""
 
 NOTHING_SET_UP = (
-    "nobody is there to answer: no key of a provider was found, and no model is configured.\n"
-    "  Set a key, for example:      export ANTHROPIC_API_KEY=...   (or OPENAI_API_KEY, MISTRAL_API_KEY, ...)\n"
-    "  or name a model of your own: legato -m ollama/qwen3\n"
-    "  or try it without any key:   legato --simulate\n"
-    "  `legato doctor` says what is there, `legato config init` begins a configuration"
+    "there is no key and no model yet, so nobody can answer.\n"
+    "  Set a provider's key:  export ANTHROPIC_API_KEY=...\n"
+    "  or name a local model: legato -m ollama/qwen3\n"
+    "  or try it without any: legato --simulate\n"
+    "  `legato doctor` shows which keys are looked for,\n"
+    "  `legato config init` begins a configuration."
 )
 
 
@@ -77,6 +77,8 @@ def find_profile(settings: Settings, name: str) -> Profile:
     profiles = profiles_of(settings)
     if name in profiles:
         return profiles[name]
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
     near = get_close_matches(name, profiles, n=1)
     if near:
         hint = f"did you mean {near[0]!r}?"

@@ -7,7 +7,6 @@ digest of exactly what was shown; another folder, or another content, is another
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 
 import msgspec
@@ -39,6 +38,8 @@ class Trust:
             return
         agreed.append(what)
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        import tempfile  # only here: agreements are read at every start, and rarely written
+
         descriptor, temporary = tempfile.mkstemp(dir=self.path.parent, prefix=".trusted-")
         with os.fdopen(descriptor, "wb") as file:
             file.write(msgspec.json.format(msgspec.json.encode(known), indent=2))

@@ -14,7 +14,6 @@ from pathlib import Path
 from legato.cli.instructions import system_prompt
 from legato.cli.settings_files import cache_folder
 from legato.cli.settings_layers import Loaded
-from legato.cli.settings_write import add_rule
 from legato.errors import ConfigError
 from legato.model import CallId, JsonObject, ToolCall
 from legato.routing import Profile, only
@@ -159,6 +158,8 @@ class Workbench:
 
     def _remember(self, rule: Rule) -> None:
         """Write a rule that holds for always into the user's file; if that fails it holds for this session."""
+        from legato.cli.settings_write import add_rule  # only here: few sessions make such a rule
+
         try:
             add_rule(self.loaded.user_file, rule.effect.value, str(rule))
         except ConfigError as error:

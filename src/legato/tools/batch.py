@@ -14,11 +14,11 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import anyio
 import anyio.lowlevel
 import msgspec
+from msgspec import Struct, field
 
 from legato.errors import IngestError
 from legato.model import ClosureReason, Json, Media, ToolCall, ToolResponse, clean_text, ingest
@@ -33,8 +33,7 @@ from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolOutput
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
+class Terms(Struct, frozen=True, kw_only=True):
     """What holds for every batch of a scheduler."""
 
     approval: Approval

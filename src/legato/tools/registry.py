@@ -8,15 +8,14 @@ that was added or removed meanwhile changes nothing.
 
 from __future__ import annotations
 
-import difflib
 import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from legato.errors import ConfigError
 from legato.model import UNMINTED, CallId, JsonObject, Media, ToolSpec
@@ -39,8 +38,7 @@ class ToolOutput(Struct, frozen=True):
     media: tuple[Media, ...] = ()
 
 
-@dataclass(slots=True)
-class ToolContext:
+class ToolContext(Struct):
     """What a running tool may know and say.
 
     `cancelled` is set when it should stop; a function in a thread can only see it there. `partial` is what the tool has
@@ -149,9 +147,11 @@ class ToolBox:
         return alike[0] if len(alike) == 1 else None
 
     def _suggest(self, name: str) -> str:
+        from difflib import get_close_matches  # rarely needed, and slow to load
+
         names = sorted(tool.name for tool in self)
         alike = [one for one in names if one.casefold() == name.casefold()]
-        near = alike or difflib.get_close_matches(name, names, n=3)
+        near = alike or get_close_matches(name, names, n=3)
         if near:
             return f"Did you mean {' or '.join(repr(one) for one in near)}?"
         return f"Available: {', '.join(names)}." if names else "No tools are available."

@@ -11,7 +11,6 @@ stranger's server and a hostile expression can take for ever.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
@@ -156,7 +155,9 @@ def _closest(faults: list[str], at: str) -> str:
 
 
 def _hint(name: str, known: JsonObject) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
+    near = get_close_matches(name, list(known), n=1)
     if near:
         return f" (did you mean `{near[0]}`?)"
     return f" (known: {', '.join(f'`{one}`' for one in known)})" if known else " (no arguments are taken)"

@@ -148,7 +148,7 @@ def _judge(complaint: Complaint, status: int | None, *, waits: bool) -> tuple[ty
         return Overloaded, "busy"
     if status < 400:
         return BadRequest, "endpoint"
-    if PLACE.search(complaint.haystack) or PLACE.search(complaint.param.lower()) or status == 422:
+    if any(re.search(PLACE, text) for text in (complaint.haystack, complaint.param.lower())) or status == 422:
         return ProtocolRefused, "unknown"
     return BadRequest, "unknown"
 

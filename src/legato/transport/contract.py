@@ -8,7 +8,6 @@ gives back a `WireResponse` without a socket. What a transport raises is already
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import Struct
@@ -20,8 +19,7 @@ async def _nothing_to_close() -> None:
     return
 
 
-@dataclass(frozen=True, slots=True)
-class WireResponse:
+class WireResponse(Struct, frozen=True):
     """The beginning of a response: its status and headers (names in lower case), and its body as it arrives.
 
     `close` gives back what the response holds, also when the body was not read to its end; twice does no harm.

@@ -4,7 +4,8 @@ In:  a `WireRequest`.
 Out: a `WireResponse` whose chunks arrive as the provider sends them.
 
 Proxies (`HTTPS_PROXY`, `NO_PROXY`, ...) and a custom authority (`SSL_CERT_FILE`, `SSL_CERT_DIR`) are taken from the
-environment. Nothing of one request reaches another but the connection: cookies are refused, redirects are not followed
+environment; the authorities are read when something is first sent over TLS, and a local server without it never waits
+for them. Nothing of one request reaches another but the connection: cookies are refused, redirects are not followed
 (a redirect would carry the key to a host that nobody named), and no netrc is read. Whoever cancels a request closes
 its connection, so that the provider stops working for nobody.
 """
@@ -22,6 +23,8 @@ from legato.transport.contract import Timeouts, WireResponse
 from legato.transport.outgoing import WireRequest
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
 
 _CLOSING = 2.0
@@ -36,13 +39,15 @@ class HttpTransport:
         self.timeouts = timeouts or Timeouts()
         self._connections = connections
         self._idle_for = idle_for
-        self._client: httpx2.AsyncClient | None = None
+        self._clients: dict[bool, httpx2.AsyncClient] = {}
+        """by whether they speak TLS; made when they are needed, since it takes a while and many a run never sends"""
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request`; the response begins when its headers are here."""
         import httpx2
 
-        client = self._client or self._open()
+        is_secure = not request.url.lower().startswith("http:")
+        client = self._clients.get(is_secure) or self._open(is_secure)
         failure: ProviderError | CallerError
         started = anyio.current_time()
         with anyio.move_on_after(self.timeouts.first_byte):
@@ -64,8 +69,8 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        client, self._client = self._client, None
-        if client is not None:
+        clients, self._clients = self._clients, {}
+        for client in clients.values():
             await client.aclose()
 
     async def __aenter__(self) -> Self:
@@ -76,14 +81,14 @@ class HttpTransport:
     ) -> None:
         await self.aclose()
 
-    def _open(self) -> httpx2.AsyncClient:
-        # Here and not in the constructor: loading the authorities takes a while, and many a run never sends anything.
+    def _open(self, is_secure: bool) -> httpx2.AsyncClient:
         from http.cookiejar import CookieJar, DefaultCookiePolicy
 
         import httpx2
 
         try:
-            self._client = httpx2.AsyncClient(
+            client = self._clients[is_secure] = httpx2.AsyncClient(
+                verify=is_secure or _nobody(),
                 trust_env=True,
                 follow_redirects=False,
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
@@ -101,7 +106,14 @@ class HttpTransport:
                 "the proxy or certificate settings of the environment cannot be used "
                 f"({type(error).__name__}); check HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
             ) from None
-        return self._client
+        return client
+
+
+def _nobody() -> ssl.SSLContext:
+    """Whom a client trusts that speaks no TLS, should it ever: nobody. A proxy over TLS brings its own context."""
+    import ssl
+
+    return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class _Chunks:

@@ -113,12 +113,11 @@ def variables_of(provider: str, catalogue: Catalogue | None = None) -> tuple[str
     return (f"{plain}_API_KEY",)
 
 
-_KEY_SHAPES = re.compile(
-    r"\bBearer\s+[^\s\"',;]{6,}"
+_KEY_SHAPES = (  # not compiled here: most runs never scrub anything
+    r"(?i)\bBearer\s+[^\s\"',;]{6,}"
     r"|\b(?:sk|pk|rk|gsk|xai|csk|r8|hf)[-_][A-Za-z0-9_\-*.]{8,}"
     r"|\bAIza[A-Za-z0-9_\-]{20,}"
-    r"|(?<=//)[^\s/@:]+:[^\s/@]+(?=@)",
-    re.IGNORECASE,
+    r"|(?<=//)[^\s/@:]+:[^\s/@]+(?=@)"
 )
 
 _SHORTEST_SECRET = 6
@@ -132,4 +131,4 @@ def scrub(text: str, secrets: Iterable[Key]) -> str:
         for form in (value, value.split()[-1]):  # `Bearer …` may be echoed without its first word
             if len(form) >= _SHORTEST_SECRET:
                 text = text.replace(form, HIDDEN)
-    return _KEY_SHAPES.sub(HIDDEN, text)
+    return re.sub(_KEY_SHAPES, HIDDEN, text)

@@ -155,12 +155,12 @@ def _url(target: Target, door: Door, stream: bool) -> str:
     return urlunsplit((parts.scheme, parts.netloc, base + path, query, ""))
 
 
-_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_HEADER_NAME = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _NOT_YOURS = frozenset({"content-length", "transfer-encoding", "host", "connection"})
 
 
 def _header_name(name: str, target: Target) -> str:
     lower = name.strip().lower()
-    if not _HEADER_NAME.fullmatch(lower) or lower in _NOT_YOURS:
+    if not re.fullmatch(_HEADER_NAME, lower) or lower in _NOT_YOURS:
         raise ConfigError(f"{target.route} cannot be sent a header named {name!r}; rename or remove it")
     return lower

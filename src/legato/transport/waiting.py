@@ -5,7 +5,8 @@ Out: seconds, or None where it names no time.
 
 The plainest statement comes first: `retry-after-ms`, `retry-after` (seconds or a date), Google's `RetryInfo`, the
 sentence itself ("try again in 6.2s"), and last the resets of the rate limits. Of several limits those that are used up
-count, and the last of them to reset; where none says that it is used up, the first to reset.
+count, and the last of them to reset; where none says that it is used up, the first to reset. The patterns are compiled
+when one is first used: most runs never meet a refusal.
 """
 
 from __future__ import annotations
@@ -74,14 +75,14 @@ def _seconds_or_date(text: str, now: float) -> float | None:
 
 
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_PIECE = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?:[a-z]*)")
+_PIECE = r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)(?:[a-z]*)"
 _SPAN = r"(?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|h|days?|d)(?![a-z])\s*)+"
-_WAIT = re.compile(rf"(?:try again|retry|wait)(?: again)?(?: in| after| for)?:?\s+(?:about |approximately )?({_SPAN})")
+_WAIT = rf"(?:try again|retry|wait)(?: again)?(?: in| after| for)?:?\s+(?:about |approximately )?({_SPAN})"
 
 
 def _span(text: str) -> float | None:
     """`6m0s`, `20ms`, `2m59.56s`, `36 seconds`."""
-    pieces = [(float(number), unit) for number, unit in _PIECE.findall(text.lower().replace("milliseconds", "ms"))]
+    pieces = [(float(number), unit) for number, unit in re.findall(_PIECE, text.lower().replace("milliseconds", "ms"))]
     return sum(number * _UNITS[unit] for number, unit in pieces) if pieces else None
 
 
@@ -93,11 +94,11 @@ def _retry_info(complaint: Complaint) -> float | None:
 
 
 def _sentence(complaint: Complaint) -> float | None:
-    found = _WAIT.search(complaint.haystack)
+    found = re.search(_WAIT, complaint.haystack)
     return _span(found[1]) if found else None
 
 
-_RESET = re.compile(r"(?:x-ratelimit-reset(?P<a>-[a-z-]+)?|anthropic-ratelimit-(?P<b>[a-z-]+)-reset)")
+_RESET = r"(?:x-ratelimit-reset(?P<a>-[a-z-]+)?|anthropic-ratelimit-(?P<b>[a-z-]+)-reset)"
 
 
 def _resets(headers: Mapping[str, str], now: float) -> float | None:
@@ -110,7 +111,7 @@ def _resets(headers: Mapping[str, str], now: float) -> float | None:
 
 def _limits(headers: Mapping[str, str], now: float) -> Iterator[tuple[float, bool]]:
     for name, value in headers.items():
-        if not (match := _RESET.fullmatch(name)):
+        if not (match := re.fullmatch(_RESET, name)):
             continue
         seconds = _reset(value, now)
         if seconds is None:

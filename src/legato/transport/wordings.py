@@ -7,7 +7,6 @@ that `READING` gives for a status; within a group the first match counts. To tea
 
 from __future__ import annotations
 
-import re
 from typing import NamedTuple
 
 from legato.errors import (
@@ -207,8 +206,9 @@ SHAPE = _rows(
     ("shape", r"malformed input request|must be a modelmessage"),
 )
 
-PLACE = re.compile(
-    r"(?:messages|contents|input|parts|tools)(?:\[\d+\]|[./]\d+|\.\.\.)|\btool_(?:call|use|result)|function_?(?:call|response)"
+PLACE = (
+    r"(?:messages|contents|input|parts|tools)(?:\[\d+\]|[./]\d+|\.\.\.)"
+    r"|\btool_(?:call|use|result)|function_?(?:call|response)"
 )
 """a place in our body: a refusal that points at one, in words that we do not know, is still about our shape"""
 

@@ -198,17 +198,20 @@ def test_simulated_providers_are_served_until_a_signal_comes(home: Home, number:
         [sys.executable, "-c", "from legato.cli import main; main()", "simulate", "--port", "0", "--json", "-v", "--any-key"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    assert process.stdout is not None
-    urls = msgspec.json.decode(process.stdout.readline())
-    request = urllib.request.Request(
-        f"{urls['openai']}/chat/completions",
-        data=b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
-        headers={"content-type": "application/json"},
-    )
-    with urllib.request.urlopen(request) as response:
-        body = msgspec.json.decode(response.read())
-    process.send_signal(number)
-    _, told = process.communicate()
+    try:
+        assert process.stdout is not None
+        urls = msgspec.json.decode(process.stdout.readline())
+        request = urllib.request.Request(
+            f"{urls['openai']}/chat/completions",
+            data=b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
+            headers={"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as response:
+            body = msgspec.json.decode(response.read())
+        process.send_signal(number)
+        _, told = process.communicate()
+    finally:
+        process.kill()
 
     assert "hello" in body["choices"][0]["message"]["content"]
     assert "200 openai gpt-5.1 POST /openai/v1/chat/completions" in told

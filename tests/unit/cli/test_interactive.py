@@ -1,12 +1,13 @@
 """The conversation in a terminal, with a prompt whose lines are there already: commands, turns, leaving."""
 
+import asyncio
 import io
 import os
 import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +24,11 @@ from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.screen import Screen
 from legato.cli.workbench import Workbench
 from legato.store import Store, open_store
-from program import Answers, Home
+from program import Answers, Home, until
 
 Line = str | BaseException | Callable[[], str]
+Meanwhile = Callable[[Stage, Callable[[], str]], Coroutine[Any, Any, None]]
+"""what happens beside a conversation; gets its stage, and what is on the screen"""
 
 
 class Prompt(Answers):
@@ -78,7 +81,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 def talk(home: Home, keys: int) -> Callable[..., Ran]:
     def run(
         *lines: Line, answers: tuple[str | BaseException, ...] = (), store: Store | None = None, session: str | None = None,
-        **settings: Any,
+        meanwhile: Meanwhile | None = None, stores: bool = True, **settings: Any,
     ) -> Ran:  # fmt: skip
         async def main() -> Ran:
             flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in settings.items()}}
@@ -87,12 +90,16 @@ def talk(home: Home, keys: int) -> Callable[..., Ran]:
             stage = Stage(Screen(stream))
             prompt: Any = Prompt(lines, answers)
             async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
-                bench = Workbench(loaded, world, who_answers(loaded.settings), folder=home.work, store=store or kept)
+                place = store or kept if stores else None
+                bench = Workbench(loaded, world, who_answers(loaded.settings), folder=home.work, store=place)
                 bench.approval.approver = TerminalApprover(
                     stage.screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
                 )
                 chat = Interactive(bench, stage, prompt=prompt, servers={"one": "connected, 2 tools"})
+                beside = asyncio.create_task(meanwhile(stage, stream.getvalue)) if meanwhile is not None else None
                 code = await chat.run(session)
+                if beside is not None:
+                    await beside
             return Ran(code, stream.getvalue(), prompt, chat)
 
         return anyio.run(main)
@@ -280,10 +287,31 @@ def test_an_unknown_command_is_answered_with_the_nearest(talk: Talk):
 def test_undo_takes_back_the_last_message(talk: Talk):
     ran = talk("remember apple_pie", "/undo", "what is apple_pie?", "/undo 5", "/undo", "/undo x")
 
-    assert "Undone." in ran.text
+    assert "Undone: remember apple_pie\n" in ran.text
+    assert "Undone: what is apple_pie?\n" in ran.text
     assert "Nothing in this conversation tells me about apple_pie" in ran.text
     assert "There is nothing to undo." in ran.text
     assert "/undo takes a number" in ran.text
+
+
+def test_undo_says_how_many_messages_it_took_back(talk: Talk):
+    ran = talk("one", "two", "three", "/undo 2", "/undo 99")
+
+    assert "Undone: 2 messages, the first of them: two\n" in ran.text
+    assert "Undone: one\n" in ran.text
+
+
+def test_a_conversation_that_was_undone_stays_stored(talk: Talk):
+    talk("hello", "/undo", "/clear", "/quit")
+
+    ran = talk("/sessions")
+
+    assert "No other session is stored." not in ran.text
+
+
+def test_a_new_conversation_says_whether_the_old_one_is_kept(talk: Talk):
+    assert "A new conversation begins; the old one stays stored.\n" in talk("hello", "/clear").text
+    assert "A new conversation begins; the old one is not kept.\n" in talk("hello", "/clear", stores=False).text
 
 
 def test_compact_says_what_it_did(talk: Talk):
@@ -323,6 +351,15 @@ def test_clear_begins_anew_and_sessions_go_back(talk: Talk, home: Home):
     assert f"Session {first} goes on: 2 entries.\n› remember apple_pie\n" in again.text
 
 
+def test_a_stored_session_shows_no_answer_to_an_earlier_question(talk: Talk, home: Home):
+    talk("the first question", "!echo what I ran since")
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    ran = talk(session=msgspec.json.decode(line)["id"])
+
+    assert "what I ran since" in ran.text
+    assert "the first question" not in ran.text
+
+
 def test_a_stored_session_shows_where_it_stands(talk: Talk, home: Home):
     home.legato("--simulate", "-q", "-p", "the first question")
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
@@ -351,23 +388,34 @@ def test_a_shell_that_is_not_there_is_said(talk: Talk, monkeypatch: pytest.Monke
 # --- while a turn runs ---
 
 
+UNTIL_GO = 'call shell with {"command": "until [ -e go ]; do sleep 0.01; done"}'
+
+
 def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, keys: int):
     def ask() -> str:
         os.write(keys, b"steer_this way\r/cost\r/undo 0\r")
-        return 'call shell with {"command": "sleep 0.5"}'
+        return UNTIL_GO
 
-    ran = talk(ask, **{"approval.mode": "never"})
+    async def heard(_: Stage, shown: Callable[[], str]) -> None:
+        await until(lambda: "together" in shown() and "(after this turn)" in shown())
+        (home.work / "go").touch()
+
+    ran = talk(ask, meanwhile=heard, **{"approval.mode": "never"})
     assert "› steer_this way (joins at the next step)" in ran.text
     assert "together" in ran.text
     assert "› /undo 0 (after this turn)" in ran.text
 
 
-def test_an_unfinished_line_becomes_the_beginning_of_the_next_prompt(talk: Talk, keys: int):
+def test_an_unfinished_line_becomes_the_beginning_of_the_next_prompt(talk: Talk, home: Home, keys: int):
     def ask() -> str:
         os.write(keys, b"half a li")
-        return 'call shell with {"command": "sleep 0.3"}'
+        return UNTIL_GO
 
-    assert talk(ask, **{"approval.mode": "never"}).prompt.defaults == ["", "half a li"]
+    async def typed(stage: Stage, _: Callable[[], str]) -> None:
+        await until(lambda: stage.keyboard.ahead.typed == "half a li")
+        (home.work / "go").touch()
+
+    assert talk(ask, meanwhile=typed, **{"approval.mode": "never"}).prompt.defaults == ["", "half a li"]
 
 
 def test_a_signal_while_a_tool_runs_saves_and_leaves(talk: Talk, home: Home):

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import anyio
@@ -204,6 +206,8 @@ def test_a_failover_is_told_and_answered(home: Home):
     ("arguments", "told"),
     [
         (["-p", "x", "--bogus"], "no such option"),
+        (["-p", "x", "--modle", "y"], "no such option '--modle'. Did you mean '--model'?\n"),
+        (["-p", "x", "--config", "."], " cannot be read: Is a directory; correct it, or name another file\n"),
         (["-p", "x", "--approval", "maybe"], "'maybe' is not one of"),
         (["-p", "x", "--max-turns", "0"], "0 is not in the range"),
         (["-p", "x", "-c", "-r", "id"], "-c and -r both name a session"),
@@ -379,6 +383,50 @@ def test_one_shot_use_loads_nothing_of_the_prompt(home: Home):
     assert result.stdout.splitlines()[1:] == ["[]"]
 
 
+class _Provider(BaseHTTPRequestHandler):
+    """Answers every question with one word."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        message = {"role": "assistant", "content": "hi"}
+        body = msgspec.json.encode({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}]})
+        self.send_response(200)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name is the base class's
+        pass
+
+
+UNUSED = (
+    "prompt_toolkit", "rich", "tomlkit", "mcp", "sqlite3", "legato.tools.mcp", "legato.simulation", "legato.formats",
+    "legato.diagnostics", "legato.store.sqlite", "legato.cli.interactive", "legato.cli.slash", "legato.wire.anthropic",
+    "legato.wire.gemini", "legato.wire.openai_responses",
+)  # fmt: skip
+"""what no question to one provider needs, if nothing is kept and nothing goes wrong"""
+
+
+def test_until_a_first_answer_nothing_is_loaded_that_it_does_not_need_and_no_garbage_is_looked_for(home: Home):
+    check = (
+        "import gc, sys; from legato.cli import main\n"
+        "looked = []; gc.callbacks.append(lambda phase, info: looked.append(phase))\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        f"print([name for name in {UNUSED!r} if name in sys.modules], looked)"
+    )
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Provider) as provider:
+        Thread(target=provider.serve_forever).start()
+        home.configure(f'[endpoints]\nopenai = "http://127.0.0.1:{provider.server_port}/v1"\n')
+        result = subprocess.run(
+            [sys.executable, "-c", check, "-m", "openai/gpt-4o", "--no-store", "-q", "-p", "hello"],
+            capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+            env={**os.environ, "OPENAI_API_KEY": "sk-test-0123456789"},
+        )  # fmt: skip
+        provider.shutdown()
+
+    assert (result.stdout, result.stderr) == ("hi\n[] []\n", "")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129)])
 def test_a_signal_saves_what_happened_and_leaves(home: Home, number: signal.Signals, code: int):
     started = home.work / "started"
@@ -459,6 +507,7 @@ def test_a_server_that_was_agreed_to_is_started_and_its_tools_are_used(home: Hom
     (home.work / "server.py").write_text(SERVER)
     servers = {"sums": {"command": sys.executable, "args": ["server.py"]}, "gone": {"command": "/nonexistent/program"}}
     (home.work / ".mcp.json").write_bytes(msgspec.json.encode({"mcpServers": servers}))
+    home.configure("[mcp]\nseconds = 300\n")
     home.legato("config", "trust", "--yes")
     result = home.legato("--simulate", "--approval", "never", "-p", 'call mcp__sums__add with {"a": 20, "b": 22}')
 

@@ -1,6 +1,7 @@
 """Who answers, with which keys, and what a message takes along."""
 
 import base64
+import io
 from pathlib import Path
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 
 from legato.cli.attachments import read_message
 from legato.cli.instructions import nearest_agents, system_prompt
-from legato.cli.mcp_servers import ask_for_servers, describe, find_servers, left_out
+from legato.cli.mcp_servers import ask_for_servers, find_servers, left_out, show
 from legato.cli.project import ask_to_trust, withheld_note
 from legato.cli.running import run
 from legato.cli.settings import Settings, build
@@ -241,7 +242,10 @@ def test_once_is_not_remembered_and_no_means_no(home: Home):
 def test_what_a_server_would_do_is_shown_whole():
     server = McpServer(name="x", url="http://h/", headers={"k": "v"}, cwd="/tmp")
 
-    assert describe(server) == [
+    stream = io.StringIO()
+    show(server, Screen(stream))
+
+    assert stream.getvalue().splitlines() == [
         ".mcp.json of this project wants to reach the MCP server x:", "  │ http://h/", "  │ in /tmp", "  │ k: v",
     ]  # fmt: skip
 

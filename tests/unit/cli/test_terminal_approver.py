@@ -70,6 +70,26 @@ def test_the_command_is_shown_exactly_with_what_is_hidden_in_it():
     assert "shell wants to run:\n  │ ls\\u202e\\x1b[2K\n  │ [y] yes\n" in text
 
 
+def test_a_line_that_is_wider_than_the_screen_goes_on_behind_a_bar(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    _, text, _ = ask(question(f"echo {'x' * 60}\t{'allow? y'}"), "y")
+    shown = text.split("wants to run:\n")[1].split("\n")
+
+    assert shown[:3] == [f"  │ echo {'x' * 30}", f"  │ {'x' * 30}{' ' * 5}", "  │   allow? y"]
+    assert max(map(len, shown)) <= 40
+
+
+def test_the_choices_are_not_broken_where_the_screen_ends(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    _, text, _ = ask(question(pattern="git commit --message *" + "x" * 40), "y")
+
+    assert text.splitlines()[-3:] == [
+        "  [y] yes, once   [s] yes, for this session",
+        "  [a] always: shell(git commit --message *xxxxxxx…",
+        "  [e] edit it   [n] no, and why",
+    ]
+
+
 def test_what_always_would_mean_is_shown():
     assert "[a] always: shell(git *)" in ask(question(), "y")[1]
 

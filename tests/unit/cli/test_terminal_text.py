@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from legato.cli.terminal.cells import clip, one_line, table
+from legato.cli.terminal.cells import barred, clip, flowing, one_line, table
 from legato.cli.terminal.diffs import is_diff, style_of
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import ColorChoice, Style, is_dumb, paint, wants_colour
-from legato.cli.terminal.words import dollars, is_failure, result_text, seconds, subject_of, tokens
+from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, ClosureReason, Media, MediaKind, ToolResponse, Usage
 
 
@@ -24,6 +24,24 @@ class Terminal(io.StringIO):
 
 
 # --- cells ---
+
+
+@given(st.text(alphabet=st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=200), st.integers(20, 80))
+def test_a_line_behind_a_bar_is_whole_and_leaves_no_room_beside_it(line: str, width: int):
+    pieces = barred(line, width)
+
+    assert "".join(piece.removeprefix("  │ ") for piece in pieces) == line
+    assert all(piece.startswith("  │ ") and cell_len(piece) < width for piece in pieces)
+
+
+def test_parts_that_do_not_fit_into_one_line_begin_another():
+    assert flowing(["one", "two", "three"], 12) == ["  one   two", "  three"]
+    assert flowing(["much too long for it", "x"], 10) == ["  much to…", "  x"]
+
+
+def test_a_route_leaves_out_its_provider_where_space_is_short():
+    assert about_route("mistral/large", "ask", 19) == "mistral/large · ask"
+    assert about_route("mistral/large", "ask", 18) == "large · ask"
 
 
 @given(st.lists(st.tuples(st.text(max_size=30), st.text(max_size=30)), min_size=1, max_size=5), st.integers(20, 80))

@@ -2,6 +2,7 @@
 
 import os
 import pty
+import select
 import sys
 import termios
 from collections.abc import Iterator
@@ -86,6 +87,7 @@ def test_a_keyboard_hears_lines_and_gives_the_terminal_back_as_it_was(keys: int)
 
 def test_a_plain_reader_reads_one_line_and_forgets_what_was_typed_before_the_question(keys: int):
     os.write(keys, b"y\n")
+    select.select([sys.stdin], [], [], 60)  # it has arrived: what is still on its way cannot be forgotten
 
     async def main() -> tuple[str, str]:
         reader = PlainReader(Screen(sys.stderr))

@@ -3,14 +3,19 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gzip
+import shutil
+import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+import subprocess
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 import anyio.lowlevel
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, TimedOut, Unreachable
 from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Speaker, Target, Text
@@ -21,8 +26,10 @@ from legato.wire.stream import EventDecoder
 
 pytestmark = pytest.mark.anyio
 
+T = TypeVar("T")
+
 SECRET = "sk-test-0123456789abcdef"
-PATIENT = Timeouts(connect=30, first_byte=30, between_chunks=30)
+PATIENT = Timeouts(connect=60, first_byte=60, between_chunks=60)
 """no test waits for these"""
 
 Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -190,17 +197,32 @@ async def test_an_answer_that_cannot_be_unpacked_is_a_bad_answer() -> None:
 # --- limits on waiting --------------------------------------------------------------------------------------------------
 
 
+async def in_time(attempt: Callable[[float], Awaitable[T | None]]) -> tuple[float, T]:
+    """A short limit with which `attempt` came as far as it has to before it was over, and what it gave.
+
+    A limit that is to be missed has to be short; on a busy machine it may be over before the request is even there.
+    """
+    for limit in (0.3, 3.0, 30.0):
+        found = await attempt(limit)
+        if found is not None:
+            return limit, found
+    pytest.fail("nothing arrived within 30 seconds")
+
+
 async def test_a_server_that_never_begins_times_out_at_the_first_byte() -> None:
-    async with (
-        loopback(silence) as server,
-        HttpTransport(Timeouts(connect=30, first_byte=0.3, between_chunks=30)) as transport,
-    ):
-        with pytest.raises(TimedOut) as caught:
-            await transport.send(request_to(server))
-        await server.saw_the_end()
-    assert (caught.value.facts["phase"], caught.value.facts["limit"]) == ("first byte", 0.3)
-    assert caught.value.message == (
-        "p/m was silent for longer than 0.3 seconds (first byte); try again, or allow more time"
+    async def attempt(limit: float) -> TimedOut | None:
+        async with loopback(silence) as server, HttpTransport(Timeouts(60, limit, 60)) as transport:
+            with pytest.raises(TimedOut) as caught:
+                await transport.send(request_to(server))
+            if not server.heads:
+                return None
+            await server.saw_the_end()
+            return caught.value
+
+    limit, error = await in_time(attempt)
+    assert (error.facts["phase"], error.facts["limit"]) == ("first byte", limit)
+    assert error.message == (
+        f"p/m was silent for longer than {limit:g} seconds (first byte); try again, or allow more time"
     )
 
 
@@ -209,16 +231,20 @@ async def test_headers_alone_are_no_first_byte() -> None:
         writer.write(CHUNKED)
         await silence(reader, writer)
 
-    async with (
-        loopback(answer) as server,
-        HttpTransport(Timeouts(connect=30, first_byte=0.5, between_chunks=30)) as transport,
-    ):
-        response = await transport.send(request_to(server))
-        with pytest.raises(TimedOut) as caught:
-            await anext(response.chunks)
-        await response.close()
-        await server.saw_the_end()
-    assert caught.value.facts["phase"] == "first byte"
+    async def attempt(limit: float) -> TimedOut | None:
+        async with loopback(answer) as server, HttpTransport(Timeouts(60, limit, 60)) as transport:
+            try:
+                response = await transport.send(request_to(server))
+            except TimedOut:
+                return None
+            with pytest.raises(TimedOut) as caught:
+                await anext(response.chunks)
+            await response.close()
+            await server.saw_the_end()
+            return caught.value
+
+    limit, error = await in_time(attempt)
+    assert (error.facts["phase"], error.facts["limit"]) == ("first byte", limit)
 
 
 async def test_a_stall_between_chunks_times_out() -> None:
@@ -228,7 +254,7 @@ async def test_a_stall_between_chunks_times_out() -> None:
 
     async with (
         loopback(answer) as server,
-        HttpTransport(Timeouts(connect=30, first_byte=30, between_chunks=0.05)) as transport,
+        HttpTransport(Timeouts(connect=60, first_byte=60, between_chunks=0.05)) as transport,
     ):
         response = await transport.send(request_to(server))
         assert await anext(response.chunks) == b"data: 1\n\n"
@@ -245,22 +271,38 @@ async def test_without_limits_nothing_times_out() -> None:
 
 
 async def test_waiting_for_a_free_connection_has_its_limit() -> None:
-    async with loopback(silence) as server, HttpTransport(Timeouts(0.5, 30, 30), connections=1) as transport:
-        first = asyncio.create_task(transport.send(request_to(server)))
-        while not server.heads:
-            await anyio.lowlevel.checkpoint()
-        with pytest.raises(TimedOut) as caught:
-            await transport.send(request_to(server))
-        first.cancel()
-    assert (caught.value.facts["phase"], caught.value.facts["kind"]) == ("connect", "PoolTimeout")
+    async def attempt(limit: float) -> TimedOut | None:
+        async with loopback(silence) as server, HttpTransport(Timeouts(limit, 60, 60), connections=1) as transport:
+            first = asyncio.create_task(transport.send(request_to(server)))
+            while not server.heads and not first.done():
+                await anyio.lowlevel.checkpoint()
+            if first.done():
+                assert isinstance(first.exception(), TimedOut)
+                return None
+            with pytest.raises(TimedOut) as caught:
+                await transport.send(request_to(server))
+            first.cancel()
+            return caught.value
+
+    _, error = await in_time(attempt)
+    assert (error.facts["phase"], error.facts["kind"]) == ("connect", "PoolTimeout")
 
 
 # --- failures -----------------------------------------------------------------------------------------------------------
 
 
-async def test_a_closed_port_is_unreachable() -> None:
-    async with loopback(silence) as server:
-        request = request_to(server)
+@pytest.fixture
+def nobody() -> Iterator[Loopback]:
+    """A port that nobody listens on, and that nobody else can take meanwhile."""
+    server = Loopback(silence)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        server.port = taken.getsockname()[1]
+        yield server
+
+
+async def test_a_closed_port_is_unreachable(nobody: Loopback) -> None:
+    request = request_to(nobody)
     async with HttpTransport(PATIENT) as transport:
         with pytest.raises(Unreachable) as caught:
             await transport.send(request)
@@ -309,9 +351,8 @@ async def test_bytes_that_are_no_http_are_unreachable() -> None:
             await transport.send(request_to(server))
 
 
-async def test_no_error_holds_a_key_or_the_client_s_own_request() -> None:
-    async with loopback(silence) as server:
-        request = request_to(server, "?token=tok-123456")
+async def test_no_error_holds_a_key_or_the_client_s_own_request(nobody: Loopback) -> None:
+    request = request_to(nobody, "?token=tok-123456")
     async with HttpTransport(PATIENT) as transport:
         with pytest.raises(LegatoError) as caught:
             await transport.send(request)
@@ -394,6 +435,7 @@ class _Words(EventDecoder):
 
 
 TARGET = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://127.0.0.1/v1")
+OVER_TLS = replace(TARGET, endpoint="https://127.0.0.1:1/v1")
 
 
 def words() -> _Words:
@@ -494,7 +536,7 @@ async def test_settings_of_the_environment_that_cannot_be_used_are_named(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
     monkeypatch.setenv(variable, value)
-    request = wire_request(TARGET, b"{}", key=None, stream=False)
+    request = wire_request(OVER_TLS, b"{}", key=None, stream=False)
     transport = HttpTransport(PATIENT)
     with pytest.raises(ConfigError, match="check HTTP_PROXY, HTTPS_PROXY") as caught:
         await transport.send(request)
@@ -512,9 +554,51 @@ async def test_a_custom_authority_of_the_environment_is_loaded(monkeypatch: pyte
 
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     monkeypatch.setattr(ssl, "create_default_context", create)
-    async with loopback(plain(b"{}")) as server, HttpTransport(PATIENT) as transport:
-        await read_all(transport, request_to(server))
+    async with HttpTransport(PATIENT) as transport:
+        with pytest.raises(Unreachable):
+            await transport.send(wire_request(OVER_TLS, b"{}", key=None, stream=False))
     assert asked == [str(authority)]
+
+
+async def test_a_server_without_tls_is_asked_without_reading_the_authorities(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
+    async with loopback(plain(b"{}")) as server, HttpTransport(PATIENT) as transport:
+        assert await read_all(transport, request_to(server)) == b"{}"
+
+
+@pytest.fixture
+def certificate(tmp_path: Path) -> Path:
+    """A certificate for this machine that vouches for itself; its key lies beside it, as `.key`."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed")
+    path = tmp_path / "self.pem"
+    command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
+    files = ["-out", str(path), "-keyout", f"{path}.key"]
+    subprocess.run(
+        [*command.split(), "-addext", "subjectAltName=IP:127.0.0.1", *files], check=True, capture_output=True
+    )
+    return path
+
+
+async def test_a_server_over_tls_is_spoken_to_where_an_authority_vouches_for_it(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, f"{certificate}.key")
+    server = Loopback(plain(b"{}"))
+    listener = await asyncio.start_server(server.serve, "127.0.0.1", 0, ssl=context)
+    port = listener.sockets[0].getsockname()[1]
+    request = wire_request(replace(OVER_TLS, endpoint=f"https://127.0.0.1:{port}/v1"), b"{}", key=None, stream=False)
+
+    async with HttpTransport(PATIENT) as stranger:
+        with pytest.raises(Unreachable, match="ConnectError"):
+            await stranger.send(request)
+    assert server.heads == []
+
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    async with HttpTransport(PATIENT) as acquaintance:
+        assert await read_all(acquaintance, request) == b"{}"
+    listener.close()
 
 
 def test_the_client_does_not_log_headers_of_a_request() -> None:

@@ -89,24 +89,24 @@ def trust(file: Path | None, yes: bool) -> int:
 
     The agreement holds for this folder and for exactly what is shown; what changes is asked for again.
     """
-    from legato.cli.mcp_servers import describe, find_servers
+    from legato.cli.mcp_servers import find_servers, show
     from legato.cli.project import withheld_lines
     from legato.cli.settings_files import load
+    from legato.cli.terminal.screen import Screen
     from legato.cli.trust import Trust
 
-    keeper = Trust()
+    keeper, screen = Trust(), Screen(sys.stdout)
     loaded = load(config=file)
     servers = find_servers(Path.cwd(), keeper)
     if not loaded.withheld and not servers.unknown:
         click.echo("There is nothing to agree to here.", err=True)
         return ExitCode.OK
     if loaded.withheld:
-        click.echo(f"{loaded.project_file} wants to set:")
+        screen.line(f"{loaded.project_file} wants to set:")
         for line in withheld_lines(loaded):
-            click.echo(f"  │ {line}")
+            screen.quote(line)
     for server in servers.unknown:
-        for line in describe(server):
-            click.echo(line)
+        show(server, screen)
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("nobody is there to agree; give --yes")

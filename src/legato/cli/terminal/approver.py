@@ -14,6 +14,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
+from legato.cli.terminal.cells import flowing
 from legato.cli.terminal.diffs import is_diff, style_of
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal, reveal_line
@@ -22,8 +23,6 @@ from legato.cli.terminal.styles import Style
 from legato.model import JsonObject
 from legato.model.records import Scope, Verdict
 from legato.tools import Question, Ruling, ToolKind
-
-_BAR = "  │ "
 
 _WANTS = {
     ToolKind.READ: "wants to read",
@@ -82,13 +81,11 @@ class TerminalApprover:
         lines = reveal(question.shown).split("\n")
         colours = is_diff(lines)
         for line in lines:
-            screen.line(f"{_BAR}{line}", style_of(line) if colours else None)
-        pattern = f"{question.tool}({question.pattern})"
-        screen.line(
-            "  [y] yes, once   [s] yes, for this session   "
-            f"[a] always: {reveal_line(pattern)}   [e] edit it   [n] no, and why",
-            Style.DIM,
-        )
+            screen.quote(line, style_of(line) if colours else None)
+        always = f"[a] always: {reveal_line(f'{question.tool}({question.pattern})')}"
+        choices = ("[y] yes, once", "[s] yes, for this session", always, "[e] edit it", "[n] no, and why")
+        for line in flowing(choices, screen.width):
+            screen.line(line, Style.DIM)
 
     async def _ruling(self, question: Question) -> Ruling:
         while True:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from legato.cli.terminal.filter import harmless
 
 _SPACE = re.compile(r"\s+")
+_BAR = "  │ "
 
 
 def one_line(text: str) -> str:
@@ -23,6 +24,30 @@ def clip(text: str, width: int) -> str:
     if cell_len(line) <= width:
         return line
     return f"{chop_cells(line, max(width - 1, 1))[0]}…" if width > 1 else "…"[:width]
+
+
+def barred(line: str, width: int) -> list[str]:
+    """`line` behind a bar, in pieces of at most `width` columns, each behind a bar of its own.
+
+    For what somebody else wrote: if a terminal broke the line, the rest would stand where only lines of ours stand.
+    """
+    from rich.cells import chop_cells
+
+    room = max(width - len(_BAR) - 1, 8)  # one is left free, because terminals differ about a few letters
+    return [f"{_BAR}{piece}" for piece in chop_cells(line.expandtabs(), room) or [""]]
+
+
+def flowing(parts: Sequence[str], width: int) -> list[str]:
+    """`parts` side by side, in as many lines of at most `width` columns as they need; no part is broken."""
+    from rich.cells import cell_len
+
+    lines: list[str] = []
+    for part in (clip(part, width - 2) for part in parts):
+        if lines and cell_len(lines[-1]) + 3 + cell_len(part) <= width:
+            lines[-1] += f"   {part}"
+        else:
+            lines.append(f"  {part}")
+    return lines
 
 
 def table(rows: Sequence[Sequence[str]], *, width: int, flexible: int = -1) -> list[str]:

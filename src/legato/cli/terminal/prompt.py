@@ -1,6 +1,7 @@
 """The prompt of a conversation: editing, history, completion, and a line below it.
 
-Enter sends, Alt-Enter begins a new line. Ctrl-C empties the line, and at an empty one says so to whoever called.
+Enter sends, Alt-Enter begins a new line. Ctrl-C empties the line, and at an empty one says so to whoever called. At a
+question it always does: who means to stop must not find that the next thing they type is taken as the answer.
 This is the one module that loads prompt_toolkit; only an interactive conversation imports it.
 """
 
@@ -53,7 +54,7 @@ class Prompt:
             history=_history(history),
             completer=_SuggestionCompleter(suggest),
             complete_while_typing=True,
-            key_bindings=_bindings(),
+            key_bindings=_bindings(_clear_or_interrupt),
             multiline=True,
             color_depth=depth,
             bottom_toolbar=self._toolbar,
@@ -61,7 +62,7 @@ class Prompt:
             reserve_space_for_menu=4,
         )
         self._answers: PromptSession[str] = PromptSession(
-            history=InMemoryHistory(), color_depth=depth, key_bindings=_bindings(), multiline=True
+            history=InMemoryHistory(), color_depth=depth, key_bindings=_bindings(_interrupt), multiline=True
         )
 
     async def message(self, *, default: str = "") -> str:
@@ -70,7 +71,7 @@ class Prompt:
         return await self._messages.prompt_async("› ", default=default, handle_sigint=False)
 
     async def line(self, question: str, *, default: str = "") -> str:
-        """The answer to a question; raises as `message` does."""
+        """The answer to a question; raises as `message` does, and on Ctrl-C whatever was typed."""
         drop_typed_ahead()
         return (await self._answers.prompt_async(question, default=default, handle_sigint=False)).strip()
 
@@ -89,7 +90,18 @@ def _history(path: Path | None) -> History:
     return FileHistory(str(path))
 
 
-def _bindings() -> KeyBindings:
+def _interrupt(event: KeyPressEvent) -> None:
+    event.app.exit(exception=KeyboardInterrupt())
+
+
+def _clear_or_interrupt(event: KeyPressEvent) -> None:
+    if event.current_buffer.text:
+        event.current_buffer.reset()
+    else:
+        _interrupt(event)
+
+
+def _bindings(on_interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
     bindings = KeyBindings()
 
     @bindings.add("enter", filter=~has_selection)
@@ -104,12 +116,7 @@ def _bindings() -> KeyBindings:
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    @bindings.add("c-c")
-    def clear_or_leave(event: KeyPressEvent) -> None:
-        if event.current_buffer.text:
-            event.current_buffer.reset()
-        else:
-            event.app.exit(exception=KeyboardInterrupt())
+    bindings.add("c-c")(on_interrupt)
 
     @bindings.add("c-d")
     def leave(event: KeyPressEvent) -> None:
@@ -118,7 +125,7 @@ def _bindings() -> KeyBindings:
         else:
             event.app.exit(exception=EOFError())
 
-    del send, new_line, clear_or_leave, leave  # they live in the bindings
+    del send, new_line, leave  # they live in the bindings
     return bindings
 
 

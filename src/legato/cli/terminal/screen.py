@@ -44,6 +44,13 @@ class Screen:
         self.fresh_line()
         self.write(f"{text}\n", style)
 
+    def quote(self, line: str, style: Style | None = None) -> None:
+        """Write one line of somebody else behind a bar, where it cannot pass for one of ours, however long it is."""
+        from legato.cli.terminal.cells import barred
+
+        for piece in barred(line, self.width):
+            self.line(piece, style)
+
     def fresh_line(self) -> None:
         """Go to the beginning of a line, if that is not where the cursor is."""
         if not self._at_start:

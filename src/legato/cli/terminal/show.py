@@ -19,7 +19,7 @@ from legato.cli.terminal.filter import TerminalFilter
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
-from legato.cli.terminal.words import dollars, is_failure, result_text, seconds, subject_of, tokens
+from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, Usage
 from legato.model.records import TurnOutcome
 from legato.session import events
@@ -234,6 +234,6 @@ class TurnShow:
         elapsed = seconds(self._clock() - self._began)
         cost = f" · {dollars(event.cost)}" if event.cost else ""
         used = f" · {tokens(event.usage)}" if event.usage.input or event.usage.output else ""
-        self._screen.line(f"{clip(self._route, 80)} · {elapsed}{used}{cost}", Style.DIM)
+        self._screen.line(about_route(clip(self._route, 80), f"{elapsed}{used}{cost}", self._screen.width), Style.DIM)
         self._running.clear()
         self._doing = ""

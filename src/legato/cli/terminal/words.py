@@ -77,3 +77,9 @@ def _short(count: int) -> str:
 
 def _as_json(value: object) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def about_route(route: str, facts: str, width: int) -> str:
+    """`route` with `facts` behind it, as one line; where that is wider than `width`, the provider is left out."""
+    line = f"{route} · {facts}"
+    return line if len(line) <= width else f"{route.rpartition('/')[2]} · {facts}"

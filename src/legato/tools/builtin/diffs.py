@@ -5,7 +5,6 @@ The person who is asked sees it before, and sees all of it; the model that made 
 
 from __future__ import annotations
 
-import difflib
 from itertools import islice
 
 FOR_A_MODEL = 400
@@ -17,9 +16,9 @@ def unified(before: str, after: str, *, path: str, most: int | None = None) -> s
     """The difference, with three lines of context, in at most so many lines; empty if there is none."""
     if len(before) + len(after) > _MAX_TEXT:
         return f"{path}: {len(before):,} characters become {len(after):,}"
-    lines = difflib.unified_diff(
-        before.splitlines(), after.splitlines(), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm=""
-    )
+    from difflib import unified_diff  # slow to load, and many a session edits nothing
+
+    lines = unified_diff(before.splitlines(), after.splitlines(), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm="")
     kept = list(islice(lines, None if most is None else most + 1))
     if most is not None and len(kept) > most:
         kept[-1] = "[the rest of the difference is not shown]"

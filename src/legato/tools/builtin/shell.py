@@ -24,14 +24,14 @@ _MAX_OUTPUT = 1_000_000
 """what is kept of an output; how much of that the model sees is the scheduler's budget"""
 _MAX_SECONDS = 600
 
-_KEYS = re.compile(
-    r".*_API_?KEYS?(_.*)?|API_?KEY|.*_(API|AUTH|BEARER)_TOKEN(_.*)?|HF_TOKEN|HUGGING_?FACE.*TOKEN"
-    r"|GOOGLE_APPLICATION_CREDENTIALS|AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN.*)|.*_SECRET_?KEY",
-    re.IGNORECASE,
+# Patterns are compiled when a first command runs: many a session never runs one.
+_KEYS = (
+    r"(?i).*_API_?KEYS?(_.*)?|API_?KEY|.*_(API|AUTH|BEARER)_TOKEN(_.*)?|HF_TOKEN|HUGGING_?FACE.*TOKEN"
+    r"|GOOGLE_APPLICATION_CREDENTIALS|AWS_(SECRET_ACCESS_KEY|SESSION_TOKEN|BEARER_TOKEN.*)|.*_SECRET_?KEY"
 )
 _QUIET = {"TERM": "dumb", "PAGER": "cat", "GIT_PAGER": "cat", "GIT_TERMINAL_PROMPT": "0"}
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
-_OVERWRITTEN = re.compile(r"^[^\n]*\r(?![\n\r]|\Z)", re.MULTILINE)
+_ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])"
+_OVERWRITTEN = r"(?m)^[^\n]*\r(?![\n\r]|\Z)"
 """what a progress bar wrote before it came back to the start of its line"""
 
 
@@ -78,7 +78,7 @@ def shell_tool(workspace: Workspace, *, secrets: Iterable[str] = (), seconds: in
 def clean_environment(environment: Mapping[str, str], hidden: Iterable[str] = ()) -> dict[str, str]:
     """`environment` without keys, and set so that programs neither page nor ask."""
     names = frozenset(hidden)
-    kept = {name: value for name, value in environment.items() if name not in names and not _KEYS.fullmatch(name)}
+    kept = {name: value for name, value in environment.items() if name not in names and not re.fullmatch(_KEYS, name)}
     return kept | _QUIET
 
 
@@ -95,4 +95,4 @@ def _report(finished: Finished, timeout: float) -> ToolOutput:
 
 def readable(output: str) -> str:
     """Output as text: no colours, and of a line that was written over only its last state."""
-    return _OVERWRITTEN.sub("", _ESCAPES.sub("", output)).rstrip()
+    return re.sub(_OVERWRITTEN, "", re.sub(_ESCAPES, "", output)).rstrip()

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import threading
 from collections.abc import Callable, Generator, Iterable
@@ -120,7 +119,7 @@ class Workspace:
         resolved = self.resolve(path)
         with self._folder_of(resolved, create=True) as (folder, name):
             mode = self._mode_of(folder, name, resolved)
-            temporary = f".{name[:64]}.{secrets.token_hex(6)}.tmp"
+            temporary = f".{name[:64]}.{os.urandom(6).hex()}.tmp"
             try:
                 descriptor = os.open(temporary, _CREATE, 0o666 if mode is None else 0o600, dir_fd=folder)
                 with os.fdopen(descriptor, "wb") as file:
