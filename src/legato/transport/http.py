@@ -20,6 +20,7 @@ import anyio
 
 from legato.errors import BadAnswer, CallerError, ConfigError, ProviderError, TimedOut, Unreachable
 from legato.transport.contract import Timeouts, WireResponse
+from legato.transport.keys import missing_key
 from legato.transport.outgoing import WireRequest
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class HttpTransport:
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request`; the response begins when its headers are here."""
+        if not request.secrets and (missing := missing_key(request.target)) is not None:
+            raise missing
         import httpx2
 
         is_secure = not request.url.lower().startswith("http:")

@@ -15,7 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import final
 
-from legato.errors import ConfigError
+from legato.errors import ConfigError, Unauthorized
+from legato.model import Target, normal_endpoint
 from legato.model.hashing import base62
 from legato.request import Catalogue, default_catalogue
 
@@ -102,6 +103,18 @@ class KeyRing:
 
     def __repr__(self) -> str:
         return f"KeyRing(configured={sorted(self._configured)})"
+
+
+def missing_key(target: Target) -> Unauthorized | None:
+    """What to say of a request without any key, if it goes to a vendor's own endpoint, which would only refuse it."""
+    known = default_catalogue().providers.get(target.provider)
+    if known is None or not known.keys or normal_endpoint(target.endpoint) != normal_endpoint(known.endpoint):
+        return None
+    return Unauthorized(
+        f"there is no key for {target.provider}: set {known.keys[0]}, or put one under [keys] in the configuration "
+        "(`legato doctor` shows which are found)",
+        route=target.route,
+    )
 
 
 def variables_of(provider: str, catalogue: Catalogue | None = None) -> tuple[str, ...]:

@@ -17,8 +17,9 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, TimedOut, Unreachable
+from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, TimedOut, Unauthorized, Unreachable
 from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Speaker, Target, Text
+from legato.request import resolve
 from legato.transport import HttpTransport, Key, Timeouts, WireRequest, open_answer, wire_request
 from legato.wire.contract import Delta, TextDelta
 from legato.wire.names import NameTable
@@ -359,6 +360,16 @@ async def test_no_error_holds_a_key_or_the_client_s_own_request(nobody: Loopback
     error = caught.value
     assert (error.__cause__, error.__context__) == (None, None)
     assert not [secret for secret in (SECRET, "tok-123456") if secret in error.message + repr(error.facts)]
+
+
+async def test_a_vendor_is_not_asked_without_a_key_and_a_server_of_ones_own_is() -> None:
+    target = resolve("openai/gpt-4o")
+    async with HttpTransport() as transport:
+        with pytest.raises(Unauthorized, match="there is no key for openai: set OPENAI_API_KEY"):
+            await transport.send(wire_request(target, b"{}", key=None, stream=False))
+        async with loopback(plain(b"{}")) as server:
+            own = replace(target, endpoint=server.url)
+            assert await read_all(transport, wire_request(own, b"{}", key=None, stream=False)) == b"{}"
 
 
 async def test_an_endpoint_that_the_client_cannot_read_is_a_setting_to_correct() -> None:
