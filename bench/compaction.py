@@ -6,13 +6,18 @@ in that beginning is the share of tokens that did not have to be paid in full.
 """
 
 import argparse
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import anyio
+from msgspec import Struct
 
 from legato.model import Entry, Speaker, Target, Text, ToolCall, ToolSpec
 from legato.model.records import Compacted
 from legato.request import render, resolve, with_capabilities
+from legato.session.events import HistoryCompacted
+from legato.session.history_gauge import Gauge
 from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import ToolHistory
@@ -28,6 +33,49 @@ TOOLS = [
 LINE = "    total = sum(item.price * item.amount for item in order.items)  # {number}\n"
 
 
+class Bounds(Struct, frozen=True):
+    """How often a conversation had to be rewritten for a window, in any way, and how often it could be in ours.
+
+    Each rewrite takes tokens out of the request, and all together cannot take out more than was said. A rewrite at the
+    high mark can free no more than that, as long as no single output is larger; each of ours frees at least the step
+    between the marks, or, if it was the threshold for outputs that set it off, the minimal gain.
+    """
+
+    whole: int
+    """tokens of the conversation with nothing left out"""
+    at_least: int
+    at_most: int
+    early: int = 0
+    """rewrites that the threshold for outputs set off, below the high mark"""
+
+    @classmethod
+    def of(
+        cls,
+        talk: Conversation,
+        target: Target,
+        settings: HistorySettings,
+        *,
+        estimator: Estimator,
+        compactions: Sequence[HistoryCompacted],
+        tools: Sequence[ToolSpec] = (),
+        system: str = "",
+    ) -> "Bounds":
+        """The bounds for a conversation that was rewritten by `compactions`."""
+        window = target.capabilities.window
+        gauge = Gauge(talk, with_capabilities(target, window=10**9))
+        gauge.refresh(estimator)
+        whole = gauge.total + gauge.head_tokens(tools, system)
+        high = settings.high_mark * window
+        step, least = high - settings.low_mark * window, settings.min_gain * window
+        early = sum(event.before <= high for event in compactions)
+        return cls(
+            whole=whole,
+            at_least=max(math.ceil(whole / high) - 1, 0),
+            at_most=early + max(math.floor((whole - early * least) / step), 0),
+            early=early,
+        )
+
+
 class Journey:
     """One conversation on its way through many turns, and what was measured on it."""
 
@@ -36,7 +84,7 @@ class Journey:
         self.talk = Conversation()
         self.history = ToolHistory(settings)
         self.estimator = Estimator()
-        self.rewrites = 0
+        self.compactions: list[HistoryCompacted] = []
         self.requests = 0
         self.largest = 0
         self.sent = 0
@@ -65,13 +113,30 @@ class Journey:
         )
         if compaction is not None:
             self.talk.apply(self.talk.prepare(compaction.records))
-            self.rewrites += 1
+            self.compactions.append(compaction.event)
         body = render(self.talk, self.target, tools=TOOLS, system=SYSTEM).json()
         self.requests += 1
         self.largest = max(self.largest, self.estimator.tokens(self.target.route, body))
         self.sent += len(body)
         self.cached += common(self._before, body)
         self._before = body
+
+    @property
+    def rewrites(self) -> int:
+        """How often the history was compacted."""
+        return len(self.compactions)
+
+    def bounds(self) -> Bounds:
+        """How often it had to be, and how often it could be."""
+        return Bounds.of(
+            self.talk,
+            self.target,
+            self.history.settings,
+            estimator=self.estimator,
+            compactions=self.compactions,
+            tools=TOOLS,
+            system=SYSTEM,
+        )
 
     def knows(self, word: bytes) -> bool:
         """Whether `word` stands in what was sent last."""
@@ -102,11 +167,16 @@ def run(
 
     anyio.run(travel)
     covers = sum(isinstance(record, Compacted) and record.call is None for record in journey.talk.log)
+    bounds = journey.bounds()
     return {
         "turns": turns,
         "window": window,
         "requests": journey.requests,
+        "whole conversation": bounds.whole,
         "rewrites": journey.rewrites,
+        "early rewrites": bounds.early,
+        "rewrites at most": bounds.at_most,
+        "rewrites at least": bounds.at_least,
         "summaries written": covers,
         "largest request": journey.largest,
         "tokens sent": journey.estimator.of_size(ROUTE, journey.sent),

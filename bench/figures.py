@@ -74,7 +74,7 @@ class Scale(Struct, frozen=True, kw_only=True):
     rounds: int = 9
     children: int = 11
     """rounds of new interpreters"""
-    compaction: tuple[int, int] = (400, 16_000)
+    compaction: tuple[int, int] = (2_000, 16_000)
     """turns, and tokens of the window"""
 
     @property

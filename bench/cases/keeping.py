@@ -27,17 +27,31 @@ def store(scale: Scale) -> Outcome:
 
 
 def compaction(scale: Scale) -> Outcome:
-    """A long session under a small window."""
-    from bench.compaction import run
+    """A long session over simulated providers, under a small window."""
+    from bench.long_session import play
 
     turns, window = scale.compaction
-    found = run(turns, window)
-    lost = found["rewrites"] and not found["knows its first turn"]
+    found = play(turns, window)
+    bounds = found.bounds
     return Outcome(
         [
-            Figure("largest request", found["largest request"] / window, against=f"a window of {window:,} tokens"),
-            Figure("bytes that a provider had cached", found["cached share"], against="all that was sent"),
-            Figure("rewrites of the history", found["rewrites"], "", "", f"in {found['requests']:,} requests"),
+            Figure(
+                "largest request",
+                found.largest / window,
+                against=f"a window of {window:,} tokens",
+                detail=f"{found.refused} of {found.requests:,} requests refused",
+                goal=Goal("at most", 0.95),
+            ),
+            Figure("bytes that a provider had cached", found.cached_share, against="all that was sent"),
+            Figure(
+                "rewrites of the history",
+                found.rewrites,
+                "",
+                detail=f"proven at most {bounds.at_most:,}, at least {bounds.at_least:,} in any way; "
+                f"{found.summaries:,} summaries, {bounds.whole:,} tokens in {found.requests:,} requests",
+                goal=Goal("at most", bounds.at_most),
+            ),
+            Figure(f"a turn at {turns:,}", found.slowdown, against="an early turn", detail="processor time"),
         ],
-        notes=["the summary lost what was said in the first turn"] if lost else [],
+        notes=["what was said in the first turn is lost"] if found.rewrites and not found.knows_its_first_turn else [],
     )

@@ -6,22 +6,35 @@ from collections.abc import Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from legato.model import CallId, Entry, Media, MediaKind, Record, Speaker, Target, Text, ToolCall, ToolResponse
+from legato.model import (
+    CallId,
+    ClosureReason,
+    Entry,
+    Media,
+    MediaKind,
+    Record,
+    Speaker,
+    Target,
+    Text,
+    ToolCall,
+    ToolResponse,
+    recognise_closure,
+)
 from legato.model.codec import encode_record
-from legato.model.records import Compacted, CompactionKind
+from legato.model.records import Compacted, CompactionKind, Restored, Rewound
 from legato.request import Request, render, resolve, with_capabilities
 from legato.session.history_gauge import Gauge
 from legato.session.history_holds import may_end_soon
 from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import Compaction, ToolHistory
-from legato.transcript import Conversation, Exchange, Said, Summary
+from legato.transcript import Conversation, Exchange, Said, Summary, completion_text
 from legato.wire.contract import Severity
 
-from builders import ROUTES, talk, units, user
+from builders import ROUTES, ai, calls, result, talk, units, user
 from strategies import entries, interleaved
 
 T = TypeVar("T")
@@ -61,7 +74,7 @@ def work(draw: st.DrawFn) -> list[Entry]:
     path = f"{draw(st.integers(0, 3))}.py"
     asked = Entry(Speaker.AI, (Text("looking"), ToolCall(name, {"path": path, "content": "y" * 40}, wire_id)))
     output = "0123456789 " * draw(st.integers(1, 120))
-    ended = draw(st.sampled_from(["well", "well", "well", "badly", "with a picture", "not"]))
+    ended = draw(st.sampled_from(["well", "well", "well", "badly", "with a picture", "too early", "not"]))
     if ended == "not":
         return [asked]
     response = ToolResponse(
@@ -70,6 +83,7 @@ def work(draw: st.DrawFn) -> list[Entry]:
         result=None if ended == "badly" else output,
         error=output if ended == "badly" else None,
         media=(Media(MediaKind.IMAGE, "image/png", data="aGk="),) if ended == "with a picture" else (),
+        reason=ClosureReason.CANCELLED_RUNNING if ended == "too early" else None,
     )
     return [asked, Entry(Speaker.TOOL, (response,))]
 
@@ -187,7 +201,11 @@ def test_no_real_result_of_an_uncovered_unit_is_lost(news: News) -> None:
                 original.error,
                 original.reason,
             )
-            assert now == original or (original.is_real and original.call_id in shortened and now.shortened is not None)
+            assert now == original or (original.call_id in shortened and now.shortened is not None)
+            if original.reason is not None:
+                closure = recognise_closure(completion_text(now))
+                assert closure is not None
+                assert (closure.reason, closure.said) == (original.reason, original.said)
 
 
 @given(st.sampled_from(ROUTES), logs_of_work(), squeezes())
@@ -305,6 +323,61 @@ def test_measuring_step_by_step_is_measuring_at_once(news: News, more: list[Entr
         assert (growing.total, growing.tool_tokens) == (fresh.total, fresh.tool_tokens)
         assert growing.with_calls == fresh.with_calls
         assert growing.stub_gain(2) == fresh.stub_gain(2)
+
+
+def layouts() -> st.SearchStrategy[News]:
+    """Short talk, and compactions of it that overlap as they like, are taken back, and undone."""
+    places = st.integers(0, 14)
+    covers = st.builds(
+        lambda first, length, window, text: Compacted(
+            kind=CompactionKind.COVER, text=text, window=window, first=first, last=first + length
+        ),
+        places,
+        places,
+        st.sampled_from([10, 20]),
+        st.sampled_from(["one", "another"]),
+    )
+    stubs = st.builds(
+        lambda call, window: Compacted(kind=CompactionKind.STUB, text="stub", window=window, call=CallId(call)),
+        st.sampled_from(["hist_tool_a", "hist_tool_b"]),
+        st.sampled_from([10, 20]),
+    )
+    words = st.sampled_from([user("and"), ai("so"), calls("a"), calls("b"), result("a"), result("b", error="no")])
+    taken_back = st.one_of(
+        st.builds(lambda at: Restored(compaction=at), places), st.builds(lambda to: Rewound(to=to), places)
+    )
+    return st.lists(st.one_of(words, words, covers, covers, stubs, taken_back), max_size=24)
+
+
+def cover(first: int, last: int) -> Compacted:
+    return Compacted(kind=CompactionKind.COVER, text="covered", window=20, first=first, last=last)
+
+
+@given(st.one_of(squeezed_logs(), layouts(), layouts()), st.integers(1, 4))
+@example([*[user("and")] * 5, cover(0, 4), cover(3, 5), cover(0, 4)], 1)
+def test_a_view_that_grew_with_the_log_is_the_view_made_at_once(news: News, often: int) -> None:
+    conversation = Conversation()
+    growing = {window: conversation.view(window) for window in (0, 15, 600, 1_500, 4_000)}
+    for number, item in enumerate(news):
+        take(conversation, item)
+        if number % often:
+            continue
+        for window, view in growing.items():
+            view.refresh()
+            fresh = conversation.view(window)
+            assert list(view.units()) == list(fresh.units())
+            places = range(len(fresh.slots))
+            assert [view.decisions(place) for place in places] == [fresh.decisions(place) for place in places]
+
+
+@given(squeezed_logs())
+@example([result("a", is_complete=False), calls("a")])
+def test_the_pending_calls_are_those_without_a_completion(news: News) -> None:
+    conversation = Conversation()
+    for item in news:
+        take(conversation, item)
+        ledger = conversation.ledger
+        assert ledger.pending == {call_id: call for call_id, call in ledger.calls.items() if not call.is_settled}
 
 
 @given(squeezed_logs())

@@ -130,6 +130,7 @@ class Workbench:
                 options=self.settings.options,
                 limits=self.limits,
                 spending=self.spending,
+                history=self.settings.history,
                 watch=lambda context, event: self.watch(context.call_id, event),
             )
 

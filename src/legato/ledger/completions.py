@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.model import CallId, ClosureReason, Json, JsonObject, Media, closure_text
+from legato.model.hashing import digest
 from legato.model.words import Word
 
 
@@ -79,6 +81,16 @@ def completion_text(completion: Completion) -> str:
     if completion.ran_with is not None:
         text = f"[The user changed the arguments; the tool ran with {_as_text(completion.ran_with)}]\n{text}"
     return text
+
+
+def whole_output(completion: Completion) -> str:
+    """The output as the model read it before anything was shortened."""
+    return completion_text(replace(completion, shortened=None, ran_with=None))
+
+
+def output_digest(completion: Completion) -> str:
+    """A short name for this very end of a call: one that came otherwise, or later, has another."""
+    return digest(f"{completion.kind.value} {whole_output(completion)}".encode())
 
 
 def _as_text(value: Json) -> str:

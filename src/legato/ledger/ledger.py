@@ -95,6 +95,8 @@ class Ledger:
         self.calls: dict[CallId, Call] = {}
         self.in_order: list[Call] = []
         """by ordinal: what id projection is computed from"""
+        self.pending: dict[CallId, Call] = {}
+        """those without a completion of their own; nobody has to look through all calls to find them"""
         self.orphans: dict[CallId, Call] = {}
         """results that came without a call, under the name that was minted for them"""
         self.adopted: dict[CallId, CallId] = {}
@@ -166,15 +168,18 @@ class Ledger:
         if block.id in self.calls:
             return  # a replay within its answer
         call = self._new_call(seq, block, ending, imported)
-        self.calls[block.id] = call
+        self.calls[block.id] = self.pending[block.id] = call
         self.in_order.append(call)
         if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
             del self.calls[orphan.id]
+            self.pending.pop(orphan.id, None)
             self.adopted[orphan.id] = block.id
             call.state, call.news = orphan.state, orphan.news
             call.response, call.response_seq, call.dropped = orphan.response, orphan.response_seq, orphan.dropped
             call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
             call.is_odd = orphan.is_odd
+            if call.is_settled:
+                del self.pending[call.id]
 
     def _response(self, seq: int, response: ToolResponse, imported: bool) -> None:
         call_id = response.call_id
@@ -183,7 +188,7 @@ class Ledger:
         if call is None:
             phantom = ToolCall(response.tool_name, {}, response.wire_id, id=call_id, ordinal=response.ordinal)
             call = self._new_call(seq, phantom, None, imported)
-            self.calls[call_id] = self.orphans[call_id] = call
+            self.calls[call_id] = self.orphans[call_id] = self.pending[call_id] = call
             self.in_order.append(call)
         news = infer(response)
         if news is None:
@@ -201,6 +206,8 @@ class Ledger:
         call.news, call.response, call.response_seq = news, response, seq
         call.completion = _completion(call, response, news)
         call.is_odd = response.guessed or bool(call.dropped)
+        if call.is_settled:
+            self.pending.pop(call_id, None)
 
     def closure_reason(self, call: Call) -> ClosureReason:
         """Why `call` has no completion: a function of records alone.

@@ -156,7 +156,8 @@ class CompactionKind(Word):
 class Compacted(_Record, frozen=True, tag="compacted"):
     """What a later render may leave out, for every target whose window is not larger than `window`.
 
-    A clip or a stub names its `call`. A cover names the units whose first records are `first` to `last`.
+    A clip or a stub names its `call`. A cover names the units whose first records are `first` to `last`; if a model was
+    asked for its text, `by` is that route, and `usage` what it used.
     """
 
     kind: CompactionKind
@@ -166,6 +167,8 @@ class Compacted(_Record, frozen=True, tag="compacted"):
     first: int = -1
     last: int = -1
     digest: str = ""
+    by: str = ""
+    usage: Usage | None = None
 
 
 class Restored(_Record, frozen=True, tag="restored"):

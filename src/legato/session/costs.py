@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from legato.model import Capabilities, Record, Usage
-from legato.model.records import StepBegan, StepEnded
+from legato.model.records import Compacted, StepBegan, StepEnded
 
 
 def add(one: Usage, other: Usage) -> Usage:
@@ -50,13 +50,15 @@ class Spending:
             self._count(route, usage, dollars)
 
     def replay(self, log: Iterable[Record], prices: Callable[[str], Capabilities]) -> None:
-        """Count what the steps in `log` used, at today's `prices` of their routes."""
+        """Count what the steps and summaries in `log` used, at today's `prices` of their routes."""
         route = ""
         for record in log:
             if isinstance(record, StepBegan):
                 route = record.target
             elif isinstance(record, StepEnded) and record.usage is not None:
                 self.add(route, record.usage, prices(route))
+            elif isinstance(record, Compacted) and record.usage is not None:
+                self.add(record.by, record.usage, prices(record.by))
 
     def _count(self, route: str, usage: Usage, dollars: float) -> None:
         before, spent = self.by_route.get(route, (Usage(), 0.0))

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, assert_never, cast
 
 from legato.model import Authority, Code, JsonObject, Media, Text, ToolCall
-from legato.session.history_texts import brief, brief_call, described_media, failure_text, whole_output
-from legato.transcript import Completion, CompletionKind, Exchange, Said, Summary, Unit
+from legato.session.history_texts import brief, brief_call, described_media, failure_text
+from legato.transcript import Completion, CompletionKind, Exchange, Said, Summary, Unit, whole_output
 
 PATH_NAMES = ("path", "file_path", "filepath", "file", "filename", "target_file", "notebook_path", "paths", "files")
 COMMAND_NAMES = ("command", "cmd", "commands", "script")

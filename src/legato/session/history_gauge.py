@@ -18,6 +18,7 @@ import msgspec
 from legato.model import Media, MediaKind, Options, Target, ToolSpec
 from legato.request.thinking import will_think
 from legato.request.voices import Voices
+from legato.session.history_texts import has_output
 from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
@@ -221,7 +222,7 @@ class Gauge:
             for completion in unit.completions:
                 output = self._output(completion)
                 tools += output
-                if completion.is_real and completion.shortened is None:
+                if has_output(completion) and completion.shortened is None:
                     loose += max(output - stub, 0.0)
             tools += self.weigh_bytes(_encode([call.arguments for call in unit.calls]))
         return Weighed(slot, slot.revision, unit, before, end, weight, tools, loose)

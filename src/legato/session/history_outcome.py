@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from legato.model.hashing import digest
 from legato.model.records import Compacted, CompactionKind
 from legato.session.history_plan import Draft, Run
-from legato.session.history_texts import whole_output
-from legato.transcript import Exchange, Summary
+from legato.transcript import Exchange, Summary, output_digest
 from legato.wire.contract import End
 
 
@@ -36,7 +34,7 @@ def shortenings(draft: Draft, covers: list[Cover]) -> Iterator[Compacted]:
                     text=short.text,
                     window=draft.gauge.window,
                     call=completion.call_id,
-                    digest=digest(whole_output(completion).encode()),
+                    digest=output_digest(completion),
                 )
 
 

@@ -4,12 +4,13 @@ In:  the weights of a conversation for one target, how firmly each unit stays, a
 Out: a draft: outputs with the text that is left of them, and runs of whole units that a summary will stand for.
 
 A unit is an atom: it is covered whole or not at all. Gentle measures come first: stubs in place of old outputs, then
-covers over what is free, down to the goal. What is otherwise spared is touched only where the limit would be passed.
+covers over what is free. A cover changes the beginning, so everything behind it is read anew whatever its length;
+therefore it goes deeper than stubs have to. What is otherwise spared is touched only where the limit would be passed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 from msgspec.structs import replace
@@ -19,8 +20,8 @@ from legato.model.records import CompactionKind
 from legato.session.history_gauge import Gauge
 from legato.session.history_holds import Hold, holds_of, newest_calls
 from legato.session.history_settings import HistorySettings
-from legato.session.history_texts import clip_text, is_stub, stub_text, whole_output
-from legato.transcript import Completion, Exchange, Summary, Unit
+from legato.session.history_texts import clip_text, has_output, is_stub, stub_text
+from legato.transcript import Completion, Exchange, Summary, Unit, whole_output
 
 LEAST_UNITS = 4
 """units in a run below which a summary is not worth a rewrite, unless the limit forces it"""
@@ -89,9 +90,13 @@ class Draft:
         """Stub the outputs of all but the newest calls."""
         self._shorten(lambda _, call, done: None if done.call_id in self._newest else _stub(call, done))
 
-    def stub_spared(self) -> None:
-        """Stub those of the newest calls too, except in units that are fixed or open."""
-        self._shorten(lambda place, call, done: _stub(call, done) if self._holds[place] <= Hold.SPARED else None)
+    def stub_spared(self, limit: int) -> None:
+        """Stub those of the newest calls too, oldest first, down to `limit`; not in units that are fixed or open."""
+        for place in self.with_calls:
+            if self.total <= limit:
+                return
+            if self._holds[place] is Hold.SPARED:
+                self._shorten(lambda _, call, done: _stub(call, done), places=(place,))
 
     def clip_spared(self) -> None:
         """Clip the outputs of the newest calls, except in units that are fixed or open."""
@@ -117,20 +122,20 @@ class Draft:
         characters = len(text) * tokens // max(self.gauge.count(text), tokens, 1)
         return Short(CompactionKind.CLIP, clip_text(completion, characters))
 
-    def _outputs(self) -> Iterator[tuple[int, ToolCall, Completion]]:
-        """Every real output that is not covered, as it would be now."""
+    def _outputs(self, places: Sequence[int] | None = None) -> Iterator[tuple[int, ToolCall, Completion]]:
+        """Every output that is not covered, as it would be now; or those at `places`."""
         covered = {place for run in self.runs for place in range(run.start, run.stop)}
-        for place in self.with_calls:
+        for place in self.with_calls if places is None else places:
             unit = self.units[place]
             if type(unit) is Exchange and place not in covered:
                 for call, completion in zip(unit.calls, unit.completions, strict=True):
-                    if completion.is_real:
+                    if has_output(completion):
                         yield place, call, completion
 
-    def _shorten(self, shortener: Shortener) -> None:
+    def _shorten(self, shortener: Shortener, *, places: Sequence[int] | None = None) -> None:
         """Put what `shortener` says in place of outputs, where that makes their unit lighter."""
         by_place: dict[int, dict[CallId, Short]] = {}
-        for place, call, completion in self._outputs():
+        for place, call, completion in self._outputs(places):
             short = None if is_stub(completion.shortened) else shortener(place, call, completion)
             if short is not None and _saves(short, completion):
                 by_place.setdefault(place, {})[completion.call_id] = short
@@ -138,7 +143,8 @@ class Draft:
             unit = self.units[place]
             if type(unit) is not Exchange:
                 continue
-            shorter = replace(unit, completions=tuple(_shortened(done, shorts) for done in unit.completions))
+            completions = tuple(_shortened(done, shorts) for done in unit.completions)
+            shorter = Exchange(unit.key, unit.blocks, completions, unit.origin)
             weight, _ = self.gauge.weigh(shorter, self.places[place].before)
             if weight < self._weights[place]:
                 self.units[place], self._weights[place] = shorter, weight
@@ -153,8 +159,8 @@ class Draft:
         for start, stop in self._loose_runs(hold):
             if excess <= 0:
                 return
-            run = self._beginning(start, stop, excess)
-            if run is not None and self._said_in(run) >= least_units:
+            run = self._beginning(start, stop, excess, least_units=least_units)
+            if run is not None:
                 self.runs.append(run)
                 excess -= self._freed(run)
 
@@ -168,24 +174,22 @@ class Draft:
         if len(self._holds) > start:
             yield start, len(self._holds)
 
-    def _beginning(self, start: int, stop: int, excess: int) -> Run | None:
-        """The shortest beginning of a run that frees `excess` when a summary takes its place; else all of it."""
+    def _beginning(self, start: int, stop: int, excess: int, *, least_units: int) -> Run | None:
+        """The shortest beginning of a run that frees `excess` and is worth a summary; else all of it, if that is."""
         slots = self.slots
-        weight = 0.0
+        weight, said = 0.0, 0
         for place in range(start, stop):
             weight += self._weights[place]
+            said += self.units[place] is not None and type(self.units[place]) is not Summary
             is_end = place + 1 == stop
             if not is_end and slots[place + 1].first == slots[place].first:
                 continue  # recorded together: no cut between them
             tokens = self.gauge.tokens(weight)
             cap = min(self.settings.summary_cap, tokens // SUMMARY_SHARE)
-            if is_end or tokens - cap - SUMMARY_MARGIN >= excess:
-                return Run(start, place + 1, cap) if tokens >= LEAST_TOKENS else None
+            is_worth_it = said >= least_units and tokens >= LEAST_TOKENS
+            if is_end or (is_worth_it and tokens - cap - SUMMARY_MARGIN >= excess):
+                return Run(start, place + 1, cap) if is_worth_it else None
         return None
-
-    def _said_in(self, run: Run) -> int:
-        """The units of a run that are no summaries."""
-        return sum(unit is not None and type(unit) is not Summary for unit in self.units[run.start : run.stop])
 
     def said(self, run: Run) -> tuple[Unit, ...]:
         """The units of `run` as they were said, not as they were shortened: the log keeps them whole."""
@@ -193,17 +197,22 @@ class Draft:
         return tuple(unit for slot in self.slots[run.start : run.stop] if (unit := slot.make(ledger)) is not None)
 
 
-def choose(draft: Draft, *, goal: int, limit: int, relief: int) -> None:
-    """Shorten and cover down to `goal`. What is spared is touched only above `limit`, and then down to `relief`."""
+def choose(draft: Draft, *, goal: int, depth: int, limit: int, relief: int, least: int) -> None:
+    """Shorten and cover: down to `goal` if stubs get there, else down to `depth` by covers.
+
+    What is spared is touched only above `limit`: by covers down to `relief`, and so far in any case that `least` is
+    freed, because the next unit would pass the limit again.
+    """
     if draft.total > limit:
+        limit = min(limit, draft.total - least)
         draft.clip_giants()
     draft.stub_old()
     if draft.total > goal:
-        draft.cover(Hold.FREE, goal)
+        draft.cover(Hold.FREE, depth)
     if draft.total > limit:
         draft.clip_spared()
     if draft.total > limit:
-        draft.stub_spared()
+        draft.stub_spared(limit)
     if draft.total > limit:
         draft.cover(Hold.SPARED, relief, least_units=1)
     if draft.total > limit:

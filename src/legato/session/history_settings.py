@@ -1,8 +1,8 @@
 """How much of a conversation is kept for the model, in numbers.
 
 Marks are fractions of the target's window. Compaction begins above the high mark and goes down to the low one, in one
-large step, because every rewrite costs the provider's cache from the first changed unit on. What is above the ceiling
-is not sent.
+large step, because every rewrite costs the provider's cache from the first changed unit on. A summary stands at the
+beginning and costs all of it, so where one is needed the step is larger still. What is above the ceiling is not sent.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     high_mark: float = 0.8
     """above it compaction begins"""
     low_mark: float = 0.5
-    """down to it compaction goes"""
+    """down to it compaction goes; if stubs do not get there, units are covered, down to the cover mark"""
+    cover_mark: float = 0.3
+    """down to it units are covered, and never less far than to the low mark"""
     ceiling: float = 0.95
     """above it nothing is sent; even what is otherwise spared is shortened"""
     min_gain: float = 0.05
@@ -43,6 +45,8 @@ class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
                 f"low_mark {self.low_mark}, high_mark {self.high_mark} and ceiling {self.ceiling} have to grow in this "
                 "order, from above 0 to at most 1"
             )
+        if not 0 <= self.cover_mark <= 1:
+            raise ConfigError(f"cover_mark is {self.cover_mark}; it has to be from 0 to 1")
         if not 0 <= self.min_gain < self.high_mark:
             raise ConfigError(f"min_gain is {self.min_gain}; it has to be at least 0 and below the high mark")
         for name, least in _LEAST.items():

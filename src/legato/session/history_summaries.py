@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from legato.errors import LegatoError
 from legato.model.hashing import digest
-from legato.model.records import Compacted
+from legato.model.records import Compacted, CompactionKind
 from legato.session.history_digest import Digest
 from legato.session.summary import Summariser, SummaryInput
 from legato.transcript import Conversation
@@ -30,7 +29,8 @@ class Summaries:
         """A summary of `text`, of at most its cap by `count`, and the hash of what it was made from."""
         if self._summariser is not None:
             name = digest(f"{self._summariser.name} {text.digest}".encode())
-            summary = self._known.get(name) or _recorded(talk, name) or await self._asked(self._summariser, text)
+            known = self._known.get(name) or _Written.of(talk).get(name)
+            summary = known or await self._asked(self._summariser, text)
             if summary and count(summary) <= text.cap:
                 self._remember(name, summary)
                 return summary, name
@@ -39,8 +39,8 @@ class Summaries:
     async def _asked(self, summariser: Summariser, text: SummaryInput) -> str:
         try:
             return (await summariser.summarise(text)).strip()
-        except LegatoError:
-            return ""  # whatever went wrong there, the conversation goes on with the digest
+        except Exception:  # noqa: BLE001  # it may be anybody's code; the conversation goes on with the digest
+            return ""
 
     def _remember(self, name: str, summary: str) -> None:
         self._known.pop(name, None)
@@ -49,9 +49,19 @@ class Summaries:
             del self._known[next(iter(self._known))]
 
 
-def _recorded(talk: Conversation, name: str) -> str | None:
-    """The text of a compaction that was made from the same input, by the same summariser, before."""
-    for record in reversed(talk.log):
-        if type(record) is Compacted and record.digest == name:
-            return record.text
-    return None
+class _Written:
+    """The summaries that a log holds, by the hash of what they were made from; each record is looked at once."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._read = 0
+
+    @classmethod
+    def of(cls, talk: Conversation) -> dict[str, str]:
+        """The texts of all covers in the log of `talk`, also of those that no longer hold."""
+        written: _Written = talk.attachments.setdefault(cls, cls())
+        for record in talk.log[written._read :]:
+            if type(record) is Compacted and record.kind is CompactionKind.COVER:
+                written._texts[record.digest] = record.text
+        written._read = len(talk.log)
+        return written._texts

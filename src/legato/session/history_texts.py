@@ -3,6 +3,7 @@
     stub   one line: which tool, the arguments in brief, the size of what was there, and how it failed if it did
     clip   the beginning and the end of the output
 
+What a call had put out before it was cancelled is shortened the same way; why it has no result stays in front of it.
 Functions of the call and its completion alone, so that the same output always leaves the same text. Neither ever holds
 the data or the address of a medium.
 """
@@ -13,11 +14,10 @@ from collections import Counter
 from collections.abc import Iterable
 
 import msgspec
-from msgspec.structs import replace
 
-from legato.model import JsonObject, Media, ToolCall
+from legato.model import JsonObject, Media, ToolCall, closure_text, recognise_closure
 from legato.tools.budget import cut
-from legato.transcript import Completion, CompletionKind, completion_text
+from legato.transcript import Completion, CompletionKind, completion_text, whole_output
 
 STUB_MARK = "[Output of "
 
@@ -26,32 +26,48 @@ _ARGUMENTS = 160
 _FAILURE = 200
 
 
+def has_output(completion: Completion) -> bool:
+    """Whether the tool gave anything that could be shortened: a result, an error, or what it put out before its end."""
+    return completion.is_real or bool(_given(completion))
+
+
 def stub_text(call: ToolCall, completion: Completion) -> str:
     """One line in place of the output of `call`."""
-    size = f"{len(whole_output(completion)):,} characters"
+    size = f"{len(_given(completion)):,} characters"
     media = described_media(completion.media)
     failure = f"; failed: {failure_text(completion)}" if completion.kind is CompletionKind.ERROR else ""
     left = f"{size} and {media}" if media else size
-    return f"{STUB_MARK}{brief_call(call)} left out to save room: {left}{failure}]"
+    return _closed(f"{STUB_MARK}{brief_call(call)} left out to save room: {left}{failure}]", completion)
 
 
 def is_stub(text: str | None) -> bool:
     """Whether `text` is a stub of ours."""
-    return text is not None and text.startswith(STUB_MARK)
+    closure = recognise_closure(text) if text is not None else None
+    output = closure.output if closure is not None else text
+    return output is not None and output.startswith(STUB_MARK)
 
 
 def clip_text(completion: Completion, characters: int) -> str:
     """The beginning and the end of the output, about so many characters in all."""
-    text = whole_output(completion)
+    text = _given(completion)
     if len(text) > characters:
         text = cut(text, characters, kept="the log of this session")
     media = described_media(completion.media)
-    return f"{text}\n[{media} left out to save room]".lstrip() if media else text
+    return _closed(f"{text}\n[{media} left out to save room]".lstrip() if media else text, completion)
 
 
-def whole_output(completion: Completion) -> str:
-    """The output as the model read it before anything was shortened."""
-    return completion_text(replace(completion, shortened=None, ran_with=None))
+def _given(completion: Completion) -> str:
+    """What the tool gave: of a call that was closed, what it had put out before."""
+    if completion.reason is None:
+        return whole_output(completion)
+    return completion_text(Completion(completion.call_id, CompletionKind.SUCCESS, completion.result))
+
+
+def _closed(output: str, completion: Completion) -> str:
+    """`output`, behind the reason why the call has no result, if it has none."""
+    if completion.reason is None:
+        return output
+    return closure_text(completion.reason, completion.said, output)
 
 
 def failure_text(completion: Completion) -> str:

@@ -19,7 +19,8 @@ from legato.transcript import Conversation
 def parked_calls(talk: Conversation) -> tuple[ToolCall, ...]:
     """The calls that wait for an answer to a question, and their siblings that wait with them."""
     calls = talk.ledger.calls
-    questions = {call.seq for call in talk.ledger.in_order if call.asked and call.answered is None and _waits(call)}
+    pending = talk.ledger.pending.values()
+    questions = {call.seq for call in pending if call.asked and call.answered is None and _waits(call)}
     if not questions:
         return ()
     return tuple(

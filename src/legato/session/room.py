@@ -1,6 +1,7 @@
 """Room for the next request: when a session asks its tool history, and what it writes down of the answer.
 
-What to leave out is decided by `tool_history`; here it becomes records, and an event for whoever watches the turn.
+What to leave out is decided by `tool_history`; here it becomes records, and an event for whoever watches the turn. What
+a model used that wrote a summary is counted as the session's own spending.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ class Room:
 
     def __init__(self, session: Session) -> None:
         self._session = session
+        self._leaving: Target | None = None
+        """who answers while a switch waits for the end of the turn"""
 
     async def for_step(self, target: Target, turn: Turn, *, overflowed: bool = False) -> bool:
         """Compact the conversation for `target` if it must be; whether anything was done.
@@ -30,6 +33,8 @@ class Room:
         be made to fit: nothing is sent that is known to be too long.
         """
         session = self._session
+        if self._leaving is not None and self._leaving.route != target.route:
+            await self.for_switch(self._leaving, target, turn)
         compaction = await session.history.make_room(
             session.talk,
             target,
@@ -37,6 +42,7 @@ class Room:
             overflowed=overflowed,
             tools=session.tools.specs,
             system=session.system,
+            spent=session.spending.add,
         )
         is_shorter = await self._write(compaction)
         if compaction is not None and is_shorter:
@@ -50,19 +56,35 @@ class Room:
             )
         return is_shorter
 
-    async def for_switch(self, old: Target, new: Target) -> None:
+    def switch_deferred(self, old: Target) -> None:
+        """A switch was asked for while `old` answers; it is asked for the summary that a smaller window will need."""
+        self._leaving = old
+
+    async def for_switch(self, old: Target, new: Target, turn: Turn | None = None) -> None:
         """Before a switch to a smaller window: compact for it, while the old model still answers."""
-        session = self._session
+        session, self._leaving = self._session, None
         compaction = await session.history.make_room_for_switch(
-            session.talk, old, new, estimator=session.estimator, tools=session.tools.specs, system=session.system
+            session.talk,
+            old,
+            new,
+            estimator=session.estimator,
+            tools=session.tools.specs,
+            system=session.system,
+            spent=session.spending.add,
         )
-        await self._write(compaction)
+        if await self._write(compaction) and compaction is not None and turn is not None:
+            turn.show(compaction.event)
 
     async def now(self, target: Target) -> HistoryCompacted | None:
         """Because somebody asked for it: what was done, or None if nothing could be."""
         session = self._session
         compaction = await session.history.compact_now(
-            session.talk, target, estimator=session.estimator, tools=session.tools.specs, system=session.system
+            session.talk,
+            target,
+            estimator=session.estimator,
+            tools=session.tools.specs,
+            system=session.system,
+            spent=session.spending.add,
         )
         return compaction.event if compaction is not None and await self._write(compaction) else None
 

@@ -263,7 +263,9 @@ class Session:
         name = profile.routes[0].name
         target = self.target(profile.routes[0])  # a route that names nothing is refused now
         self.happened(Happening.SWITCH)
-        if not self._is_busy:
+        if self._is_busy:
+            self.room.switch_deferred(self.world.target(self.route))
+        else:
             await self.room.for_switch(self.world.target(self.route), target)
         await self.journal.write(RouteSelected(route=name))
         self.router.select(profile)

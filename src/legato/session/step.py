@@ -111,9 +111,7 @@ class Step:
         session, ledger = self.session, self.session.talk.ledger
         session.router.sending(attempt=attempt)
         open_calls: dict[CallId, ClosureReason] = {
-            call.id: ledger.closure_reason(call)
-            for call in ledger.in_order
-            if not call.is_settled and call.frozen is None
+            call.id: ledger.closure_reason(call) for call in ledger.pending.values() if call.frozen is None
         }
         await session.journal.write(
             StepBegan(

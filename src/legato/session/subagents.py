@@ -16,8 +16,10 @@ from legato.model.records import TurnOutcome
 from legato.routing import Profile, Route
 from legato.session.costs import Spending
 from legato.session.events import Event, Said
+from legato.session.history_settings import HistorySettings
 from legato.session.limits import Limits
 from legato.session.session import Session
+from legato.session.tool_history import ToolHistory
 from legato.session.turn import TurnResult
 from legato.session.world import World
 from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind, ToolOutput
@@ -50,12 +52,14 @@ def task_tool(
     options: Options | None = None,
     limits: Limits | None = None,
     spending: Spending | None = None,
+    history: HistorySettings | None = None,
     timeout: float | None = 1800.0,
     watch: Callable[[ToolContext, Event], None] = lambda _context, _event: None,
 ) -> Tool:
     """The `task` tool. Subagents get `tools` without `task` itself; `watch` sees what they do.
 
-    `spending` is the parent's: what a subagent used is counted there as well.
+    `spending` is the parent's: what a subagent used is counted there as well. `history` says what they keep of a long
+    conversation.
     """
 
     async def run(arguments: JsonObject, context: ToolContext) -> object:
@@ -66,6 +70,7 @@ def task_tool(
             options=options,
             approval=approval,
             limits=limits,
+            history=ToolHistory.in_world(world, history),
             world=world,
         )
         try:

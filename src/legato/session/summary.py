@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Protocol, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -74,15 +74,25 @@ AFTER = (
 )
 
 
+Spent: TypeAlias = Callable[[str, Usage, Capabilities], object]
+"""is told what a request used: the route, the tokens, and the prices that hold there"""
+
+
+def untold(_route: str, _usage: Usage, _prices: Capabilities) -> None:
+    """For whoever does not count what is spent."""
+
+
 class SummaryInput(Struct, frozen=True, dict=True):
     """What is to be summarised: `units` in order, earlier summaries among them, in at most `cap` tokens.
 
-    `route` is whoever answers at present.
+    `route` is whoever answers at present. `spent` is to be told what each request for the summary used, also if nothing
+    comes of it.
     """
 
     units: tuple[Unit, ...]
     cap: int
     route: str = ""
+    spent: Spent = untold
 
     @cached_property
     def digest(self) -> str:
@@ -97,7 +107,7 @@ class SummaryInput(Struct, frozen=True, dict=True):
 
 
 class Summariser(Protocol):
-    """Whoever can summarise. Raises a `LegatoError` if it cannot; then the digest stands in."""
+    """Whoever can summarise. Raises if it cannot; then the digest stands in."""
 
     @property
     def name(self) -> str:
@@ -110,21 +120,11 @@ class Summariser(Protocol):
 
 
 class RouteSummariser:
-    """Asks the model of a route; without a route, whoever answers at present.
+    """Asks the model of a route; without a route, whoever answers at present."""
 
-    `spent` is told what each request used, with the prices that hold there.
-    """
-
-    def __init__(
-        self,
-        world: World,
-        route: str | Route | None,
-        *,
-        spent: Callable[[str, Usage, Capabilities], object] = lambda _route, _usage, _prices: None,
-    ) -> None:
+    def __init__(self, world: World, route: str | Route | None) -> None:
         self._world = world
         self._route = Route(route) if isinstance(route, str) else route
-        self._spent = spent
 
     @property
     def name(self) -> str:
@@ -137,7 +137,7 @@ class RouteSummariser:
         target = self._world.target(route.name)
         answer = await self._ask(target, route, _prompt(text, target), cap=text.cap)
         if answer.usage is not None:
-            self._spent(route.name, answer.usage, target.capabilities)
+            text.spent(route.name, answer.usage, target.capabilities)
         if answer.entry.ending not in (Ending.DONE, None):
             raise BadAnswer(f"the summary by {route.name} is not whole: it ended with {answer.entry.ending}")
         summary = clean_text(answer.text).strip()

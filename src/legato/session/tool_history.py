@@ -8,7 +8,7 @@ threshold, or the request passes the high mark, or a provider said that it is to
 each rewrite costs the provider's cache from the first changed unit on:
 
     stub    outputs of all but the newest calls
-    cover   whole units, oldest first, by a summary, down to the low mark
+    cover   whole units, oldest first, by a summary, where stubs do not reach the low mark
     clip    the newest outputs, and more, only where the ceiling would be passed
 
 How a shortened history is spelled (calls with their outputs, or outputs as text) is the business of the target's
@@ -19,12 +19,12 @@ originals stand there again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import NamedTuple, Self
 
 from msgspec import Struct
 
 from legato.errors import ConfigError
-from legato.model import Target, ToolSpec
+from legato.model import Capabilities, Target, ToolSpec, Usage
 from legato.model.records import Compacted, CompactionKind
 from legato.session.events import HistoryCompacted
 from legato.session.history_gauge import Gauge
@@ -32,7 +32,7 @@ from legato.session.history_outcome import Cover, first_unit, in_words, shorteni
 from legato.session.history_plan import Draft, Run, choose
 from legato.session.history_settings import CURRENT, HistorySettings
 from legato.session.history_summaries import Summaries
-from legato.session.summary import RouteSummariser, Summariser, SummaryInput
+from legato.session.summary import RouteSummariser, Spent, Summariser, SummaryInput, untold
 from legato.session.tokens import Estimator
 from legato.session.world import World
 from legato.transcript import Conversation
@@ -59,7 +59,9 @@ class _Marks(Struct, frozen=True):
     """What one compaction aims at, in tokens."""
 
     goal: int
-    """down to here"""
+    """down to here, if stubs get there"""
+    depth: int
+    """down to here, if units have to be covered"""
     limit: int
     """above it, what is spared goes too"""
     relief: int
@@ -68,6 +70,26 @@ class _Marks(Struct, frozen=True):
     """what has to be freed at least"""
     is_firm: bool = False
     """whether that holds above the limit too, where otherwise every bit helps"""
+
+
+class _Writer(NamedTuple):
+    """Who answers at present, and may be asked for a summary; who is told what that cost."""
+
+    route: str
+    spent: Spent
+
+
+class _Bill:
+    """What one summary used, told on to whoever counts it."""
+
+    def __init__(self, spent: Spent) -> None:
+        self.route = ""
+        self.usage: Usage | None = None
+        self._spent = spent
+
+    def add(self, route: str, usage: Usage, prices: Capabilities) -> None:
+        self.route, self.usage = route, usage
+        self._spent(route, usage, prices)
 
 
 class _Watch:
@@ -120,24 +142,27 @@ class ToolHistory:
         overflowed: bool = False,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        spent: Spent = untold,
     ) -> Compaction | None:
         """What to leave out of the next request to `target`; None if nothing has to be, or nothing worth it can be.
 
-        `overflowed`: the provider found the last request too long. Then a real part of it is freed, or None.
+        `overflowed`: the provider found the last request too long. Then a real part of it is freed, or None. `spent` is
+        told what a model used that was asked for a summary.
         """
         watch = self._watch(talk, target, estimator)
         head = watch.gauge.head_tokens(tools, system)
         if not overflowed:
-            return await self._when_due(watch, head, route=target.route)
+            return await self._when_due(watch, head, writer=_Writer(target.route, spent))
         marks, total = self._marks(target), head + watch.gauge.total
         too_long = _Marks(
             goal=min(marks.goal, round(total * OVERFLOW_GOAL)),
+            depth=min(marks.goal, round(total * OVERFLOW_GOAL)),
             limit=min(marks.limit, round(total * OVERFLOW_LIMIT)),
             relief=min(marks.relief, round(total * OVERFLOW_LIMIT)),
             least=max(round(total * OVERFLOW_LEAST), 1),
             is_firm=True,
         )
-        compaction = await self._compact(watch, too_long, head=head, route=target.route)
+        compaction = await self._compact(watch, too_long, head=head, writer=_Writer(target.route, spent))
         return compaction if compaction is not None and compaction.records else None
 
     async def make_room_for_switch(
@@ -149,6 +174,7 @@ class ToolHistory:
         estimator: Estimator,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        spent: Spent = untold,
     ) -> Compaction | None:
         """What to leave out before a switch to a smaller window, while `old_target` still answers; else None.
 
@@ -158,7 +184,7 @@ class ToolHistory:
             return None
         watch = self._watch(talk, new_target, estimator)
         head = watch.gauge.head_tokens(tools, system)
-        return await self._when_due(watch, head, route=old_target.route)
+        return await self._when_due(watch, head, writer=_Writer(old_target.route, spent))
 
     async def compact_now(
         self,
@@ -168,23 +194,24 @@ class ToolHistory:
         estimator: Estimator,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        spent: Spent = untold,
     ) -> Compaction | None:
         """Shorten everything that is not spared, because somebody asked for it; None if nothing can be."""
         watch = self._watch(talk, target, estimator)
         head = watch.gauge.head_tokens(tools, system)
         marks = self._marks(target)
-        now = _Marks(goal=0, limit=marks.limit, relief=marks.relief, least=1)
-        compaction = await self._compact(watch, now, head=head, route=target.route)
+        now = _Marks(goal=0, depth=0, limit=marks.limit, relief=marks.relief, least=1)
+        compaction = await self._compact(watch, now, head=head, writer=_Writer(target.route, spent))
         return compaction if compaction is not None and compaction.records else None
 
-    async def _when_due(self, watch: _Watch, head: int, *, route: str) -> Compaction | None:
+    async def _when_due(self, watch: _Watch, head: int, *, writer: _Writer) -> Compaction | None:
         gauge, settings = watch.gauge, self.settings
         marks = self._marks(gauge.target)
         total = head + gauge.total
         if total > round(settings.high_mark * gauge.window):
             if watch.quiet_total >= total and total <= marks.limit:
                 return None
-            compaction = await self._compact(watch, marks, head=head, route=route)
+            compaction = await self._compact(watch, marks, head=head, writer=writer)
             if compaction is None:
                 watch.quiet_total = total + max(marks.least // 2, 1)
             return compaction
@@ -192,8 +219,8 @@ class ToolHistory:
         if gauge.tool_tokens <= settings.truncation_threshold or gain < max(marks.least, watch.quiet_gain):
             return None
         # The window itself has room: outputs are stubbed, and nothing is covered.
-        roomy = _Marks(goal=total, limit=marks.limit, relief=marks.relief, least=marks.least)
-        compaction = await self._compact(watch, roomy, head=head, route=route)
+        roomy = _Marks(goal=total, depth=total, limit=marks.limit, relief=marks.relief, least=marks.least)
+        compaction = await self._compact(watch, roomy, head=head, writer=writer)
         if compaction is None:
             watch.quiet_gain = gain + max(marks.least // 2, 1)
         return compaction
@@ -202,6 +229,7 @@ class ToolHistory:
         settings, window = self.settings, target.capabilities.window
         return _Marks(
             goal=round(settings.low_mark * window),
+            depth=round(min(settings.cover_mark, settings.low_mark) * window),
             limit=round(settings.ceiling * window),
             relief=round(settings.high_mark * window),
             least=max(round(settings.min_gain * window), 1),
@@ -217,14 +245,14 @@ class ToolHistory:
 
     # --- what ---------------------------------------------------------------------------------------------------------
 
-    async def _compact(self, watch: _Watch, marks: _Marks, *, head: int, route: str) -> Compaction | None:
+    async def _compact(self, watch: _Watch, marks: _Marks, *, head: int, writer: _Writer) -> Compaction | None:
         """Everything that `marks` ask for, as records; None if that is not worth a rewrite."""
         gauge = watch.gauge
         epoch = gauge.talk.composer.epoch
         before = head + gauge.total
         draft = Draft(gauge, self.settings, head=head)
-        choose(draft, goal=marks.goal, limit=marks.limit, relief=marks.relief)
-        covers = [cover for run in draft.runs if (cover := await self._cover(draft, run, route)) is not None]
+        choose(draft, goal=marks.goal, depth=marks.depth, limit=marks.limit, relief=marks.relief, least=marks.least)
+        covers = [cover for run in draft.runs if (cover := await self._cover(draft, run, writer)) is not None]
         if gauge.talk.composer.epoch != epoch:
             return None  # undone, or compacted by somebody else, while the summary was written
         records = (*shortenings(draft, covers), *(cover.record for cover in covers))
@@ -240,19 +268,27 @@ class ToolHistory:
             records, HistoryCompacted(before=before, after=after, detail=detail, first_unit=first), excess
         )
 
-    async def _cover(self, draft: Draft, run: Run, route: str) -> Cover | None:
+    async def _cover(self, draft: Draft, run: Run, writer: _Writer) -> Cover | None:
         """The record that covers `run`; None if it would cover something else too, or if no summary is shorter."""
         gauge, slots = draft.gauge, draft.slots[run.start : run.stop]
         first, last = min(slot.first for slot in slots), max(slot.last for slot in slots)
         if sum(first <= slot.first and slot.last <= last for slot in draft.slots) != len(slots):
             return None
-        text = SummaryInput(draft.said(run), run.cap, route)
+        bill = _Bill(writer.spent)
+        text = SummaryInput(draft.said(run), run.cap, writer.route, bill.add)
         summary, name = await self._summaries.write(text, gauge.talk, count=gauge.count)
         if gauge.count(summary) > run.cap:
             return None
         return Cover(
             run,
             Compacted(
-                kind=CompactionKind.COVER, text=summary, window=gauge.window, first=first, last=last, digest=name
+                kind=CompactionKind.COVER,
+                text=summary,
+                window=gauge.window,
+                first=first,
+                last=last,
+                digest=name,
+                by=bill.route,
+                usage=bill.usage,
             ),
         )

@@ -11,6 +11,8 @@ from legato.transcript.units import (
     Summary,
     Unit,
     completion_text,
+    output_digest,
+    whole_output,
 )
 from legato.transcript.view import View
 
@@ -24,4 +26,6 @@ __all__ = [
     "Unit",
     "View",
     "completion_text",
+    "output_digest",
+    "whole_output",
 ]

@@ -63,6 +63,8 @@ class Composer:
         self.epoch = 0
         """grows when the order of the slots itself changed: undo, compaction, restoration"""
         self.epoch_cause = PrefixCause.UNDO
+        self.taken_back = 0
+        """the epoch in which something was last taken back (undo, restoration); since then only compactions came"""
         self._slot_of: dict[CallId, Slot] = {}
         self._answers: dict[str, Slot] = {}
 
@@ -74,8 +76,8 @@ class Composer:
             case Started() | Answered():
                 self._touch(record.call, PrefixCause.LATE_RESULT)
             case Opened():
-                for call in self.ledger.in_order:
-                    if call.started is not None and not call.is_settled:
+                for call in self.ledger.pending.values():
+                    if call.started is not None:
                         self._touch(call.id, PrefixCause.LATE_RESULT)
             case Compacted():
                 self.compactions[seq] = record
@@ -83,6 +85,7 @@ class Composer:
             case Restored():
                 self.compactions.pop(record.compaction, None)
                 self._reorder(PrefixCause.COMPACTION)
+                self.taken_back = self.epoch
             case Rewound():
                 self._rewind(log)
             case _:
@@ -218,6 +221,7 @@ class Composer:
             elif type(record) is Restored:
                 self.compactions.pop(record.compaction, None)
         self._reorder(PrefixCause.UNDO)
+        self.taken_back = self.epoch
 
 
 def standing(log: list[Record]) -> Iterator[tuple[int, Record]]:

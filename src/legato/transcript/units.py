@@ -16,7 +16,7 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from legato.errors import RenderError
-from legato.ledger.completions import Completion, CompletionKind, completion_text
+from legato.ledger.completions import Completion, CompletionKind, completion_text, output_digest, whole_output
 from legato.model import Authority, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
 
 SaidBlock: TypeAlias = Text | Media | Code
@@ -94,4 +94,6 @@ __all__ = [
     "Summary",
     "Unit",
     "completion_text",
+    "output_digest",
+    "whole_output",
 ]

@@ -16,7 +16,7 @@ from legato.model import Action, CallId, Decision, Fault, PrefixCause
 from legato.model.records import Compacted, CompactionKind
 from legato.transcript.compose import Composer
 from legato.transcript.slots import Slot, summary_slot
-from legato.transcript.units import Exchange, Unit
+from legato.transcript.units import Completion, Exchange, Unit, output_digest
 
 
 class Change(NamedTuple):
@@ -25,6 +25,18 @@ class Change(NamedTuple):
     place: int
     cause: PrefixCause
     shifts: bool = False
+
+
+class _Short(NamedTuple):
+    """What a clip or a stub puts in place of an output, and the name of the output it was made from."""
+
+    kind: CompactionKind
+    text: str
+    digest: str
+
+    def is_of(self, completion: Completion) -> bool:
+        """Whether it was made from this end of its call; a result that came later is not what was shortened."""
+        return completion.is_real if not self.digest else self.digest == output_digest(completion)
 
 
 class View:
@@ -41,7 +53,11 @@ class View:
         self._cursor = len(composer.touched)
         self._epoch = composer.epoch
         self._index: dict[Slot, int] = {}
-        self._shortened: dict[CallId, tuple[CompactionKind, str]] = {}
+        self._shortened: dict[CallId, _Short] = {}
+        self._covers: list[tuple[int, Compacted]] = []
+        """the covers that hold, without those that lie whole inside a later one"""
+        self._is_tangled = False
+        """whether two of them overlap in part; then their order matters, and one more is not simply put on top"""
         self._variants: dict[Slot, tuple[int, Unit | None]] = {}
         self._summaries: dict[int, Slot] = {}
         self._rebuild()
@@ -50,17 +66,23 @@ class View:
         """Take what the composer has placed or changed since the last time."""
         composer = self._composer
         if composer.epoch != self._epoch:
-            self._epoch = composer.epoch
-            self._rebuild(composer.epoch_cause)
-        for slot in composer.slots[self._taken :]:
-            self._index[slot] = len(self.slots)
-            self.slots.append(slot)
-        self._taken = len(composer.slots)
+            since, self._epoch = self._epoch, composer.epoch
+            # As many compactions came as there were epochs, unless something was taken back meanwhile.
+            added = list(islice(reversed(composer.compactions.items()), composer.epoch - since))[::-1]
+            if composer.taken_back > since or not self._add(added):
+                self._rebuild(composer.epoch_cause)
+        self._take_new()
         for slot in composer.touched[self._cursor :]:
             index = self._index.get(slot)
             if index is not None:
                 self.changes.append(Change(index, slot.cause or PrefixCause.LATE_RESULT))
         self._cursor = len(composer.touched)
+
+    def _take_new(self) -> None:
+        for slot in self._composer.slots[self._taken :]:
+            self._index[slot] = len(self.slots)
+            self.slots.append(slot)
+        self._taken = len(self._composer.slots)
 
     def unit(self, index: int) -> Unit | None:
         """The unit at `index`; None if it has nothing to say."""
@@ -96,7 +118,7 @@ class View:
             return slot.decisions
         shortened = [completion.call_id for completion in unit.completions if completion.shortened is not None]
         return slot.decisions + tuple(
-            Decision(Action.COMPACTED, self._shortened[call][0].value, Fault.RENDERING, calls=(call,))
+            Decision(Action.COMPACTED, self._shortened[call].kind.value, Fault.RENDERING, calls=(call,))
             for call in shortened
         )
 
@@ -108,31 +130,63 @@ class View:
                 yield unit
 
     def _shorten(self, unit: Exchange) -> Exchange:
-        """`unit` with the outputs that a clip or a stub replaces; closures are short already."""
-        if not any(completion.call_id in self._shortened for completion in unit.completions):
-            return unit
+        """`unit` with the outputs that a clip or a stub replaces."""
         completions = tuple(
-            replace(completion, shortened=self._shortened[completion.call_id][1], media=())
-            if completion.is_real and completion.call_id in self._shortened
+            replace(completion, shortened=short.text, media=())
+            if (short := self._shortened.get(completion.call_id)) is not None and short.is_of(completion)
             else completion
             for completion in unit.completions
         )
+        if all(new is old for new, old in zip(completions, unit.completions, strict=True)):
+            return unit
         return replace(unit, completions=completions, is_plain=False)
 
+    # --- laying out ---------------------------------------------------------------------------------------------------
+
     def _rebuild(self, cause: PrefixCause = PrefixCause.COMPACTION) -> None:
-        """Lay out the slots again; the first one that differs from before is a change that shifts."""
+        """Lay out all slots again."""
         before, shortened_before = self.slots, self._shortened
         active = {
             seq: record for seq, record in sorted(self._composer.compactions.items()) if record.window >= self.window
         }
-        self._shortened = {
-            record.call: (record.kind, record.text) for record in active.values() if record.call is not None
-        }
-        slots = list(self._composer.slots)
-        for seq, record in _outermost(active):
-            slots = self._cover(slots, seq, record)
-        self.slots = slots
+        self._shortened = {record.call: _short(record) for record in active.values() if record.call is not None}
+        self._covers = _outermost([], active)
+        self._is_tangled = _are_tangled(self._covers)
+        self.slots = list(self._composer.slots)
+        for seq, record in self._covers:
+            self._cover(seq, record)
         self._taken = len(self._composer.slots)
+        known = shortened_before.keys() | self._shortened.keys()
+        differing = {call for call in known if shortened_before.get(call) != self._shortened.get(call)}
+        self._note_order(before, differing, cause)
+
+    def _add(self, added: list[tuple[int, Compacted]]) -> bool:
+        """Put the newest compactions on top of what is laid out: as much work as the view is long, not the log.
+
+        False if that would not come to what laying out everything again comes to.
+        """
+        active = {seq: record for seq, record in added if record.window >= self.window}
+        covers = _outermost(self._covers, active)
+        if self._is_tangled or _are_tangled(covers):
+            return False
+        before = self.slots[:]
+        self._take_new()
+        self._covers = covers
+        differing: set[CallId] = set()
+        for seq, record in active.items():
+            if record.call is not None:
+                short = _short(record)
+                if self._shortened.get(record.call) != short:
+                    self._shortened[record.call] = short
+                    differing.add(record.call)
+            if record.kind is CompactionKind.COVER:
+                self._cover(seq, record)
+        self._note_order(before, differing, PrefixCause.COMPACTION)
+        return True
+
+    def _note_order(self, before: list[Slot], differing: set[CallId], cause: PrefixCause) -> None:
+        """Note what changed: from the first slot that is another one everything, and before it what is shortened."""
+        slots = self.slots
         self._index = {slot: index for index, slot in enumerate(slots)}
         first = next(
             (index for index, (old, new) in enumerate(zip(before, slots, strict=False)) if old is not new),
@@ -140,39 +194,39 @@ class View:
         )
         if first < len(before):
             self.changes.append(Change(first, cause, shifts=True))
-        if shortened_before != self._shortened:
-            self._variants.clear()
-            self._note_shortened(shortened_before, cause, first)
-
-    def _note_shortened(self, before: dict[CallId, tuple[CompactionKind, str]], cause: PrefixCause, end: int) -> None:
-        differing = {
-            call for call in before.keys() | self._shortened.keys() if before.get(call) != self._shortened.get(call)
-        }
-        for index, slot in enumerate(self.slots[:end]):
+        if not differing:
+            return
+        for index, slot in enumerate(slots):
             unit = slot.make(self._ledger)
             if type(unit) is Exchange and any(c.call_id in differing for c in unit.completions):
-                self.changes.append(Change(index, cause))
+                self._variants.pop(slot, None)
+                if index < first:
+                    self.changes.append(Change(index, cause))
 
-    def _cover(self, slots: list[Slot], seq: int, record: Compacted) -> list[Slot]:
-        """`slots` with a summary in place of those that lie whole inside the record's span, and before the record."""
+    def _cover(self, seq: int, record: Compacted) -> None:
+        """Put a summary in place of the slots that lie whole inside the record's span, and before the record."""
         last = min(record.last, seq - 1)
-        covered = [slot for slot in slots if record.first <= slot.first and slot.last <= last]
+        covered = [slot for slot in self.slots if record.first <= slot.first and slot.last <= last]
         if not covered:
-            return slots
+            return
         summary = self._summaries.get(seq)
         if summary is None:
             summary = self._summaries[seq] = summary_slot(record.text, record.first, last)
             summary.decisions = (Decision(Action.COMPACTED, "cover", Fault.RENDERING),)
         gone = set(covered)
-        place = slots.index(covered[0])
-        result = [slot for slot in slots if slot not in gone]
-        result.insert(place, summary)
-        return result
+        place = self.slots.index(covered[0])
+        self.slots = [slot for slot in self.slots if slot not in gone]
+        self.slots.insert(place, summary)
+        for slot in covered:
+            self._variants.pop(slot, None)
 
 
-def _outermost(active: dict[int, Compacted]) -> list[tuple[int, Compacted]]:
-    """The covers, oldest first, without those that lie whole inside a later one."""
-    covers: list[tuple[int, Compacted]] = []
+def _short(record: Compacted) -> _Short:
+    return _Short(record.kind, record.text, record.digest)
+
+
+def _outermost(covers: list[tuple[int, Compacted]], active: dict[int, Compacted]) -> list[tuple[int, Compacted]]:
+    """`covers` and the newer ones in `active`, oldest first, without those that lie whole inside a later one."""
     for seq, record in active.items():
         if record.kind is CompactionKind.COVER:
             last = min(record.last, seq - 1)
@@ -181,3 +235,16 @@ def _outermost(active: dict[int, Compacted]) -> list[tuple[int, Compacted]]:
             ]
             covers.append((seq, record))
     return covers
+
+
+def _are_tangled(covers: list[tuple[int, Compacted]]) -> bool:
+    """Whether two of `covers` overlap in part: neither lies whole inside the other."""
+    spans = sorted((record.first, -min(record.last, seq - 1)) for seq, record in covers)
+    ends: list[int] = []
+    for first, end in spans:
+        while ends and ends[-1] < first:
+            ends.pop()
+        if ends and ends[-1] < -end:
+            return True
+        ends.append(-end)
+    return False

@@ -3,7 +3,7 @@
 import pytest
 
 from legato.model import Capabilities, Usage
-from legato.model.records import StepBegan, StepEnded
+from legato.model.records import Compacted, CompactionKind, StepBegan, StepEnded
 from legato.session import Limits, Spending
 from legato.session.costs import add, cost
 from legato.session.tokens import BYTES_PER_TOKEN, Estimator
@@ -48,6 +48,21 @@ def test_what_a_subagent_spent_is_included_route_by_route() -> None:
         "b/y": Usage(output=3),
     }
     assert parent.cost == pytest.approx((3 * 3.0 + 3 * 15.0) / 1_000_000)
+
+
+def test_what_summaries_used_is_known_again_from_the_log() -> None:
+    log = [
+        StepBegan(step=1, target="a/x"),
+        Compacted(kind=CompactionKind.COVER, text="t", window=9, first=0, last=1, by="b/y", usage=Usage(input=7)),
+        StepEnded(step=1, usage=Usage(input=10)),
+        Compacted(kind=CompactionKind.STUB, text="t", window=9, call=None),
+    ]
+    spending = Spending()
+    spending.replay(log, lambda _: PRICES)
+    assert {route: usage for route, (usage, _) in spending.by_route.items()} == {
+        "a/x": Usage(input=10),
+        "b/y": Usage(input=7),
+    }
 
 
 def test_spending_is_known_again_from_the_log() -> None:

@@ -7,7 +7,19 @@ from typing import Any
 import anyio
 import pytest
 
-from legato.model import Action, Entry, Media, MediaKind, Record, Target, ToolSpec
+from legato.model import (
+    Action,
+    ClosureReason,
+    Decision,
+    Entry,
+    Media,
+    MediaKind,
+    Record,
+    Target,
+    ToolResponse,
+    ToolSpec,
+    recognise_closure,
+)
 from legato.model.records import (
     Asked,
     Compacted,
@@ -24,7 +36,7 @@ from legato.session.history_gauge import Gauge
 from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import Compaction, ToolHistory
-from legato.transcript import Conversation, Exchange, Said, Summary, Unit, completion_text
+from legato.transcript import Conversation, Exchange, Said, Summary, Unit, View, completion_text
 from legato.wire.contract import Severity
 from legato.wire.phrases import EMBEDDED_RESULT
 
@@ -430,6 +442,74 @@ def test_a_result_that_comes_late_for_a_pinned_call_is_shown() -> None:
     assert next(done for done in late if done.call_id == running.calls[0].id).result == "at last"
 
 
+def test_a_success_that_comes_late_for_a_stubbed_failure_is_shown_and_stubbed_anew() -> None:
+    conversation = talk(*turns(3), calls("flaky"), result("flaky", error="it broke " * 100))
+    add(conversation, *turns(12, tokens=1_500, start=3))
+    failed = conversation.ledger.in_order[3].id
+    asked(conversation)
+    assert "failed: it broke" in completion_of(conversation, failed)
+    conversation.result(failed, "it works " * 100)
+    assert completion_of(conversation, failed) == "it works " * 100
+    assert (Action.COMPACTED.value, "stub") not in [
+        (decision.action.value, decision.reason) for decision in decisions_of(conversation, failed)
+    ]
+    add(conversation, *turns(8, tokens=1_500, start=15))
+    assert kinds(asked(conversation, history=ToolHistory(HistorySettings(max_tool_history_length=2)))) == ["stub"]
+    assert completion_of(conversation, failed).startswith("[Output of ")
+    assert "failed" not in completion_of(conversation, failed)
+
+
+def test_what_a_cancelled_call_had_put_out_is_stubbed_and_the_reason_stays() -> None:
+    closed = ToolResponse(
+        wire_id="long", tool_name="read", result="line\n" * 2_000, reason=ClosureReason.CANCELLED_RUNNING
+    )
+    conversation = talk(*turns(3), calls("long"), tool(closed), *turns(12, tokens=1_500, start=3))
+    cancelled = conversation.ledger.in_order[3].id
+    assert kinds(asked(conversation)) == ["stub"]
+    closure = recognise_closure(completion_of(conversation, cancelled))
+    assert closure is not None
+    assert closure.reason is ClosureReason.CANCELLED_RUNNING
+    assert closure.output is not None
+    assert closure.output.startswith("[Output of ")
+    assert "10,000 characters" in closure.output
+    add(conversation, *turns(8, tokens=1_500, start=15))
+    compaction = asked(conversation, history=ToolHistory(HistorySettings(max_tool_history_length=2)))
+    assert kinds(compaction) == ["stub"]
+    assert compaction is not None
+    assert cancelled not in {record.call for record in compaction.records}  # a stub is not stubbed again
+
+
+def test_what_a_cancelled_call_had_put_out_is_clipped_where_it_fills_the_window() -> None:
+    closed = ToolResponse(wire_id="long", tool_name="read", result="word " * 30_000, reason=ClosureReason.TIMED_OUT)
+    conversation = talk(user("Read it."), calls("long"), tool(closed))
+    compaction = asked(conversation)
+    assert kinds(compaction) == ["clip"]
+    assert compaction is not None
+    assert compaction.excess == 0
+    closure = recognise_closure(completion_of(conversation, conversation.ledger.in_order[0].id))
+    assert closure is not None
+    assert closure.reason is ClosureReason.TIMED_OUT
+    assert closure.output is not None
+    assert "characters are left out here" in closure.output
+
+
+def test_laying_out_a_compaction_costs_what_the_view_is_long_and_not_what_the_log_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    conversation = Conversation()
+    history = ToolHistory()
+    rebuilt: list[int] = []
+    rebuild = View._rebuild
+    monkeypatch.setattr(View, "_rebuild", lambda view, *cause: rebuilt.append(1) or rebuild(view, *cause))
+    rewrites = 0
+    for number in range(150):
+        add(conversation, *turns(1, tokens=400, start=number))
+        rewrites += asked(conversation, history=history) is not None
+    assert rewrites > 4
+    assert len(rebuilt) == 1  # when the view was made
+    assert seen(conversation) == units(Conversation(conversation.log), WINDOW)
+
+
 @pytest.mark.req("REQ-915-027")
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_history_that_somebody_else_cut_in_half_is_compacted_and_stays_valid(route: str) -> None:
@@ -583,6 +663,12 @@ def completion_of(conversation: Conversation, call_id: str) -> str:
         done for unit in seen(conversation) for done in getattr(unit, "completions", ()) if done.call_id == call_id
     ]
     return completion_text(found[0])
+
+
+def decisions_of(conversation: Conversation, call_id: str) -> list[Decision]:
+    view = conversation.view(WINDOW)
+    view.refresh()
+    return [made for place in range(len(view.slots)) for made in view.decisions(place) if call_id in made.calls]
 
 
 def test_nothing_is_written_by_asking() -> None:

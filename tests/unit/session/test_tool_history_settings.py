@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -55,10 +57,21 @@ def test_the_defaults_are_those_that_are_promised() -> None:
         summarization_model=None,
         high_mark=0.8,
         low_mark=0.5,
+        cover_mark=0.3,
         ceiling=0.95,
         min_gain=0.05,
         clip_length=1_000,
     )
+
+
+@pytest.mark.parametrize("page", ["compaction.md", "configuration.md"])
+def test_every_setting_is_documented_with_its_default(page: str) -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / page).read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+?) \|", text, re.MULTILINE))
+    for name in HistorySettings.__struct_fields__:
+        default = getattr(HistorySettings(), name)
+        told = rows[name].removesuffix(" tokens").replace(",", "")
+        assert told in ("unset", "not set") if default is None else float(told) == default
 
 
 @pytest.mark.parametrize("kept", [0, 2, 6])
@@ -66,6 +79,12 @@ def test_max_tool_history_length_is_how_many_of_the_newest_outputs_stay_whole(ke
     conversation = at_work(20, 1_000)
     every = [call.id for call in conversation.ledger.in_order]
     assert stubbed(make_room(conversation, max_tool_history_length=kept)) == every[: 20 - kept]
+
+
+def test_max_tool_history_length_decides_whether_there_is_enough_to_stub_for_a_rewrite() -> None:
+    conversation = at_work(8, 2_000)
+    assert make_room(conversation, max_tool_history_length=6) is None
+    assert len(stubbed(make_room(conversation, max_tool_history_length=2))) == 6
 
 
 def test_truncation_threshold_is_how_many_tokens_of_tool_history_may_stand_before_old_outputs_are_stubbed() -> None:
@@ -97,11 +116,36 @@ def test_high_mark_is_where_compaction_begins() -> None:
     assert kinds(make_room(conversation, high_mark=0.55)) == {"cover"}
 
 
-@pytest.mark.parametrize("low", [0.2, 0.5])
-def test_low_mark_is_how_far_it_goes(low: float) -> None:
+@pytest.mark.parametrize("high", [0.6, 0.8])
+def test_high_mark_is_how_far_it_goes_where_what_is_spared_has_to_be_covered(high: float) -> None:
+    compaction = make_room(at_work(6, 20, talk_tokens=17_000), high_mark=high)
+    assert kinds(compaction) == {"cover"}
+    assert compaction is not None
+    assert compaction.event.before > 0.95 * WINDOW
+    assert (high - 0.18) * WINDOW < compaction.event.after <= high * WINDOW
+
+
+@pytest.mark.parametrize(("low", "measures"), [(0.5, {"stub"}), (0.3, {"stub", "cover"})])
+def test_low_mark_is_how_far_it_goes_and_units_are_covered_only_if_stubs_do_not_get_there(
+    low: float, measures: set[str]
+) -> None:
+    conversation = at_work(60, 800, talk_tokens=500)
+    assert kinds(make_room(conversation, low_mark=low)) == measures
+
+
+@pytest.mark.parametrize("low", [0.2, 0.1])
+def test_a_low_mark_below_the_cover_mark_is_how_far_units_are_covered(low: float) -> None:
     compaction = make_room(at_work(100, 20, talk_tokens=900), low_mark=low)
     assert compaction is not None
     assert (low - 0.03) * WINDOW < compaction.event.after <= low * WINDOW
+
+
+@pytest.mark.parametrize("mark", [0.15, 0.3, 0.45])
+def test_cover_mark_is_how_far_units_are_covered_once_that_has_to_be(mark: float) -> None:
+    compaction = make_room(at_work(100, 20, talk_tokens=900), cover_mark=mark)
+    assert kinds(compaction) == {"cover"}
+    assert compaction is not None
+    assert (mark - 0.03) * WINDOW < compaction.event.after <= mark * WINDOW
 
 
 def test_ceiling_is_where_even_the_newest_outputs_are_shortened() -> None:
@@ -116,10 +160,28 @@ def test_ceiling_is_where_even_the_newest_outputs_are_shortened() -> None:
     assert compaction.excess == 0
 
 
+def test_above_the_ceiling_nothing_is_sent() -> None:
+    conversation = talk(user("word " * 65_000))
+    assert make_room(conversation, ceiling=0.95) is None
+    compaction = make_room(conversation, ceiling=0.85)
+    assert compaction is not None
+    assert 0 < compaction.excess == compaction.event.after - round(0.85 * WINDOW)
+
+
 def test_min_gain_is_what_a_rewrite_has_to_free() -> None:
     conversation = at_work(14, 1_500)
     assert make_room(conversation, min_gain=0.2) is None
     assert kinds(make_room(conversation, min_gain=0.1)) == {"stub"}
+
+
+@pytest.mark.parametrize(("least", "measures"), [(0.01, {"clip"}), (0.2, {"clip", "stub"})])
+def test_min_gain_is_freed_also_where_the_ceiling_forces_it(least: float, measures: set[str]) -> None:
+    conversation = at_work(6, 16_500)
+    compaction = make_room(conversation, min_gain=least, clip_length=14_000)
+    assert kinds(compaction) == measures
+    assert compaction is not None
+    assert compaction.event.before > 0.95 * WINDOW
+    assert compaction.event.before - compaction.event.after >= least * WINDOW
 
 
 @pytest.mark.parametrize("length", [200, 2_000])
@@ -140,6 +202,8 @@ def test_clip_length_is_what_is_left_of_an_output_that_the_ceiling_forces_to_be_
         ({"high_mark": 0.96}, "high_mark"),
         ({"ceiling": 1.2}, "ceiling"),
         ({"low_mark": 0.0}, "low_mark"),
+        ({"cover_mark": -0.1}, "cover_mark"),
+        ({"cover_mark": 1.1}, "cover_mark"),
         ({"min_gain": 0.9}, "min_gain"),
         ({"min_gain": -0.1}, "min_gain"),
         ({"max_tool_history_length": -1}, "max_tool_history_length"),

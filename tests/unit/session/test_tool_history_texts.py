@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legato.model import CallId, Code, Entry, Media, MediaKind, Text, ToolCall
+from legato.model import CallId, ClosureReason, Code, Entry, Media, MediaKind, Text, ToolCall, recognise_closure
+from legato.model.closures import Closure
 from legato.session.history_digest import NOTHING, Digest, read_digest
-from legato.session.history_texts import brief, clip_text, is_stub, stub_text
+from legato.session.history_texts import brief, clip_text, has_output, is_stub, stub_text
 from legato.transcript import Completion, CompletionKind, Summary, Unit
 
 from builders import ai, call, instruction, response, result, talk, tool, units, user
@@ -51,6 +52,22 @@ def test_a_stub_keeps_the_failure() -> None:
 def test_a_stub_counts_media_and_shows_neither_data_nor_address() -> None:
     stub = stub_text(ToolCall("shot"), success("", PICTURE, PICTURE, LINKED))
     assert stub == "[Output of shot() left out to save room: 0 characters and 2 images and 1 document]"
+
+
+def test_of_a_cancelled_call_the_output_so_far_is_stubbed_or_clipped_behind_the_reason() -> None:
+    reason = ClosureReason.CANCELLED_RUNNING
+    cancelled = Completion(CallId("x"), CompletionKind.CANCELLED, "line " * 900, reason=reason, said="stop it")
+    stub, clip = stub_text(ToolCall("run"), cancelled), clip_text(cancelled, 300)
+    expected = "[Output of run() left out to save room: 4,500 characters]"
+    assert recognise_closure(stub) == Closure(reason, "stop it", expected)
+    assert is_stub(stub)
+    clipped = recognise_closure(clip)
+    assert clipped is not None
+    assert (clipped.reason, clipped.said) == (reason, "stop it")
+    assert len(clip) < 800
+    assert not is_stub(clip)
+    assert has_output(cancelled)
+    assert not has_output(Completion(CallId("x"), CompletionKind.CANCELLED, reason=reason))
 
 
 def test_a_stub_is_told_from_an_output() -> None:

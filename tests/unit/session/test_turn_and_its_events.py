@@ -49,7 +49,7 @@ async def test_several_listeners_share_the_events_and_all_of_them_are_released_a
             assert isinstance(event, Notice)
             seen.append(event.text)
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         async with anyio.create_task_group() as group:
             for _ in range(3):
                 group.start_soon(listen)
