@@ -269,6 +269,11 @@ def test_sigterm_ends_the_program_with_its_own_code():
     assert process.returncode in (143, -signal.SIGTERM)
 
 
+def test_the_command_can_be_run_as_a_module() -> None:
+    done = subprocess.run([sys.executable, "-m", "legato", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"legato {legato.__version__}\n"
+
+
 def test_the_program_runs_as_a_process_of_its_own():
     done = run("--version")
 
