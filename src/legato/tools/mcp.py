@@ -33,6 +33,7 @@ from legato.tools.registry import Tool, ToolContext, ToolOutput
 if TYPE_CHECKING:
     from mcp import Client
     from mcp.client import Transport
+    from mcp.client._transport import TransportStreams
     from mcp_types import CallToolResult
     from mcp_types import Tool as RemoteTool
 
@@ -172,7 +173,7 @@ class _Link:
         """Connect, list the tools, stay until it is over. Never raises: a failure is data."""
         with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as stderr:
             try:
-                with anyio.CancelScope(deadline=anyio.current_time() + self._seconds) as scope:
+                with anyio.CancelScope() as scope:
                     await self._serve(stderr, scope)
                 if scope.cancelled_caught:
                     self._fail(f"no answer within {self._seconds:g} s", stderr)
@@ -186,7 +187,8 @@ class _Link:
 
         server = fill_in(self.server, self._environment)
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(Client(await _transport(server, stderr, stack)))
+            transport = _timed(await _transport(server, stderr, stack), scope, self._seconds)
+            client = await stack.enter_async_context(Client(transport))
             self.tools = tuple([_as_tool(server.name, remote, client) for remote in await _list_tools(client)])
             scope.deadline = float("inf")
             self.ready.set()
@@ -196,6 +198,17 @@ class _Link:
         stderr.seek(0)
         said = stderr.read()[-_STDERR_SHOWN:].strip()
         self.failure = f"{why}; it wrote: {said}" if said else why
+
+
+@asynccontextmanager
+async def _timed(transport: Transport, scope: anyio.CancelScope, seconds: float) -> AsyncGenerator[TransportStreams]:
+    """`transport`, and `seconds` from the moment when it is open; then `scope` is cancelled.
+
+    Not before: whoever is cancelled while a program is being started does not know it yet, and leaves it running.
+    """
+    async with transport as streams:
+        scope.deadline = anyio.current_time() + seconds
+        yield streams
 
 
 async def _transport(server: McpServer, stderr: IO[str], stack: AsyncExitStack) -> Transport:

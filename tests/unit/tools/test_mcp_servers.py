@@ -5,16 +5,22 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from anyio.abc import Process
 
 from legato.errors import ConfigError
 from legato.model import Media, MediaKind
 from legato.tools import ToolKind, ToolOutput, run_tool
 from legato.tools.mcp import McpServer, connect_mcp, fill_in, load_mcp_config
-from scheduling import Recorder, call, ok, scheduler, until
+from scheduling import Recorder, call, ok, scheduler
 
 pytestmark = pytest.mark.anyio
+
+PATIENCE = 300.0
+"""seconds that a server may take to answer; on a busy machine an interpreter starts slowly"""
 
 SERVER = '''
 import os
@@ -59,7 +65,9 @@ def environment() -> str:
 
 
 if len(sys.argv) > 1:
-    server.run("streamable-http", host="127.0.0.1", port=int(sys.argv[1]))
+    import uvicorn
+
+    uvicorn.run(server.streamable_http_app(), fd=int(sys.argv[1]), log_level="warning")
 else:
     server.run("stdio")
 '''
@@ -134,7 +142,7 @@ def program(tmp_path: Path) -> Path:
 async def test_the_tools_of_a_started_server_are_tools(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
     server = McpServer("demo", command=sys.executable, args=(str(program),))
-    async with connect_mcp([server]) as connected:
+    async with connect_mcp([server], seconds=PATIENCE) as connected:
         assert connected.failures == {}
         tools = {tool.name: tool for tool in connected.tools}
         assert list(tools) == [
@@ -174,7 +182,7 @@ async def test_servers_that_do_not_work_are_reported_and_leave_the_others_alone(
         McpServer("works", command=sys.executable, args=(str(program),)),
         McpServer("unset", command="x", env={"A": "${NOT_SET_ANYWHERE}"}),
     ]
-    async with connect_mcp(servers) as connected:
+    async with connect_mcp(servers, seconds=PATIENCE) as connected:
         assert {tool.name.split("__")[1] for tool in connected.tools} == {"works"}
     assert list(connected.failures) == ["absent", "dies", "unset"]
     assert "No such file" in connected.failures["absent"]
@@ -189,29 +197,42 @@ async def test_a_server_that_says_nothing_is_given_up() -> None:
     assert connected.failures == {"silent": "no answer within 0.5 s"}
 
 
+async def test_the_time_of_a_server_begins_when_it_has_been_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mcp")
+    start, started = anyio.open_process, list[Process]()
+
+    async def start_slowly(*command: Any, **options: Any) -> Process:
+        started.append(await start(*command, **options))
+        await anyio.sleep(0.2)  # whoever gives up now does not know yet what there is to end
+        return started[0]
+
+    monkeypatch.setattr(anyio, "open_process", start_slowly)
+    silent = McpServer("silent", command=sys.executable, args=("-c", "import sys; sys.stdin.read()"))
+    async with connect_mcp([silent], seconds=0.05) as connected:
+        assert connected.tools == ()
+    assert connected.failures == {"silent": "no answer within 0.05 s"}
+    assert [process.returncode is None for process in started] == [False]
+
+
 @pytest.fixture
 def port(program: Path) -> Iterator[int]:
-    """The port on which the same server listens for HTTP."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        number = probe.getsockname()[1]
-    with subprocess.Popen([sys.executable, str(program), str(number)], stderr=subprocess.DEVNULL) as process:
-        yield number
-        process.kill()
+    """The port on which the same server listens for HTTP.
+
+    It is handed a socket that listens already: nobody else can take the port, and whoever comes early waits in line.
+    """
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = [sys.executable, str(program), str(listener.fileno())]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL, pass_fds=[listener.fileno()]) as process:
+            yield listener.getsockname()[1]
+            process.kill()
 
 
 async def test_a_server_can_be_reached_by_url(port: int) -> None:
-    await until(lambda: _answers(port))
-    async with connect_mcp([McpServer("web", url=f"http://127.0.0.1:{port}/mcp")]) as connected:
+    web = McpServer("web", url=f"http://127.0.0.1:{port}/mcp")
+    async with connect_mcp([web], seconds=PATIENCE) as connected:
         assert connected.failures == {}
         add = next(tool for tool in connected.tools if tool.name == "mcp__web__add")
         assert await run_tool(add, {"a": 20, "b": 22}) == ToolOutput("42")
-
-
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(0.2)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 async def test_without_the_package_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:

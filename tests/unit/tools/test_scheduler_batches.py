@@ -40,7 +40,7 @@ async def test_five_calls_overlap_behind_a_barrier() -> None:
         arrived += 1
         if arrived == 5:
             everybody.set()
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             await everybody.wait()
         return "met"
 
@@ -52,7 +52,7 @@ async def test_five_calls_overlap_behind_a_barrier() -> None:
 async def test_blocking_functions_overlap_too() -> None:
     import threading
 
-    barrier = threading.Barrier(5, timeout=10)
+    barrier = threading.Barrier(5, timeout=60)
 
     @tool(kind=ToolKind.READ)
     def meet() -> str:

@@ -126,7 +126,7 @@ async def test_a_blocking_function_that_never_looks_up_is_left_behind_in_its_thr
     @tool(kind=ToolKind.READ)
     def block() -> str:
         began.set()
-        let_go.wait(10)
+        let_go.wait(60)
         return "late"
 
     runner = scheduler([block], notes=notes, grace=0.01)
@@ -146,7 +146,7 @@ async def test_a_blocking_function_that_looks_up_can_end_well_within_the_grace_p
     @tool(kind=ToolKind.READ)
     def careful(context: ToolContext) -> str:
         began.set()
-        return "stopped in order" if context.cancelled.wait(10) else "never told"
+        return "stopped in order" if context.cancelled.wait(60) else "never told"
 
     runner = scheduler([careful])
     async with anyio.create_task_group() as group:

@@ -15,10 +15,11 @@ import codecs
 import os
 import signal
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+import anyio
 from msgspec import Struct
 
 from legato.tools.registry import ToolContext
@@ -51,15 +52,7 @@ async def run_program(
     output = OutputTail(limit, context.progress)
     read_end, write_end = os.pipe()
     try:
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=folder,
-            env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=write_end,
-            stderr=write_end,
-            start_new_session=True,
-        )
+        process, interruption = await _start(command, folder=folder, environment=environment, output=write_end)
     except BaseException:
         os.close(read_end)
         raise
@@ -68,6 +61,8 @@ async def run_program(
     reading = asyncio.create_task(_read(read_end, output))
     timed_out = False
     try:
+        if interruption is not None:
+            raise interruption
         try:
             async with asyncio.timeout(seconds):
                 await process.wait()
@@ -80,18 +75,49 @@ async def run_program(
         raise
     finally:
         _signal_group(process.pid, signal.SIGKILL)  # also what the program left in the background
-        await _drain(reading)
+        await _insist(process.wait)
+        await _insist(lambda: _drain(reading))
         context.partial = output.text
     return Finished(output.text, -signal.SIGKILL if process.returncode is None else process.returncode, timed_out)
 
 
+async def _start(
+    command: Sequence[str], *, folder: Path, environment: Mapping[str, str], output: int
+) -> tuple[asyncio.subprocess.Process, asyncio.CancelledError | None]:
+    """The program as it begins, and the cancellation that came meanwhile.
+
+    A cancellation waits until the program is known: by then it may run already, and whoever does not know it can
+    neither end its group nor read what it wrote.
+    """
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_exec(
+            *command,
+            cwd=folder,
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    )
+    interruption: asyncio.CancelledError | None = None
+    with anyio.CancelScope(shield=True):
+        while not starting.done():
+            try:
+                await asyncio.wait([starting])
+            except asyncio.CancelledError as error:
+                interruption = error
+    return starting.result(), interruption
+
+
 async def _end_politely(process: asyncio.subprocess.Process) -> None:
     _signal_group(process.pid, signal.SIGTERM)
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_KILL_AFTER):
-            await process.wait()
-    _signal_group(process.pid, signal.SIGKILL)
-    await process.wait()
+    with anyio.CancelScope(shield=True):  # a cancelled scope would cancel this as well, again and again
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_KILL_AFTER):
+                await process.wait()
+        _signal_group(process.pid, signal.SIGKILL)
+        await process.wait()
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:
@@ -117,6 +143,17 @@ async def _drain(reading: asyncio.Task[None]) -> None:
     if not reading.done():
         reading.cancel()
         await asyncio.wait([reading])
+
+
+async def _insist(wait: Callable[[], Awaitable[object]]) -> None:
+    """Wait for what is near, whoever is in a hurry: a loop that closes before would leave the program unwaited for."""
+    with anyio.CancelScope(shield=True):
+        while True:
+            try:
+                await wait()
+            except asyncio.CancelledError:
+                continue  # of a run that is cancelled already, or whose result is here and stays real
+            return
 
 
 class OutputTail:
