@@ -59,10 +59,8 @@ bench: $(READY) ## Measure speed and memory
 bench-peers: $(READY) ## Measure other libraries on the same work, each in its own environment
 	$(BIN)/python scripts/bench_peers.py $(ARGS)
 
-fuzz: $(READY) ## Run the properties on many more examples, for FUZZ_SECONDS (600)
+fuzz: $(READY) ## Run properties and campaigns on many more examples, for FUZZ_SECONDS (600), then long sessions and kills
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
-	LEGATO_KILLS=300 $(BIN)/python -m pytest tests/scenarios/test_store_survives_kills.py
-	LEGATO_KILLS=60 $(BIN)/python -m pytest tests/scenarios/test_session_survives_kills.py
 
 packages: $(READY) ## Build the wheel and the sdist, and try them in clean environments on every Python that is here
 	$(BIN)/python scripts/try_packages.py

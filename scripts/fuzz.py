@@ -1,10 +1,15 @@
-"""Run the properties for a given time, on examples never tried before.
+"""Run the properties and the campaigns for a given time, on examples never tried before, and say what was tried.
 
-Rounds of pytest follow one another, each with a fresh seed and twice the examples of the one before, so that every
-property is tried early and the time left goes into depth. The first failure ends the run.
+The time is shared evenly between the folders. In each, rounds of pytest follow one another, each with a fresh seed and
+twice the examples of the one before, so that everything is tried early and the time left goes into depth. Afterwards
+come sessions of thousands of turns, and processes that are killed, as often as asked for. The first failure ends the
+run.
 
 When time is up the running round is interrupted. It may be shrinking a failure at that moment; Hypothesis keeps what it
 found in its database, so one last short round replays the database, and no finding is lost to the clock.
+
+At the end stands what was tried: examples that ran and held, counted by the tests themselves (tests/tally.py), also in
+a round that was interrupted.
 """
 
 import argparse
@@ -13,17 +18,30 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 FOLDERS = ("tests/properties", "tests/fuzz")
-FIRST_EXAMPLES = 250
+FIRST_EXAMPLES = 100
 MOST_EXAMPLES = 64_000
 GRACE = 30.0  # seconds for an interrupted round to end by itself
 
+LONG_SESSIONS = "tests/scenarios/test_long_session.py"
+STORE_KILLS = "tests/scenarios/test_store_survives_kills.py"
+SESSION_KILLS = "tests/scenarios/test_session_survives_kills.py"
+
+# Names under which the tests count; an example of these files is a log.
+LOGS = ("test_transcript_properties", "test_render_properties", "test_compaction_properties")
+BAD_DAYS = "test_campaign::test_a_bad_day_breaks_nothing"
+FIRST, RETRIED = "first attempts on bad days", "retries on bad days"
+RESERVE = 10  # retries that each of these days may begin with; after that, one for five requests
+
 
 def run_pytest(
-    folders: list[str], *, environment: dict[str, str], options: list[str], seconds: float | None
+    folders: Iterable[str], *, environment: dict[str, str], options: Iterable[str] = (), seconds: float | None = None
 ) -> int | None:
     """pytest's exit status, or None if it had to be interrupted after `seconds`."""
     command = [sys.executable, "-m", "pytest", "--exitfirst", "--quiet", *options, *folders]
@@ -49,12 +67,89 @@ def stop(process: subprocess.Popen[bytes]) -> None:
             continue
 
 
+def fuzz(folder: str, *, seconds: float, workers: int, seed: int, tally: str) -> int:
+    """Try `folder` for `seconds`; the exit status of the first round that failed, or 0."""
+    deadline = time.monotonic() + seconds
+    examples = FIRST_EXAMPLES
+    while (left := deadline - time.monotonic()) > 0:
+        say(f"{folder}: seed {seed}, {examples} examples of each, {left:.0f} s left")
+        status = run_pytest(
+            [folder],
+            environment={
+                "LEGATO_HYPOTHESIS_PROFILE": "fuzz",
+                "LEGATO_HYPOTHESIS_EXAMPLES": str(examples),
+                "LEGATO_TALLY": tally,
+            },
+            options=["-n", str(workers), f"--hypothesis-seed={seed}"],
+            seconds=left,
+        )
+        if status is None:
+            break
+        if status:
+            say(f"failed; repeat with --seed {seed} {folder}")
+            return status
+        seed += 1
+        examples = min(examples * 2, MOST_EXAMPLES)
+    say(f"{folder}: time is up, replaying what Hypothesis remembers")
+    replayed = run_pytest(
+        [folder],
+        environment={"LEGATO_HYPOTHESIS_PROFILE": "replay", "LEGATO_TALLY": os.devnull},
+        options=["-n", str(workers)],
+    )
+    return 1 if replayed is None else replayed
+
+
+def run_longer(test: str, variable: str, number: int, *, tally: str) -> int:
+    """Run `test` with `number` where its environment `variable` says how much it does; pytest's exit status."""
+    if not number:
+        return 0
+    say(f"{test}: {variable}={number}")
+    return run_pytest([test], environment={variable: str(number), "LEGATO_TALLY": tally}) or 0
+
+
+def say(text: str) -> None:
+    """A line about the run."""
+    print(f"fuzz: {text}", flush=True)
+
+
+def read_tally(path: str) -> Counter[str]:
+    """What was counted in the file at `path`; nothing if it does not exist."""
+    counted: Counter[str] = Counter()
+    if Path(path).exists():
+        for line in Path(path).read_text(encoding="utf-8").splitlines():
+            number, _, name = line.partition(" ")
+            counted[name] += int(number)
+    return counted
+
+
+def summary(counted: Counter[str]) -> list[str]:
+    """What was tried, in lines: first what the campaigns are for, then property by property."""
+    tests = {name: number for name, number in counted.items() if "::" in name}
+    logs = sum(number for name, number in tests.items() if name.partition("::")[0] in LOGS)
+    days = tests.get(BAD_DAYS, 0)
+    first = counted[FIRST]
+    retried = counted[RETRIED]
+    others = {name: number for name, number in counted.items() if name not in tests and name not in (FIRST, RETRIED)}
+    lines = [
+        (logs, "generated logs through the properties of transcripts, requests and compaction"),
+        (sum(tests.values()) - logs - days, "examples of all other properties"),
+        (days, "seeds: bad days with random faults, cancellations and switches"),
+        (first, "requests on them, not counting retries"),
+        (retried, f"retries, of {0.2 * first + RESERVE * days:,.0f} that the budget allows"),
+        *((number, name) for name, number in (*sorted(others.items()), *sorted(tests.items()))),
+    ]
+    return [f"{number:>12,} {name}" for number, name in lines]
+
+
 def main() -> int:
     """Fuzz until the time is up or something fails; say which with the exit status."""
-    parser = argparse.ArgumentParser(description="Run the property tests for a given time.")
+    parser = argparse.ArgumentParser(description="Run the property tests and the campaigns for a given time.")
     parser.add_argument("--seconds", type=float, default=600.0, help="how long (%(default)s)")
     parser.add_argument("--workers", type=int, default=2, help="processes that test side by side (%(default)s)")
     parser.add_argument("--seed", type=int, default=None, help="start from this seed instead of a random one")
+    parser.add_argument("--turns", type=int, default=2_000, help="turns of the long sessions (%(default)s)")
+    parser.add_argument("--store-kills", type=int, default=300, help="writers to kill afterwards (%(default)s)")
+    parser.add_argument("--session-kills", type=int, default=60, help="sessions to kill afterwards (%(default)s)")
     parser.add_argument("folders", nargs="*", help=f"where the tests are ({', '.join(FOLDERS)})")
     options = parser.parse_args()
 
@@ -62,30 +157,19 @@ def main() -> int:
     if not folders:
         parser.error(f"there is nothing to fuzz: neither of {', '.join(FOLDERS)} exists")
 
-    deadline = time.monotonic() + options.seconds
     seed = options.seed if options.seed is not None else random.randrange(2**32)
-    examples = FIRST_EXAMPLES
-    while (left := deadline - time.monotonic()) > 0:
-        print(f"fuzz: seed {seed}, {examples} examples for each property, {left:.0f} s left", flush=True)
-        status = run_pytest(
-            folders,
-            environment={"LEGATO_HYPOTHESIS_PROFILE": "fuzz", "LEGATO_HYPOTHESIS_EXAMPLES": str(examples)},
-            options=["-n", str(options.workers), f"--hypothesis-seed={seed}"],
-            seconds=left,
-        )
-        if status is None:
-            break
-        if status:
-            print(f"fuzz: failed; repeat with --seed {seed}", file=sys.stderr)
-            return status
-        seed += 1
-        examples = min(examples * 2, MOST_EXAMPLES)
-
-    print("fuzz: time is up, replaying what Hypothesis remembers", flush=True)
-    status = run_pytest(
-        folders, environment={"LEGATO_HYPOTHESIS_PROFILE": "replay"}, options=["-n", str(options.workers)], seconds=None
-    )
-    return 1 if status is None else status
+    with tempfile.TemporaryDirectory() as place:
+        tally = str(Path(place) / "tally")
+        status = 0
+        for folder in folders:
+            share = options.seconds / len(folders)
+            status = status or fuzz(folder, seconds=share, workers=options.workers, seed=seed, tally=tally)
+        status = status or run_longer(LONG_SESSIONS, "LEGATO_TURNS", options.turns, tally=tally)
+        status = status or run_longer(STORE_KILLS, "LEGATO_KILLS", options.store_kills, tally=tally)
+        status = status or run_longer(SESSION_KILLS, "LEGATO_KILLS", options.session_kills, tally=tally)
+        say(f"{'nothing failed' if status == 0 else 'FAILED'}; what ran and held:")
+        print("\n".join(summary(read_tally(tally))), flush=True)
+    return status
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""What every test run shares: how hard Hypothesis tries, and which tests need permission.
+"""What every test run shares: how hard Hypothesis tries, what of it is counted, and which tests need permission.
 
 LEGATO_HYPOTHESIS_PROFILE chooses among
-    default  forty examples; the same ones on every run where CI is set
+    default  forty examples, the same ones on every run: a change is judged by what it changes, not by luck
     fuzz     as many as LEGATO_HYPOTHESIS_EXAMPLES says, different on every run (`make fuzz`)
     replay   only what failed before, from Hypothesis's own database
 
@@ -9,14 +9,21 @@ A test that states its own `max_examples` keeps it under every profile, so `make
 """
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tally import count_runs
+
+# Tests talk to this machine alone, and no proxy of whoever runs them leads there.
+for _name in ("NO_PROXY", "no_proxy"):
+    os.environ[_name] = ",".join(filter(None, [os.environ.get(_name), "127.0.0.1", "localhost"]))
+
 # Time limits per example say more about the machine than about the code.
 _COMMON = settings(deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow])
 
-settings.register_profile("default", _COMMON, max_examples=40, derandomize=bool(os.environ.get("CI")))
+settings.register_profile("default", _COMMON, max_examples=40, derandomize=True)
 settings.register_profile(
     "fuzz",
     _COMMON,
@@ -29,10 +36,23 @@ settings.load_profile(os.environ.get("LEGATO_HYPOTHESIS_PROFILE", "default"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what would talk to a real provider, unless the person running the tests asked for it."""
+    """Count the examples of properties; skip what would talk to a real provider, unless somebody asked for it."""
+    _count_examples(items)
     if os.environ.get("LEGATO_LIVE") == "1":
         return
     unasked = pytest.mark.skip(reason="talks to a real provider; set LEGATO_LIVE=1")
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(unasked)
+
+
+def _count_examples(items: list[pytest.Item]) -> None:
+    """Let every run of a property's body be counted, under the name of its file and its own."""
+    # Hypothesis leaves the body there for plugins to wrap. One function may be many tests, and is wrapped once.
+    bodies: dict[int, Any] = {}
+    for item in items:
+        handle = getattr(getattr(item, "obj", None), "hypothesis", None)
+        if handle is not None and id(handle) not in bodies:
+            bodies[id(handle)] = handle
+            name = getattr(item, "originalname", item.name)
+            handle.inner_test = count_runs(handle.inner_test, f"{item.path.stem}::{name}")

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from legato.errors import OurFault, ProtocolRefused, ProviderError
 from legato.model import JsonObject, Options, Record, ThinkingSwitch, ToolResponse, ToolSpec
-from legato.model.records import Recorded, StepBegan
+from legato.model.records import Recorded, StepBegan, TurnEnded
 from legato.request import render
 from legato.routing import Policy, Profile, RetryBudget, Route
 from legato.session import Limits, Session, State
@@ -31,6 +31,7 @@ from legato.tools import Tool, ToolContext, ToolKind
 from legato.transcript import Conversation
 from legato.wire.contract import Severity
 from session_support import PATH, Time, session, told, world
+from tally import count
 
 from builders import ROUTES
 
@@ -196,6 +197,10 @@ def _check(run: Run) -> None:
     first = sum(step.attempt == 1 for step in steps)
     assert len(run.requests) <= len(steps)
     assert len(steps) - first <= 0.2 * first + CAPACITY, "retries stay within their budget"
+    count("first attempts on bad days", first)
+    count("retries on bad days", len(steps) - first)
+    count("turns that ended, on bad days", sum(isinstance(record, TurnEnded) for record in run.talk.log))
+    count("real results of tools, none lost, on bad days", sum(run.returned.values()))
     for name in ROUTES:
         request = render(run.talk, name)
         assert [found for found in request.check() if found.severity is Severity.REFUSED] == []

@@ -30,7 +30,8 @@ from legato.tools import Approval, Mode
 from legato.wire.contract import Severity
 from session_support import CLAUDE, GPT, Library, Workshop, session, told
 from session_worker import surroundings, work_tool
-from store_places import PostgresServer
+from store_places import own_server
+from tally import count
 
 from builders import ROUTES
 
@@ -54,6 +55,7 @@ def _work_and_die(place: str, session_id: str, ran: Path) -> list[str]:
     lines += process.stdout.read().splitlines(keepends=True)
     process.wait()
     process.stdout.close()
+    count("kills of a process in the middle of a session")
     return [line.strip() for line in lines if line.endswith("\n")]
 
 
@@ -154,13 +156,13 @@ def test_a_writer_whose_session_was_taken_over_fails_cleanly_and_interleaves_not
 
 
 def test_a_turn_over_a_server_that_dies_finishes_or_fails_cleanly_and_loses_nothing() -> None:
-    server = PostgresServer()
+    server = own_server()
 
     async def scenario() -> None:
         shop = Workshop()
         shop.release("c")
         async with (
-            PostgresStore(server.url, patience=60.0) as store,
+            PostgresStore(server.url, patience=300.0) as store,
             session(CLAUDE, tools=[shop.hold], store=store) as talk,
         ):
             turn = talk.send("use hold_file on a")
@@ -168,22 +170,24 @@ def test_a_turn_over_a_server_that_dies_finishes_or_fails_cleanly_and_loses_noth
             await anyio.to_thread.run_sync(server.kill)
             shop.release("a")
             await anyio.to_thread.run_sync(server.restart)
-            with anyio.fail_after(90):
+            with anyio.fail_after(400):
                 assert (await turn).outcome is TurnOutcome.DONE
             assert talk.id is not None
             assert list(talk.talk.log) == list(await store.read(talk.id))
         async with (
-            PostgresStore(server.url, patience=0.1) as store,
+            PostgresStore(server.url, patience=300.0) as store,
             session(GPT, tools=[shop.hold], store=store, session_id=talk.id) as talk,
         ):
             turn = talk.send("use hold_file on b")
             await shop.until(lambda: "b" in shop.running)
             await anyio.to_thread.run_sync(server.kill)
+            store._patience = 0.1  # only while it is away: a busy machine takes longer for what works
             shop.release("b")
             with anyio.fail_after(90), pytest.raises(StoreUnavailable):
                 await turn
             acknowledged = list(talk.talk.log)
             await anyio.to_thread.run_sync(server.restart)
+            store._patience = 300.0
             assert talk.id is not None
             assert list(await store.read(talk.id))[: len(acknowledged)] == acknowledged
             assert (await talk.send("use hold_file on c")).outcome is TurnOutcome.DONE

@@ -19,8 +19,9 @@ import pytest
 from legato.errors import StoreUnavailable
 from legato.store.conformance import say
 from legato.store.postgres import PostgresStore
-from store_places import PostgresServer, postgres_url
+from store_places import Server, own_server, postgres_url
 from store_writer import numbered, reach
+from tally import count
 
 KILLS = int(os.environ.get("LEGATO_KILLS", "15"))
 WRITER = Path(__file__).parents[1] / "store_writer.py"
@@ -42,6 +43,7 @@ def _write_and_die(place: str, session: str) -> int:
     rest = process.stdout.read().splitlines(keepends=True)
     process.wait()
     process.stdout.close()
+    count("kills of a process that writes to a store")
     return max([told, *(int(line.split()[1]) for line in rest if line.endswith("\n"))])
 
 
@@ -75,15 +77,15 @@ def test_every_acknowledged_record_survives_the_death_of_its_writer(backend: str
 
 
 @pytest.fixture(scope="module")
-def mortal_server() -> Iterator[PostgresServer]:
-    server = PostgresServer()
+def mortal_server() -> Iterator[Server]:
+    server = own_server()
     yield server
     server.stop()
 
 
-def test_records_survive_the_death_of_the_server_and_the_store_reconnects(mortal_server: PostgresServer) -> None:
+def test_records_survive_the_death_of_the_server_and_the_store_reconnects(mortal_server: Server) -> None:
     async def scenario() -> None:
-        store = PostgresStore(mortal_server.url, patience=60.0)
+        store = PostgresStore(mortal_server.url, patience=300.0)
         session = await store.create()
         lease = await store.open(session, holder="a patient writer")
         progress = anyio.Event()
@@ -100,9 +102,10 @@ def test_records_survive_the_death_of_the_server_and_the_store_reconnects(mortal
             for _ in range(1 + KILLS // 50):
                 await anyio.sleep(random.uniform(0.02, 0.2))
                 await anyio.to_thread.run_sync(mortal_server.kill)
+                count("kills of a server that keeps a store")
                 told, progress = length, anyio.Event()
                 await anyio.to_thread.run_sync(mortal_server.restart)
-                with anyio.fail_after(60):
+                with anyio.fail_after(400):
                     await progress.wait()
                 assert length > told
             done = True
@@ -113,17 +116,19 @@ def test_records_survive_the_death_of_the_server_and_the_store_reconnects(mortal
     anyio.run(scenario)
 
 
-def test_a_server_that_stays_away_is_an_error_that_says_so_and_nothing_is_lost(mortal_server: PostgresServer) -> None:
+def test_a_server_that_stays_away_is_an_error_that_says_so_and_nothing_is_lost(mortal_server: Server) -> None:
     async def scenario() -> None:
-        store = PostgresStore(mortal_server.url, patience=0.1)
+        store = PostgresStore(mortal_server.url, patience=300.0)
         session = await store.create(records=[say("zero")])
         lease = await store.open(session, holder="x")
         await anyio.to_thread.run_sync(mortal_server.kill)
+        store._patience = 0.1  # only while it is away: a busy machine takes longer for what works
         for attempt in (lambda: store.append(lease, 1, [say("one")]), lambda: store.read(session)):
             with pytest.raises(StoreUnavailable) as caught:
                 await attempt()
             assert "see that the server runs" in caught.value.message
         await anyio.to_thread.run_sync(mortal_server.restart)
+        store._patience = 300.0
         assert await store.append(lease, 1, [say("one")]) == 2
         assert await store.read(session) == [say("zero"), say("one")]
         await store.close()
