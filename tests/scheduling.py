@@ -19,7 +19,7 @@ ANYTHING: JsonObject = {"type": "object", "properties": {"path": {"type": "strin
 
 async def until(is_so: Callable[[], object]) -> None:
     """Wait for something that no event tells of: another thread, another process, the inside of the scheduler."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not is_so():  # noqa: ASYNC110
             await anyio.sleep(0.001)
 
@@ -86,7 +86,7 @@ class Stage:
         self.gates.setdefault(key, anyio.Event()).set()
 
     async def until(self, is_so: Callable[[], bool]) -> None:
-        with anyio.fail_after(10):
+        with anyio.fail_after(60):
             while not is_so():
                 self.changed = anyio.Event()
                 await self.changed.wait()
@@ -128,7 +128,7 @@ def scheduler(
     heard = notes if notes is not None else []
     terms.setdefault("budget", OutputBudget())
     return ToolScheduler(
-        ToolBox(tools), approval=approval or Approval(Mode.NEVER), noted=heard.append, **{"grace": 5.0, **terms}
+        ToolBox(tools), approval=approval or Approval(Mode.NEVER), noted=heard.append, **{"grace": 60.0, **terms}
     )
 
 

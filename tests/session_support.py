@@ -128,7 +128,7 @@ def session(route: Any = CLAUDE, *, tools: Iterable[Tool] = (), **settings: Any)
 
 async def until(is_so: Callable[[], object]) -> None:
     """Let others run until something is so that no event tells of."""
-    with anyio.fail_after(20):
+    with anyio.fail_after(60):
         while not is_so():  # noqa: ASYNC110
             await anyio.sleep(0.001)
 
@@ -167,7 +167,7 @@ class Workshop:
             self._gates.setdefault(path, anyio.Event()).set()
 
     async def until(self, is_so: Callable[[], object]) -> None:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while not is_so():
                 self.changed = anyio.Event()
                 await self.changed.wait()

@@ -27,7 +27,7 @@ def _compete(place: str, session: str, writers: int) -> list[list[str]]:
         )
         for number in range(writers)
     ]
-    outcomes = [process.communicate(timeout=120) for process in processes]
+    outcomes = [process.communicate(timeout=600) for process in processes]
     assert [errors for _, errors in outcomes] == [""] * writers
     return [output.splitlines() for output, _ in outcomes]
 
@@ -76,7 +76,7 @@ def test_a_full_disk_leaves_the_session_readable_and_the_error_clear(tmp_path: P
         check=False,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert run.stderr == ""
     *stored, refused, read, again = run.stdout.splitlines()

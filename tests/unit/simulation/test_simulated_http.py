@@ -50,7 +50,7 @@ async def read(stream: SocketStream) -> tuple[int, dict[str, str], bytes]:
 
 
 async def closes(stream: SocketStream) -> bool:
-    with anyio.fail_after(30):
+    with anyio.fail_after(60):
         try:
             while True:
                 await stream.receive()

@@ -28,7 +28,7 @@ class _Place:
         self.path = folder / "a.db"
         self.url = postgres_url() if self.is_postgres else ""
 
-    def store(self, lease_seconds: float = 60.0) -> Store:
+    def store(self, lease_seconds: float = 3600.0) -> Store:
         if self.is_postgres:
             return PostgresStore(self.url, lease_seconds=lease_seconds)
         return SqliteStore(self.path, lease_seconds=lease_seconds)
@@ -42,7 +42,7 @@ class _Place:
             with psycopg.connect(self.url, autocommit=True) as connection:
                 cursor = connection.execute(statement)  # pyright: ignore[reportArgumentType, reportCallIssue]
                 return cursor.fetchall() if cursor.description else []
-        with closing(sqlite3.connect(self.path, isolation_level=None, timeout=20)) as connection:
+        with closing(sqlite3.connect(self.path, isolation_level=None, timeout=60)) as connection:
             return connection.execute(statement).fetchall()
 
     @property
@@ -62,7 +62,7 @@ def test_an_idle_writer_keeps_its_lease_alive(place: _Place) -> None:
         await store.open(session, holder="x")
         (first,) = await place.sql(f"SELECT expires FROM SESSIONS WHERE id = '{session}'")
         later = first
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             while later == first:
                 await anyio.sleep(0.05)
                 (later,) = await place.sql(f"SELECT expires FROM SESSIONS WHERE id = '{session}'")
@@ -144,7 +144,7 @@ def test_a_store_without_leases_leaves_the_disk_alone(tmp_path: Path) -> None:
         async with SqliteStore(tmp_path / "a.db", lease_seconds=0.02, connect=tracing) as store:
             session = await store.create()
             lease = await store.open(session, holder="x")
-            with anyio.fail_after(20):
+            with anyio.fail_after(60):
                 await anyio.to_thread.run_sync(renewed.wait)
             await store.release(lease)
             statements.clear()

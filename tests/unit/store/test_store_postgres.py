@@ -205,11 +205,11 @@ def test_what_somebody_else_wrote_is_not_taken_for_a_lost_acknowledgement() -> N
 
 
 def test_a_server_that_is_not_there_is_named_without_the_password() -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.raises(StoreUnavailable) as caught:
-        anyio.run(PostgresStore(f"postgresql://ada:secret@127.0.0.1:{port}/engine").connect)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and does not listen
+        port = taken.getsockname()[1]
+        with pytest.raises(StoreUnavailable) as caught:
+            anyio.run(PostgresStore(f"postgresql://ada:secret@127.0.0.1:{port}/engine").connect)
     assert "engine on 127.0.0.1" in caught.value.message
     assert "secret" not in caught.value.message
 

@@ -70,19 +70,20 @@ class Loopback:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                length = next(
-                    int(line[16:]) for line in head.lower().splitlines() if line.startswith("content-length:")
-                )
-                self.heads.append(head)
-                self.bodies.append(await reader.readexactly(length))
-                await self.answer(reader, writer)
-                if writer.is_closing():
-                    break
-        self._hung_up.set()
-        writer.close()
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self._answer_all(reader, writer)
+        finally:  # also when a test ends before this side has seen the end
+            self._hung_up.set()
+            writer.close()
+
+    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not writer.is_closing():
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            length = next(int(line[16:]) for line in head.lower().splitlines() if line.startswith("content-length:"))
+            self.heads.append(head)
+            self.bodies.append(await reader.readexactly(length))
+            await self.answer(reader, writer)
 
 
 @contextlib.asynccontextmanager
