@@ -48,17 +48,11 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it is the text of a tool that succeeded, with nothing to add, leave out or replace."""
-        text = self.result
-        return (
-            self.kind is _SUCCESS
-            and type(text) is str
-            and bool(text)
-            and not text.isspace()
-            and not self.media
-            and self.shortened is None
-            and self.ran_with is None
-        )
+        """Whether it comes to a text and nothing else, so that there is nothing to decide about how it is printed."""
+        if self.media:
+            return False
+        text = completion_text(self)
+        return bool(text) and not text.isspace()
 
     @property
     def is_error(self) -> bool:

@@ -6,8 +6,6 @@ URL. Encoders never ask for a model's name: they look at capabilities.
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from msgspec import Struct
 
 from legato.model.entries import Origin
@@ -160,6 +158,8 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 def normal_endpoint(url: str) -> str:
     """`url` without what does not matter: case of scheme and host, default port, trailing slash."""
+    from urllib.parse import urlsplit  # whoever renders for a target that no answer came from needs none of it
+
     parts = urlsplit(url.strip())
     if not parts.netloc:
         return url.strip().rstrip("/").lower()

@@ -9,11 +9,9 @@ other capabilities. What is wrong in it is an error that names the place.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -132,6 +130,9 @@ class Catalogue:
 @cache
 def default_catalogue() -> Catalogue:
     """The packaged catalogue."""
+    import tomllib  # whoever brings targets of their own never reads the file
+    from pathlib import Path
+
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     file = _read(tomllib.loads(text), "the packaged catalogue")
     return Catalogue(file.providers, file.families)

@@ -35,8 +35,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
     `is_plain` says that there is nothing to decide about it: text, then calls, nothing native in them, and for each
-    call the text of a tool that succeeded. Nearly all exchanges are such, and a dialect need not look at each block
-    again to know.
+    call a text. Nearly all exchanges are such, and a dialect need not look at each block again to know.
     """
 
     key: int

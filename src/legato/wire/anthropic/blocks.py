@@ -27,6 +27,8 @@ from legato.wire.anthropic.media import media_block
 from legato.wire.contract import Voice
 from legato.wire.phrases import EMPTY_RESULT, MEDIA_CAPTION, MEDIA_FOLLOWS, media_omitted
 
+_SUCCESS = CompletionKind.SUCCESS
+
 
 class Aside(NamedTuple):
     """What printing results yields beside them: media that follow after all results, and decisions."""
@@ -74,6 +76,16 @@ def hosted_blocks(block: HostedTool, *, may_wait: bool, may_end: bool) -> list[J
     return blocks
 
 
+def plain_result(wire_id: str, completion: Completion) -> JsonObject:
+    """The end of a call that comes to a text."""
+    text = completion.result
+    if type(text) is not str or completion.kind is not _SUCCESS or completion.ran_with is not None:
+        text = completion_text(completion)
+    if completion.kind is _SUCCESS:
+        return {"type": "tool_result", "tool_use_id": wire_id, "content": text}
+    return {"type": "tool_result", "tool_use_id": wire_id, "content": text, "is_error": True}
+
+
 def result_block(call: ToolCall, completion: Completion, voice: Voice, aside: Aside) -> JsonObject:
     """The end of a call. Media stand inside it where the target looks for them there, else they follow."""
     capabilities = voice.target.capabilities
@@ -81,7 +93,7 @@ def result_block(call: ToolCall, completion: Completion, voice: Voice, aside: As
     inside: list[JsonObject] = []
     if completion.media:
         text, inside = _print_media(call, completion, text, capabilities, aside)
-    failed = completion.kind is not CompletionKind.SUCCESS
+    failed = completion.kind is not _SUCCESS
     if (not text or text.isspace()) and not inside and (failed or not capabilities.empty_text):
         text = EMPTY_RESULT
         detail = "the result is empty"

@@ -14,7 +14,7 @@ from typing import assert_never
 from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
 from legato.transcript.units import Exchange, Said, Unit, completion_text
 from legato.wire.anthropic.answer import PrintedAnswer, continues_answers
-from legato.wire.anthropic.blocks import Aside, omission, result_block, text_block
+from legato.wire.anthropic.blocks import Aside, omission, plain_result, result_block, text_block
 from legato.wire.anthropic.media import media_block
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.phrases import (
@@ -135,7 +135,7 @@ def _plain_groups(unit: Exchange, voice: Voice) -> tuple[Group, Group] | None:
                 return None
             wire_id = ids[block.id]
             answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
-            results.append({"type": "tool_result", "tool_use_id": wire_id, "content": next(completions).result})
+            results.append(plain_result(wire_id, next(completions)))
         elif type(block) is Text:
             answer.append({"type": "text", "text": block.text})
     return Group("assistant", tuple(answer)), Group("user", tuple(results))
