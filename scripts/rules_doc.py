@@ -11,12 +11,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from legato.wire.anthropic.rules import RULES as ANTHROPIC
+from legato.wire.anthropic.rules.catalogue import RULES as ANTHROPIC
 from legato.wire.contract import Rule
-from legato.wire.gemini.rules import RULES as GEMINI
-from legato.wire.openai_chat.rules import RULES as OPENAI_CHAT
-from legato.wire.openai_responses.rules import RULES as OPENAI_RESPONSES
-from legato.wire.vercel.rules import RULES as VERCEL
+from legato.wire.gemini.rules.catalogue import RULES as GEMINI
+from legato.wire.openai_chat.rules.catalogue import RULES as OPENAI_CHAT
+from legato.wire.openai_responses.rules.catalogue import RULES as OPENAI_RESPONSES
+from legato.wire.vercel.rules.catalogue import RULES as VERCEL
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "rules.md"
 

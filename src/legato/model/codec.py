@@ -8,6 +8,7 @@ never dropped: see docs/decisions.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 import msgspec
 
@@ -19,8 +20,16 @@ FORMAT = "legato-log"
 VERSION = 1
 
 _encoder = msgspec.json.Encoder()
-_record_decoder = msgspec.json.Decoder(Record)
-_entry_decoder = msgspec.json.Decoder(Entry)
+
+
+@cache
+def _record_decoder() -> msgspec.json.Decoder[Record]:
+    return msgspec.json.Decoder(Record)  # made when the first record is read: it takes a while
+
+
+@cache
+def _entry_decoder() -> msgspec.json.Decoder[Entry]:
+    return msgspec.json.Decoder(Entry)
 
 
 def encode_record(record: Record) -> bytes:
@@ -31,7 +40,7 @@ def encode_record(record: Record) -> bytes:
 def decode_record(data: bytes | memoryview) -> Record:
     """The record in `data`; raises `CodecError` that names what is unknown or damaged."""
     try:
-        return _record_decoder.decode(data)
+        return _record_decoder().decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise _refusal("record", error) from None
 
@@ -44,7 +53,7 @@ def encode_entry(entry: Entry) -> bytes:
 def decode_entry(data: bytes) -> Entry:
     """The entry in `data`; raises `CodecError` that names what is unknown or damaged."""
     try:
-        return _entry_decoder.decode(data)
+        return _entry_decoder().decode(data)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise _refusal("entry", error) from None
 

@@ -240,13 +240,13 @@ class DialectParts(Struct, frozen=True, kw_only=True):
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""
-        violations: list[Violation] = self._rules().check(body, target)
+        violations: list[Violation] = self._part("rules").check(body, target)
         return violations
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules as documentation."""
-        return self._rules().RULES
+        return self._part("rules.catalogue").RULES
 
-    def _rules(self) -> Any:
-        return import_module(f"legato.wire.{self.name.value}.rules")
+    def _part(self, name: str) -> Any:
+        return import_module(f"legato.wire.{self.name.value}.{name}")

@@ -14,12 +14,11 @@ import re
 
 from legato.model import Json, JsonObject, Target
 from legato.wire.anthropic.rules.blocks import is_blank
-from legato.wire.anthropic.rules.catalogue import RULES
 from legato.wire.anthropic.rules.turns import Mode, TurnJudge
 from legato.wire.contract import Violation
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _MAX_MARKS = 4

@@ -14,12 +14,11 @@ import re
 
 from legato.model import Json, JsonObject, Target
 from legato.wire.contract import Violation
-from legato.wire.gemini.rules.catalogue import RULES
 from legato.wire.gemini.rules.pairing import OrderJudge
 from legato.wire.gemini.rules.parts import PartJudge, pick
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 

@@ -15,12 +15,11 @@ from __future__ import annotations
 from legato.model import JsonObject, Target
 from legato.wire.contract import Violation
 from legato.wire.judging import Findings, examine_json, is_list
-from legato.wire.openai_chat.rules.catalogue import RULES
 from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
 from legato.wire.openai_chat.rules.messages import MessageJudge
 from legato.wire.openai_chat.rules.profiles import profile_of
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
 
 def check(body: JsonObject, target: Target) -> list[Violation]:

@@ -17,10 +17,9 @@ import re
 from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.contract import Violation
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
-from legato.wire.openai_responses.rules.catalogue import RULES
 from legato.wire.openai_responses.rules.items import ItemJudge
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _STATE = ("previous_response_id", "conversation")

@@ -12,10 +12,9 @@ from __future__ import annotations
 from legato.model import JsonObject, Target
 from legato.wire.contract import Violation
 from legato.wire.judging import Findings, examine_json, is_list
-from legato.wire.vercel.rules.catalogue import RULES
 from legato.wire.vercel.rules.messages import MessageJudge
 
-__all__ = ["RULES", "check"]
+__all__ = ["check"]
 
 
 def check(body: JsonObject, target: Target) -> list[Violation]:
