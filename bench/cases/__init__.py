@@ -9,6 +9,7 @@ from bench.figures import Outcome, Scale
 
 CASES: dict[str, Callable[[Scale], Outcome]] = {
     "cold": rendering.cold,
+    "stages": rendering.stages,
     "sizes": rendering.sizes,
     "steady": rendering.steady,
     "sessions": sessions.sessions,

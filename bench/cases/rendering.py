@@ -9,9 +9,13 @@ import orjson
 from bench import plain, workload
 from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
 from bench.measure import Sample, Samples, interleave, sample, timed
-from legato.model import Entry, Target
+from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
-from legato.transcript import Conversation
+from legato.request.assembly import Assembly
+from legato.request.voices import Voices
+from legato.transcript import Conversation, Unit
+from legato.wire.contract import End, Spelled
+from legato.wire.dialects import dialect_parts
 
 ROUTES = (
     "anthropic/claude-sonnet-4-5",
@@ -69,6 +73,71 @@ def _cold_samples(size: int, rounds: int) -> Samples:
         },
         rounds,
     )
+
+
+def stages(scale: Scale) -> Outcome:
+    """Where the time of a first render goes, and what a render costs that has nothing new to print."""
+    target = resolve(workload.TARGET)
+    news = workload.entries(scale.large)
+    around = (target.model, workload.SYSTEM, workload.TOOLS)
+    entries = workload.recorded(news).entries
+    made = workload.recorded(news)
+    request(made, target)
+    taken = interleave(
+        {
+            "all": fresh(news, lambda talk: request(talk, target).body),
+            PLAIN: timed(lambda: plain.body_of_entries(entries, *around)),
+            "ids": fresh(news, lambda talk: Voices.of(talk).ids(target)),
+            "units": fresh(news, _units),
+            "spelling": sample(lambda given: given.spell_all(), lambda: _Printing(workload.recorded(news), target)),
+            "assembly": sample(lambda given: given.assemble_all(), lambda: _Printing(workload.recorded(news), target)),
+            "nothing new": timed(lambda: [request(made, target) for _ in range(scale.rounds)]),
+        },
+        scale.rounds,
+    )
+    each = {name: taken.median(name) / len(workload.turns(scale.large)) * 1e6 for name in taken.seconds}
+    figures = [
+        Figure(
+            f"a first render: {name}",
+            taken.ratio(name, "all"),
+            against="all of it",
+            detail=f"{each[name]:.2f} µs / {each['all']:.2f} µs for each turn",
+        )
+        for name in ("ids", "units", "spelling", "assembly", PLAIN)
+    ]
+    figures.append(Figure("a render with nothing new", taken.median("nothing new") / scale.rounds * 1e6, "µs"))
+    return Outcome(figures)
+
+
+def _units(talk: Conversation) -> list[Unit]:
+    view = talk.view()
+    view.refresh()
+    return list(view.units())
+
+
+class _Printing:
+    """The two last stages of a first render, each after what comes before it."""
+
+    def __init__(self, talk: Conversation, target: Target) -> None:
+        self._units = _units(talk)
+        self._voice = Voices.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)[1].voice
+        self._parts = dialect_parts(target.dialect)
+        self._spelled = self.spell_all()
+
+    def spell_all(self) -> list[Spelled]:
+        """Every unit as the dialect prints it."""
+        end, spelled = End.START, list[Spelled]()
+        for unit in self._units:
+            spelled.append(self._parts.spell(unit, end, self._voice, True))
+            end = spelled[-1].end
+        return spelled
+
+    def assemble_all(self) -> Assembly:
+        """Everything printed, as messages."""
+        assembly = Assembly(self._parts.blocks_field)
+        for spelled in self._spelled:
+            assembly.append(spelled.groups)
+        return assembly
 
 
 def sizes(scale: Scale) -> Outcome:
