@@ -811,6 +811,19 @@ async def test_a_question_that_was_open_is_asked_again_and_the_verdict_resumes_t
     assert transport.refusals == []
 
 
+async def test_a_tool_that_begins_is_shown_with_the_arguments_that_the_user_gave_it() -> None:
+    class Person:
+        async def ask(self, question: Question) -> Ruling:
+            return Ruling(question.call, question.digest, arguments={"path": "b"})
+
+    shop = Workshop()
+    shop.release("b")
+    async with session(tools=[_asking(shop)], approval=Approval(Mode.ASK, approver=Person())) as talk:
+        seen = [event async for event in talk.send("use hold_file on a")]
+    assert shop.began == ["b"]
+    assert [event.arguments for event in seen if isinstance(event, shown.ToolBegan)] == [{"path": "b"}]
+
+
 async def test_a_message_instead_of_a_verdict_skips_the_calls_that_wait() -> None:
     shelf: Shelf = {}
     shop, transport = Workshop(), simulated()

@@ -63,7 +63,7 @@ class CallsMade(_Event, frozen=True, tag="calls"):
 
 
 class ToolBegan(_Event, frozen=True, tag="tool-began"):
-    """A tool starts to run."""
+    """A tool starts to run; `arguments` are those it runs with, the user's where the user edited them."""
 
     call: CallId
     name: str

@@ -41,7 +41,9 @@ class SessionKeeper:
     async def started(self, call: ToolCall, digest: str) -> None:
         """The tool is about to run."""
         await self._journal.write(Started(call=call.id, digest=digest))
-        self._show(ToolBegan(call=call.id, name=call.name, arguments=call.arguments))
+        answered = self._journal.talk.ledger.calls[call.id].answered
+        edited = answered.arguments if answered is not None and answered.verdict is Verdict.ALLOWED else None
+        self._show(ToolBegan(call=call.id, name=call.name, arguments=call.arguments if edited is None else edited))
 
     async def settle(self, response: ToolResponse) -> None:
         """Commit how a call ended."""
