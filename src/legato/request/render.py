@@ -70,7 +70,7 @@ def render(
         head_json=head_json,
         tail=end.groups,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
-        prefix_change=voices.prefix_change(fingerprint, spelling, change, head_json),
+        prefix_change=voices.prefix_change(fingerprint, spelling, change, head),
         marks=_cache_marks(spelling, cached) if options.cache and cached else (),
     )
     spelling.cached_end = cached

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from legato.model import (
     IdScheme,
+    JsonObject,
     NameRule,
     Origin,
     PrefixCause,
@@ -21,7 +22,7 @@ from legato.model import (
 from legato.request.report import PrefixChange
 from legato.request.spelling import Spelling
 from legato.transcript.conversation import Conversation
-from legato.wire.contract import Voice
+from legato.wire.contract import Head, Voice
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 
@@ -43,7 +44,7 @@ class _Newest(NamedTuple):
 
     fingerprint: Fingerprint
     spelling: Spelling
-    head: bytes
+    head: Head
 
 
 class Voices:
@@ -112,7 +113,7 @@ class Voices:
         return Spelling(self._talk, voice, policy)
 
     def prefix_change(
-        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: bytes
+        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: Head
     ) -> PrefixChange | None:
         """Why the newest request does not extend the one before it to the same target; None if it does.
 
@@ -127,7 +128,7 @@ class Voices:
         if before.spelling is not spelling:
             first = spelling.first_difference(before.spelling)
             change = None if first is None else PrefixChange(_cause(before.fingerprint, fingerprint), first)
-        if change is None and before.head != head:
+        if change is None and before.head is not head and _print_of(before.head) != _print_of(head):
             return PrefixChange(PrefixCause.ENVELOPE, -1)
         return change
 
@@ -136,6 +137,10 @@ class Voices:
         while held > MAX_BYTES_HELD and len(self._spellings) > 1:
             oldest = next(iter(self._spellings))
             held -= self._spellings.pop(oldest).assembly.bytes_held
+
+
+def _print_of(head: Head) -> tuple[JsonObject, tuple[JsonObject, ...]]:
+    return head.fields, head.first
 
 
 def _cause(before: Fingerprint, now: Fingerprint) -> PrefixCause:

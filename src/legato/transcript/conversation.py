@@ -74,7 +74,7 @@ class Conversation:
     @property
     def instructions(self) -> str:
         """The system messages that the conversation began with."""
-        return "\n\n".join(self.composer.instructions)
+        return "\n\n".join(text for text in self.composer.instructions if text.strip())
 
     def view(self, window: int = 0) -> View:
         """The units as a target with `window` sees them; 0 applies every compaction that stands."""

@@ -267,10 +267,19 @@ def test_a_change_in_the_prefix_names_its_cause_and_the_first_unit(
     assert render(conversation, "openai/gpt-4o").prefix_change == PrefixChange(cause, unit)
 
 
-def test_another_system_prompt_is_a_change_of_the_envelope() -> None:
+@pytest.mark.parametrize("route", ROUTES)
+def test_another_system_prompt_is_a_change_of_the_envelope(route: str) -> None:
     conversation = talk(user("a"))
-    render(conversation, CLAUDE)
-    assert render(conversation, CLAUDE, system="new").prefix_change == PrefixChange(PrefixCause.ENVELOPE, -1)
+    render(conversation, route)
+    assert render(conversation, route, system="new").prefix_change == PrefixChange(PrefixCause.ENVELOPE, -1)
+    assert render(conversation, route, system="new").prefix_change is None
+
+
+def test_a_blank_instruction_at_the_beginning_says_nothing() -> None:
+    conversation = talk(instruction("be kind"))
+    before = render(conversation, "openai/gpt-4o").body
+    conversation.instruct(" ")
+    assert render(conversation, "openai/gpt-4o").body == before
 
 
 def test_a_compaction_holds_for_small_windows_and_a_larger_target_sees_the_truth() -> None:
