@@ -682,3 +682,11 @@ def test_the_official_types_hold_a_whole_body_and_no_rule_is_broken() -> None:
     accepted_by_anthropic(body)
     assert [v for v in DIALECT.check(body, target) if v.rule != "anthropic/id-habit"] == []
     assert [d.reason for d in decisions] == ["bridge", "tail"]
+
+
+def test_a_thought_is_not_shown_to_a_model_that_never_thinks_and_may_continue_the_answer() -> None:
+    target = claude(prefill=True)
+    answer = Exchange(0, (Thinking("hm", native={"signature": "sig"}), Text("It is")), origin=target.origin())
+    body, decisions = assemble(DIALECT, [Said(0, (Text("hi"),)), answer], voice_for(target))
+    assert body["messages"][-1] == {"role": "assistant", "content": [{"type": "text", "text": "It is"}]}
+    assert [decision.reason for decision in decisions] == ["foreign-thinking"]

@@ -143,9 +143,10 @@ class PrintedAnswer:
         voice = self._voice
         if not self._keep_thinking:
             return self._decide(Action.DROPPED, "thinking-policy")
-        if self._home and (printed := thinking_block(block)) is not None:
+        is_own = self._home and not continues_answers(voice.target)  # a model that never thinks did not think this
+        if is_own and (printed := thinking_block(block)) is not None:
             return printed
-        reason = "unsigned-thinking" if self._home else "foreign-thinking"
+        reason = "unsigned-thinking" if is_own else "foreign-thinking"
         if voice.foreign is Foreign.TEXT and block.text.strip():
             self._decide(Action.CONVERTED, reason)
             return text_block(block.text)
