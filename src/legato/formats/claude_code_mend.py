@@ -116,6 +116,7 @@ class _Carrier:
     def _new_record(self, step: Step, before: JsonObject | None) -> JsonObject:
         neighbour = before or {}
         blocks = [self._block(item) for item in step.items]
+        blocks += [{"type": "text", "text": quotation(response)} for response in step.words]
         record: JsonObject = {"parentUuid": None} if "parentUuid" in neighbour else {}
         record |= {name: neighbour[name] for name in _ENVELOPE if name in neighbour}
         record |= {"type": "user", "message": {"role": "user", "content": blocks}}

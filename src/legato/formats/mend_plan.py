@@ -46,13 +46,14 @@ class Taking:
 class Step:
     """One record in the new order.
 
-    `record` is the index of a kept or moved record, -1 for a new one that `items` are put into. Numbers count the calls
-    or the responses of a record in their order.
+    `record` is the index of a kept or moved record, or -1 for a new one: `items` are put into it, then `words`, results
+    whose calls nobody knows. Numbers count the calls or the responses of a record in their order.
     """
 
     record: int = -1
     is_moved: bool = False
     items: list[Closing | Taking] = field(default_factory=list["Closing | Taking"])
+    words: list[ToolResponse] = field(default_factory=list[ToolResponse])
     dropped_calls: set[int] = field(default_factory=set[int])
     dropped_results: set[int] = field(default_factory=set[int])
     quoted: dict[int, ToolResponse] = field(default_factory=dict[int, ToolResponse])
@@ -131,6 +132,10 @@ class _Planner:
         self.ledger = ledger
         self.result = Plan()
         self.pending: dict[CallId, Call] = {}
+        self.words: list[ToolResponse] = []
+        """what can only be told when the answer that goes on here has all its results"""
+        self.ends = {record.group: record.index for record in records if record.group is not None}
+        """the last record of each answer"""
         self.taken: set[tuple[int, int]] = set()
         self.moved: set[int] = set()
         self.custom = {call.id for record in records for call in record.calls if call.kind == "custom"}
@@ -180,7 +185,8 @@ class _Planner:
                 group = record.group
             step = Step(record.index)
             self._calls(record, step)
-            here = self._results(record, step)
+            goes_on = group is not None and self.ends[group] > record.index
+            here = self._results(record, step, goes_on=goes_on)
             missing = self.pending.keys() - here
             if missing and (record.has_words or step.quoted):
                 self._flush(keep=here)
@@ -214,8 +220,11 @@ class _Planner:
                 step.call_ids[number] = self.ids[call.id]
                 self._change(record, f"the call {call.wire_id or call.name} was given the id {self.ids[call.id]}")
 
-    def _results(self, record: _Record, step: Step) -> set[CallId]:
-        """The calls that are waiting and have their results in this record; the other results are seen to."""
+    def _results(self, record: _Record, step: Step, *, goes_on: bool) -> set[CallId]:
+        """The calls that are waiting and have their results in this record; the other results are seen to.
+
+        While an answer goes on behind this record, no words may stand among its results, not even quotations.
+        """
         here: set[CallId] = set()
         for number, response in enumerate(record.results):
             call = self._call_of(response)
@@ -223,7 +232,11 @@ class _Planner:
             if (record.index, number) in self.taken:
                 step.dropped_results.add(number)
             elif call is None or call.id in self.ledger.orphans:
-                step.quoted[number] = response
+                if goes_on and record.group is None:
+                    step.dropped_results.add(number)
+                    self.words.append(response)
+                else:
+                    step.quoted[number] = response
                 self._change(record, f"the result of {name}, whose call is not in the file, was turned into text")
             elif call.response is not response:
                 step.dropped_results.add(number)
@@ -263,7 +276,9 @@ class _Planner:
                 self.taken.add((record.index, number))
                 new.items.append(Taking(call.id, self.ids[call.id], record.index, number))
                 self._change(record, f"the result of {call.wire_id or call.name} was moved to its call")
-        if new.items:
+        if keep is None:
+            new.words, self.words = self.words, []
+        if new.items or new.words:
             self.result.steps.append(new)
 
     def _can_move(self, record: _Record, wanted: set[CallId]) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 from legato.errors import FormatError
 from legato.formats import mend, read
-from legato.model import CLOSURE_TEXTS, ClosureReason
+from legato.model import CLOSURE_TEXTS, ClosureReason, Speaker, ToolResponse
 from legato.model.codec import dump_log
 from legato.request import resolve
 from legato.wire.contract import Severity
@@ -382,3 +382,25 @@ def test_a_log_is_only_freed_of_damage() -> None:
 def test_what_is_only_read_cannot_be_mended() -> None:
     with pytest.raises(FormatError, match="gemini-cli files are read but not written; convert it to one of"):
         mend(read(GEMINI_CLI))
+
+
+def test_a_result_of_nobody_inside_an_answer_that_goes_on_is_told_behind_all_its_results() -> None:
+    records = [
+        said("r0", None, "begin"),
+        answered("r1", "r0", "m1", use("toolu_1")),
+        said("r2", "r1", [gave("toolu_1", "one"), gave("toolu_0", "whose?")]),
+        answered("r3", "r2", "m1", use("toolu_2")),
+        said("r4", "r3", [gave("toolu_2", "two")]),
+    ]
+    mended = read(mend(read(jsonl(*records))).data)
+    told = [
+        (
+            entry.speaker.value,
+            [block.result if isinstance(block, ToolResponse) else entry.text for block in entry.blocks],
+        )
+        for entry in mended.entries
+        if entry.speaker is not Speaker.AI
+    ]
+    assert told[1:3] == [("tool", ["one"]), ("tool", ["two"])]
+    assert told[3][0] == "human"
+    assert "whose?" in str(told[3][1])
