@@ -46,7 +46,6 @@ _RESPONSES_ITEMS = frozenset(
     {"function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output",
      "local_shell_call", "web_search_call", "item_reference"}
 )  # fmt: skip
-_RESPONSES_PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _KIMI = re.compile(r"functions\..+:\d+")
