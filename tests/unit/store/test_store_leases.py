@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from legato.errors import Conflict, SessionLocked
-from legato.store.conformance import say
 from legato.store.contract import Store
 from legato.store.postgres import PostgresStore
+from legato.store.specimens import say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file
 from store_places import postgres_url

@@ -14,12 +14,12 @@ from psycopg_pool import PoolTimeout
 
 from legato.errors import Conflict, StoreCorrupt, StoreError, StoreUnavailable
 from legato.model.records import Record
-from legato.store.conformance import EVERY_RECORD, say
 from legato.store.headline import Headline
 from legato.store.postgres import PostgresStore, statements
 from legato.store.postgres.errors import is_transient, name_place, refusal
 from legato.store.postgres.schema import MIGRATIONS, Migration, migrate
 from legato.store.seals import seal_records
+from legato.store.specimens import EVERY_RECORD, say
 from store_places import postgres_url
 
 

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from legato.errors import Conflict, StoreError, StoreUnavailable
-from legato.store.conformance import say
+from legato.store.specimens import say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file
 

@@ -9,8 +9,8 @@ import anyio
 import pytest
 
 from legato.errors import CallerError, CodecError, StoreCorrupt, StoreError, StoreUnavailable
-from legato.store.conformance import EVERY_RECORD, say
 from legato.store.contract import Problem
+from legato.store.specimens import EVERY_RECORD, say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file, safe_journal
 from legato.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, SPAN, migrate
