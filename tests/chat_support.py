@@ -85,7 +85,7 @@ def voice(
 ) -> Voice:
     names = NameTable(to.capabilities.name_rule)
     ids = IdTable(to.capabilities.id_scheme, names)
-    ids.extend(one for unit in units if isinstance(unit, Exchange) for one in unit.calls)
+    ids.extend([one for unit in units if isinstance(unit, Exchange) for one in unit.calls])
     return Voice(to, ids, names, lambda _origin: home, thinking_on, foreign)
 
 

@@ -1,12 +1,13 @@
 """Hypothesis strategies: any conversation, however badly interrupted, mixed up or damaged.
 
 `logs()` starts from arbitrary entries over a small alphabet of ids, so that ids are reused, doubled, missing and mixed
-up all the time; `interleaved()` adds the records that a session writes around them.
+up all the time; `interleaved()` adds the records that a session writes around them. `turns()` are those of every day.
 """
 
 from __future__ import annotations
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from legato.model import (
     Authority,
@@ -143,6 +144,41 @@ def logs(max_size: int = 12) -> st.SearchStrategy[list[Entry]]:
 
 
 CALL_IDS = st.sampled_from([CallId(f"hist_tool_{stem}") for stem in ("a", "b", "a_2", "abcdefgh1")])
+
+
+def turns() -> st.SearchStrategy[list[Entry]]:
+    """One turn as most of them are: a question, an answer of text and calls, and how each call ended, if it did."""
+    ends = st.sampled_from(
+        [
+            ToolResponse(result="fine"),
+            ToolResponse(result=" "),
+            ToolResponse(result={"rows": [1, 2]}),
+            ToolResponse(error="no such file"),
+            ToolResponse(error="broken", result="half of it"),
+            ToolResponse(reason=ClosureReason.DENIED, said="not that one"),
+            ToolResponse(result="seen", media=(Media(kind=MediaKind.IMAGE, mime="image/png", data="aGk="),)),
+            None,
+        ]
+    )
+    names = st.sampled_from(["read", "read", "write", "a tool"])
+    called = st.lists(st.tuples(names, ends), max_size=4)
+    texts = st.sampled_from(["", "I look", "it is done ", "\n"])
+    return st.builds(_turn, st.integers(0, 10_000), st.booleans(), texts, called)
+
+
+def _turn(number: int, asks: bool, text: str, called: list[tuple[str, ToolResponse | None]]) -> list[Entry]:
+    calls = [ToolCall(name, {"n": n}, f"call_{number}_{n}") for n, (name, _) in enumerate(called)]
+    said = (*([Text(text)] if text else []), *calls)
+    responses = [
+        replace(end, wire_id=call.wire_id, tool_name=call.name)
+        for call, (_, end) in zip(calls, called, strict=True)
+        if end is not None
+    ]
+    return [
+        *([Entry(Speaker.HUMAN, (Text(f"question {number}"),))] if asks else []),
+        *([Entry(Speaker.AI, said)] if said else []),
+        *(Entry(Speaker.TOOL, (response,)) for response in responses),
+    ]
 
 
 def session_records() -> st.SearchStrategy[Record]:

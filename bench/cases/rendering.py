@@ -11,11 +11,10 @@ from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
 from bench.measure import Sample, Samples, interleave, sample, timed
 from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
-from legato.request.assembly import Assembly
 from legato.request.voices import Voices
 from legato.transcript import Conversation, Unit
-from legato.wire.contract import End, Spelled
-from legato.wire.dialects import dialect_parts
+from legato.wire.anthropic.plain import print_plain
+from legato.wire.assembly import Assembly
 
 ROUTES = (
     "anthropic/claude-sonnet-4-5",
@@ -89,8 +88,7 @@ def stages(scale: Scale) -> Outcome:
             PLAIN: timed(lambda: plain.body_of_entries(entries, *around)),
             "ids": fresh(news, lambda talk: Voices.of(talk).ids(target)),
             "units": fresh(news, _units),
-            "spelling": sample(lambda given: given.spell_all(), lambda: _Printing(workload.recorded(news), target)),
-            "assembly": sample(lambda given: given.assemble_all(), lambda: _Printing(workload.recorded(news), target)),
+            "printing": sample(_print, lambda: _Units(workload.recorded(news), target)),
             "nothing new": timed(lambda: [request(made, target) for _ in range(scale.rounds)]),
         },
         scale.rounds,
@@ -103,41 +101,32 @@ def stages(scale: Scale) -> Outcome:
             against="all of it",
             detail=f"{each[name]:.2f} µs / {each['all']:.2f} µs for each turn",
         )
-        for name in ("ids", "units", "spelling", "assembly", PLAIN)
+        for name in ("ids", "units", "printing", PLAIN)
     ]
     figures.append(Figure("a render with nothing new", taken.median("nothing new") / scale.rounds * 1e6, "µs"))
     return Outcome(figures)
 
 
-def _units(talk: Conversation) -> list[Unit]:
+def _units(talk: Conversation) -> list[Unit | None]:
     view = talk.view()
     view.refresh()
-    return list(view.units())
+    return view.units_from(0)
 
 
-class _Printing:
-    """The two last stages of a first render, each after what comes before it."""
+class _Units:
+    """All units of a conversation and a page to print them on."""
 
     def __init__(self, talk: Conversation, target: Target) -> None:
-        self._units = _units(talk)
-        self._voice = Voices.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)[1].voice
-        self._parts = dialect_parts(target.dialect)
-        self._spelled = self.spell_all()
+        _, spelling = Voices.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)
+        spelling.view.refresh()
+        self.units = spelling.view.units_from(0)
+        self.voice = spelling.voice
+        self.page = spelling.assembly
 
-    def spell_all(self) -> list[Spelled]:
-        """Every unit as the dialect prints it."""
-        end, spelled = End.START, list[Spelled]()
-        for unit in self._units:
-            spelled.append(self._parts.spell(unit, end, self._voice, True))
-            end = spelled[-1].end
-        return spelled
 
-    def assemble_all(self) -> Assembly:
-        """Everything printed, as messages."""
-        assembly = Assembly(self._parts.blocks_field)
-        for spelled in self._spelled:
-            assembly.append(spelled.groups)
-        return assembly
+def _print(given: _Units) -> Assembly:
+    print_plain(given.units, 0, given.voice, given.page)
+    return given.page
 
 
 def sizes(scale: Scale) -> Outcome:

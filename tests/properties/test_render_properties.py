@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy
 from legato.request import PrefixChange, Request
+from legato.request.spelling import Spelling
+from legato.request.voices import Voices
 from legato.transcript import Exchange
-from legato.wire.contract import Severity
+from legato.wire.assembly import Assembly
+from legato.wire.contract import Severity, Spelled
 from legato.wire.dialects import dialect_parts
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
-from strategies import entries, interleaved, logs
+from strategies import entries, interleaved, logs, turns
 
 News = list[Entry | Record]
 ALL_ROUTES = (*ROUTES, *OTHER_ROUTES)
@@ -139,3 +142,38 @@ def test_rendering_changes_nothing(route: str, news: list[Entry]) -> None:
     body = render(conversation, route).copy()
     body.clear()
     assert list(conversation.log) == before
+
+
+def printed(conversation: Conversation, route: str) -> Spelling:
+    """What a request to `route` is made from."""
+    _, spelling = Voices.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
+    spelling.advance()
+    return spelling
+
+
+@pytest.mark.parametrize("route", [route for route in ALL_ROUTES if dialect_parts(resolve(route).dialect).print_plain])
+@given(first=interleaved(max_size=3), rest=st.lists(turns(), max_size=6))
+def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
+    route: str, first: News, rest: list[list[Entry]]
+) -> None:
+    spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route)
+    page = Assembly(spelling.parts.blocks_field)
+    for unit in spelling.columns.units:
+        alone = Spelled((), page.end) if unit is None else spelling.parts.spell(unit, page.end, spelling.voice, True)
+        page.append(alone.groups, alone.end)
+    assert spelling.assembly.messages == page.messages
+    assert spelling.assembly.starts == page.starts
+    assert spelling.assembly.ends == page.ends
+
+
+@routes
+@given(news=interleaved(max_size=8), data=st.data())
+def test_what_is_cut_off_and_put_back_is_what_it_was(route: str, news: News, data: st.DataObject) -> None:
+    page = printed(talk(*news), route).assembly
+    messages, starts, ends = list(page.messages), page.starts, page.ends
+    place = data.draw(st.integers(0, len(starts)))
+    for groups, end in zip(page.cut(place), ends[place:], strict=True):
+        page.append(groups, end)
+    assert page.messages == messages
+    assert page.starts == starts
+    assert page.ends == ends

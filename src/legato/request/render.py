@@ -16,13 +16,13 @@ from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
 from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, ingest
-from legato.request.assembly import encode_json
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.request import Request
 from legato.request.spelling import Spelling
 from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
+from legato.wire.assembly import encode_json
 from legato.wire.contract import Envelope, Head, Voice
 
 
@@ -55,14 +55,13 @@ def render(
     change = spelling.advance()
     voice, adjusted = spelling.voice, None
     if thinks and target.capabilities.thinking_first:
-        newest_first = (printed.unit for printed in reversed(spelling.printed))
-        options, adjusted = settle_thinking(newest_first, voice, options, policy)
+        options, adjusted = settle_thinking(reversed(spelling.columns.units), voice, options, policy)
         thinks = adjusted is None
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
     head, head_json = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
-    end = spelling.parts.tail(spelling.end, voice)
-    cached = spelling.assembly.end()
+    end = spelling.parts.tail(spelling.assembly.end, voice)
+    cached = spelling.assembly.last_block()
     request = Request(
         spelling,
         options,
@@ -122,7 +121,7 @@ def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, in
 
 
 def _specs(tools: Iterable[object]) -> list[ToolSpec]:
-    return [_spec(tool) for tool in tools]
+    return [tool if type(tool) is ToolSpec else _spec(tool) for tool in tools]
 
 
 def _spec(tool: object) -> ToolSpec:

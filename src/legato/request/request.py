@@ -16,11 +16,11 @@ import msgspec
 from legato.errors import BadAnswer, RenderError
 from legato.model import Answer, Decision, JsonObject, Options, Target, ingest
 from legato.model.hashing import digest
-from legato.request.assembly import encode_json, join_json, with_tail
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
+from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.contract import Group, Head, Severity, StreamDecoder, Violation
 
 T = TypeVar("T")
@@ -57,8 +57,8 @@ class Request:
         self._lent = spelling.assembly.lend()
         self._count = len(self._lent)
         self._last = self._lent[-1] if self._lent else None
-        self._printed = spelling.printed
-        self._places = len(spelling.printed)
+        self._columns = spelling.columns
+        self._places = len(spelling.columns.units)
 
     # --- what leaves --------------------------------------------------------------------------------------------------
 
@@ -66,8 +66,7 @@ class Request:
     def body(self) -> Mapping[str, Any]:
         """The request body, to read: it shares values with the log. `copy()` may be changed."""
         messages = self._messages()
-        if self._head.first:
-            messages = [*self._head.first, *messages]
+        messages[:0] = self._head.first
         return {**self._head.fields, self._parts.messages_field: messages}
 
     def copy(self) -> JsonObject:
@@ -79,7 +78,8 @@ class Request:
         if self._assembly.version == self._version:
             encoded = self._assembly.encoded()
             if self._own:
-                encoded = _with(encoded, {number: encode_json(message) for number, message in self._own.items()})
+                encoded = encoded[:]
+                _put(encoded, {number: encode_json(message) for number, message in self._own.items()})
         else:  # the conversation has gone on; this request is encoded by itself
             encoded = [encode_json(message) for message in self._messages()]
         if self._head.first:
@@ -95,10 +95,12 @@ class Request:
         return sdk_arguments(self.target.dialect, cast(JsonObject, self.body), self.target.model)
 
     def _messages(self) -> list[JsonObject]:
+        """A list of its own; of a long conversation that is most of the work, so it is made once."""
         messages = self._lent[: self._count]
         if self._last is not None:
             messages[-1] = self._last
-        return _with(messages, self._own)
+        _put(messages, self._own)
+        return messages
 
     @cached_property
     def _own(self) -> dict[int, JsonObject]:
@@ -150,10 +152,10 @@ class Request:
         decisions: list[Decision] = []
         emitted: list[Emitted] = []
         ids = self._voice.ids
-        for printed in islice(self._printed, self._places):
-            decisions += printed.decisions
-            unit = printed.unit
-            if type(unit) is Exchange and printed.spelled.groups:
+        columns = self._columns
+        for place, unit in enumerate(islice(columns.units, self._places)):
+            decisions += columns.decisions(place)
+            if type(unit) is Exchange:
                 emitted += [
                     Emitted(
                         call.id,
@@ -193,12 +195,7 @@ class Request:
             )
 
 
-def _with(shared: list[T], own: Mapping[int, T]) -> list[T]:
-    """A copy of `shared` with some of its items replaced, and others after its end."""
-    result = shared[:]
+def _put(items: list[T], own: Mapping[int, T]) -> None:
+    """Replace some of `items` by number; those with a number behind the end are added there."""
     for number, item in own.items():
-        if number < len(result):
-            result[number] = item
-        else:
-            result.append(item)
-    return result
+        items[number : number + 1] = [item]

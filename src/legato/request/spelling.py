@@ -2,6 +2,9 @@
 
 A unit is spelled once, and again only if it changed or if the unit before it came to end differently. Whatever else can
 change how a unit is printed is in the fingerprint that a spelling is kept under, so a turn costs what is new.
+
+What was printed is kept in columns, a list for each thing to know about a place, since a long conversation has many
+places and nothing to say about most of them.
 """
 
 from __future__ import annotations
@@ -9,28 +12,54 @@ from __future__ import annotations
 from msgspec import Struct
 
 from legato.model import Authority, Decision, Include, PrefixCause, ThinkingPolicy
-from legato.request.assembly import Assembly
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
+from legato.wire.assembly import Assembly
 from legato.wire.contract import DialectParts, End, Envelope, Head, Spelled, Voice
 from legato.wire.dialects import dialect_parts
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
 
 
-class Printed(Struct, frozen=True, gc=False):
-    """One printed place: everything its print depends on, and the print."""
+class Columns:
+    """Everything that was printed, by place. They only grow, so a request may keep them; a change begins new ones."""
+
+    def __init__(self) -> None:
+        self.slots: list[Slot] = []
+        self.units: list[Unit | None] = []
+        self.decided: dict[int, tuple[Decision, ...]] = {}
+        """what was decided when the unit was made, for places where something was"""
+        self.projected: dict[int, tuple[Decision, ...]] = {}
+        """what was decided when it was printed, for places where something was"""
+
+    def up_to(self, place: int) -> Columns:
+        """The columns of the places before `place`."""
+        before = Columns()
+        before.slots, before.units = self.slots[:place], self.units[:place]
+        before.decided = {at: decisions for at, decisions in self.decided.items() if at < place}
+        before.projected = {at: decisions for at, decisions in self.projected.items() if at < place}
+        return before
+
+    def decisions(self, place: int) -> tuple[Decision, ...]:
+        """Everything that was decided for one place."""
+        return self.decided.get(place, ()) + self.projected.get(place, ())
+
+
+class _Torn(Struct, frozen=True, gc=False):
+    """A place that was cut off: everything its print depended on, and the print."""
 
     slot: Slot
-    revision: int
+    unit: Unit | None
     before: End
     keeps_thinking: bool
-    unit: Unit | None
     spelled: Spelled
-    decisions: tuple[Decision, ...]
+
+    def still_holds(self, unit: Unit | None, before: End, keeps_thinking: bool) -> bool:
+        is_same = self.unit is unit or self.unit == unit
+        return is_same and self.before is before and self.keeps_thinking is keeps_thinking
 
 
 class Spelling:
@@ -40,7 +69,7 @@ class Spelling:
         self.parts: DialectParts = dialect_parts(voice.target.dialect)
         self.voice = voice
         self.view = talk.view(voice.target.capabilities.window)
-        self.printed: list[Printed] = []
+        self.columns = Columns()
         self.assembly = Assembly(self.parts.blocks_field)
         self.units_spelled = 0
         """how often a unit was spelled: the work that was really done"""
@@ -55,23 +84,19 @@ class Spelling:
         self._turn = 0
         """the place of the newest human message; what is before it is not of the current turn"""
 
-    @property
-    def end(self) -> End:
-        """How the last printed unit ended."""
-        return self.printed[-1].spelled.end if self.printed else End.START
-
     def advance(self) -> PrefixChange | None:
         """Print what is new; the first change in what the newest request held, if there is one."""
         self.view.refresh()
-        start = len(self.printed)
+        count = start = len(self.columns.slots)
         changes = self.view.changes[self._cursor :]
+        turn = self._turn
         if changes or self._policy.include is _CURRENT_TURN:
             self._cursor += len(changes)
             start = min([start, *(change.place for change in changes), *self._turn_changes()])
-        old = self.printed[start:]
-        self._print_from(start, {printed.slot: printed for printed in old})
-        change = self._first_change(start, old[: max(self.rendered - start, 0)], changes) if old else None
-        self.rendered = len(self.printed)
+        torn = self._tear_off(start, turn) if start < count else []
+        self._print_from(start, {old.slot: old for old in torn})
+        change = self._first_change(start, torn[: max(self.rendered - start, 0)], changes) if torn else None
+        self.rendered = len(self.columns.slots)
         return change
 
     def _turn_changes(self) -> range:
@@ -86,51 +111,68 @@ class Spelling:
                 return place
         return 0
 
-    def _print_from(self, start: int, known: dict[Slot, Printed]) -> None:
-        if start < len(self.printed):
-            self.printed = self.printed[:start]  # requests keep the list that was
-            self.assembly.cut(start)
-        end = self.end
-        view, voice, spell = self.view, self.voice, self.parts.spell
-        places, append = self.printed, self.assembly.append
+    def _keeps_thinking(self, place: int, turn: int) -> bool:
+        """Whether thinking at `place` is shown, if the current turn begins at `turn`."""
         include = self._policy.include
-        keeps = include is _ALL
-        for slot, unit, decided in view.units_from(start):
-            if include is _CURRENT_TURN:
-                keeps = len(places) >= self._turn
-            printed = known.get(slot) if known else None
-            if printed is None or not _still_holds(printed, slot.revision, end, keeps, unit):
-                spelled = Spelled((), end) if unit is None else spell(unit, end, voice, keeps)
-                decisions = decided + spelled.decisions if spelled.decisions else decided
-                printed = Printed(slot, slot.revision, end, keeps, unit, spelled, decisions)
-                self.units_spelled += 1
-            else:
-                spelled = printed.spelled
-            places.append(printed)
-            append(spelled.groups)
-            end = spelled.end
+        return place >= turn if include is _CURRENT_TURN else include is _ALL
 
-    def _first_change(self, start: int, old: list[Printed], changes: list[Change]) -> PrefixChange | None:
-        for place, printed in enumerate(old, start):
-            now = self.printed[place] if place < len(self.printed) else None
-            if now is None or now.spelled.groups != printed.spelled.groups:
+    def _tear_off(self, start: int, turn: int) -> list[_Torn]:
+        """Take the places from `start` on away; they were printed when the current turn began at `turn`."""
+        columns, ends = self.columns, self.assembly.ends
+        before = ends[start - 1] if start else End.START
+        torn: list[_Torn] = []
+        for place, groups in enumerate(self.assembly.cut(start), start):
+            spelled = Spelled(groups, ends[place], columns.projected.get(place, ()))
+            keeps = self._keeps_thinking(place, turn)
+            torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, spelled))
+            before = ends[place]
+        self.columns = columns.up_to(start)
+        return torn
+
+    def _print_from(self, start: int, known: dict[Slot, _Torn]) -> None:
+        view, columns = self.view, self.columns
+        slots, units = view.slots[start:], view.units_from(start)
+        columns.slots += slots
+        columns.units += units
+        columns.decided |= view.decisions_from(start)
+        page, print_plain = self.assembly, None if known else self.parts.print_plain
+        printed = 0
+        while printed < len(units):
+            if print_plain is not None:
+                print_plain(units, printed, self.voice, page)
+                done = len(page.ends) - start
+                page.version += done > printed
+                self.units_spelled += done - printed
+                printed = done
+                if printed == len(units):
+                    break
+            self._print(slots[printed], units[printed], start + printed, known)
+            printed += 1
+
+    def _print(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Torn]) -> None:
+        """Print one unit, or what was torn off from its place."""
+        end, keeps = self.assembly.end, self._keeps_thinking(place, self._turn)
+        old = known.get(slot)
+        if old is not None and old.still_holds(unit, end, keeps):
+            spelled = old.spelled
+        else:
+            spelled = Spelled((), end) if unit is None else self.parts.spell(unit, end, self.voice, keeps)
+            self.units_spelled += 1
+        if spelled.decisions:
+            self.columns.projected[place] = spelled.decisions
+        self.assembly.append(spelled.groups, spelled.end)
+
+    def _first_change(self, start: int, old: list[_Torn], changes: list[Change]) -> PrefixChange | None:
+        for place, torn in enumerate(old, start):
+            if place >= len(self.columns.slots) or self.assembly.groups(place) != torn.spelled.groups:
                 causes = [change for change in changes if change.place <= place]
                 cause = max(causes, key=lambda change: change.place).cause if causes else PrefixCause.THINKING_POLICY
-                return PrefixChange(cause, printed.slot.first)
+                return PrefixChange(cause, torn.slot.first)
         return None
 
     def first_difference(self, earlier: Spelling) -> int | None:
         """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
-        for place, printed in enumerate(earlier.printed[: earlier.rendered]):
-            if place >= len(self.printed) or self.printed[place].spelled.groups != printed.spelled.groups:
-                return printed.slot.first
+        for place in range(earlier.rendered):
+            if place >= len(self.columns.slots) or self.assembly.groups(place) != earlier.assembly.groups(place):
+                return earlier.columns.slots[place].first
         return None
-
-
-def _still_holds(printed: Printed, revision: int, before: End, keeps: bool, unit: Unit | None) -> bool:
-    return (
-        printed.revision == revision
-        and printed.before is before
-        and printed.keeps_thinking is keeps
-        and (printed.unit is unit or printed.unit == unit)
-    )

@@ -53,6 +53,7 @@ class View:
         self._cursor = len(composer.touched)
         self._epoch = composer.epoch
         self._index: dict[Slot, int] = {}
+        """the places of the slots, as far as somebody asked for one"""
         self._shortened: dict[CallId, _Short] = {}
         self._covers: list[tuple[int, Compacted]] = []
         """the covers that hold, without those that lie whole inside a later one"""
@@ -73,16 +74,20 @@ class View:
                 self._rebuild(composer.epoch_cause)
         self._take_new()
         for slot in composer.touched[self._cursor :]:
-            index = self._index.get(slot)
+            index = self._place_of(slot)
             if index is not None:
                 self.changes.append(Change(index, slot.cause or PrefixCause.LATE_RESULT))
         self._cursor = len(composer.touched)
 
     def _take_new(self) -> None:
-        for slot in self._composer.slots[self._taken :]:
-            self._index[slot] = len(self.slots)
-            self.slots.append(slot)
+        self.slots += self._composer.slots[self._taken :]
         self._taken = len(self._composer.slots)
+
+    def _place_of(self, slot: Slot) -> int | None:
+        known = len(self._index)
+        if known < len(self.slots):
+            self._index.update(zip(self.slots[known:], range(known, len(self.slots)), strict=True))
+        return self._index.get(slot)
 
     def unit(self, index: int) -> Unit | None:
         """The unit at `index`; None if it has nothing to say."""
@@ -95,16 +100,19 @@ class View:
             known = self._variants[slot] = (slot.revision, self._shorten(unit))
         return known[1]
 
-    def units_from(self, start: int) -> Iterator[tuple[Slot, Unit | None, tuple[Decision, ...]]]:
-        """Every place from `start` on: its slot, its unit, and what was decided for it."""
+    def units_from(self, start: int) -> list[Unit | None]:
+        """The unit of every place from `start` on."""
         if self._shortened:
-            for index in range(start, len(self.slots)):
-                yield self.slots[index], self.unit(index), self.decisions(index)
-            return
+            return [self.unit(index) for index in range(start, len(self.slots))]
         ledger = self._ledger
-        for slot in islice(self.slots, start, None):
-            unit = slot.make(ledger) if slot.is_stale else slot.unit
-            yield slot, unit, slot.decisions
+        return [slot.make(ledger) if slot.is_stale else slot.unit for slot in self.slots[start:]]
+
+    def decisions_from(self, start: int) -> dict[int, tuple[Decision, ...]]:
+        """What was decided, by place, for those places from `start` on where something was."""
+        if self._shortened:
+            places = range(start, len(self.slots))
+            return {place: decided for place in places if (decided := self.decisions(place))}
+        return {place: slot.decisions for place, slot in enumerate(self.slots[start:], start) if slot.decisions}
 
     def decisions(self, index: int) -> tuple[Decision, ...]:
         """What was decided for the unit at `index`."""
@@ -187,7 +195,7 @@ class View:
     def _note_order(self, before: list[Slot], differing: set[CallId], cause: PrefixCause) -> None:
         """Note what changed: from the first slot that is another one everything, and before it what is shortened."""
         slots = self.slots
-        self._index = {slot: index for index, slot in enumerate(slots)}
+        self._index = {}
         first = next(
             (index for index, (old, new) in enumerate(zip(before, slots, strict=False)) if old is not new),
             min(len(before), len(slots)),

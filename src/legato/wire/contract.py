@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
@@ -37,6 +37,9 @@ from legato.model import (
 )
 from legato.model.words import Word
 from legato.transcript.units import Unit
+
+if TYPE_CHECKING:
+    from legato.wire.assembly import Assembly
 
 # --- printing ---------------------------------------------------------------------------------------------------------
 
@@ -223,6 +226,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """where a message holds its blocks (`content`, `parts`), for dialects whose groups have roles"""
     spell: Callable[[Unit, End, Voice, bool], Spelled]
     """(unit, how the one before ended, voice, whether this unit's own thinking is kept)"""
+    print_plain: Callable[[Sequence[Unit | None], int, Voice, Assembly], None] | None = None
+    """(units, number of the first, voice, page): prints units in a row as `spell` would, only faster, and stops before
+    the first one about which something has to be decided"""
     tail: Callable[[End, Voice], Spelled]
     """what must stand at the end because a request may not end otherwise; no groups if nothing must"""
     head: Callable[[Envelope, Voice], Head]

@@ -9,7 +9,7 @@ stays as it was. No clock, no randomness.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Protocol
 
 from legato.errors import ProjectionError
@@ -49,21 +49,17 @@ class IdTable(dict[CallId, str]):
         self.scheme = scheme
         self._names = names
         self._prefix, self._valid = _PREFIXED.get(scheme, ("", _NINE))
+        self._choose = {IdScheme.KIMI: self._for_kimi, IdScheme.NINE: self._nine}.get(scheme, self._prefixed)
         self._taken: set[str] = set()
         self._highest = -1  # Kimi's counter
 
-    def extend(self, calls: Iterable[Numbered]) -> None:
+    def extend(self, calls: Sequence[Numbered]) -> None:
         """Add `calls`, which follow those that are here already."""
-        match self.scheme:
-            case IdScheme.KIMI:
-                choose = self._for_kimi
-            case IdScheme.NINE:
-                choose = self._nine
-            case IdScheme.CALL40 | IdScheme.CALL64 | IdScheme.TOOLU:
-                choose = self._prefixed
+        if self._prefix and self._extend_at_once(calls):
+            return
         taken = self._taken
         for call in calls:
-            call_id, wire = call.id, choose(call)
+            call_id, wire = call.id, self._choose(call)
             if wire in taken or call_id in self:
                 raise ProjectionError(
                     f"the id {wire!r} of {call_id} is not its own", layer="projection", calls=[str(call_id)]
@@ -71,11 +67,33 @@ class IdTable(dict[CallId, str]):
             taken.add(wire)
             self[call_id] = wire
 
+    def _extend_at_once(self, calls: Sequence[Numbered]) -> bool:
+        """Add `calls` if each gets the id that it would get alone, as nearly all do; False, with nothing done, if not.
+
+        If no two of these ids are the same and none is taken, then none would be in the way of another.
+        """
+        prefix, is_valid, taken = self._prefix, self._valid.fullmatch, self._taken
+        added: dict[CallId, str] = {}
+        for call in calls:
+            call_id, wire = call.id, call.wire_id
+            if not wire.startswith(prefix) or not is_valid(wire):
+                wire = (
+                    prefix + call_id[_STEM_START:]
+                )  # a stem is short and plain, so this is valid in every such scheme
+            added[call_id] = wire
+        count = len(taken) + len(calls)
+        taken.update(added.values())
+        if len(taken) < count or not self.keys().isdisjoint(added):
+            self._taken = set(self.values())
+            return False
+        self.update(added)
+        return True
+
     def _prefixed(self, call: Numbered) -> str:
         prefix, wire = self._prefix, call.wire_id
         if wire.startswith(prefix) and wire not in self._taken and self._valid.fullmatch(wire):
             return wire
-        plain = prefix + call.id[_STEM_START:]  # a stem is short and plain, so this is valid in every such scheme
+        plain = prefix + call.id[_STEM_START:]
         return plain if plain not in self._taken else self._hashed(call.id, prefix, 24)
 
     def _nine(self, call: Numbered) -> str:

@@ -76,16 +76,6 @@ def hosted_blocks(block: HostedTool, *, may_wait: bool, may_end: bool) -> list[J
     return blocks
 
 
-def plain_result(wire_id: str, completion: Completion) -> JsonObject:
-    """The end of a call that comes to a text."""
-    text = completion.result
-    if type(text) is not str or completion.kind is not _SUCCESS or completion.ran_with is not None:
-        text = completion_text(completion)
-    if completion.kind is _SUCCESS:
-        return {"type": "tool_result", "tool_use_id": wire_id, "content": text}
-    return {"type": "tool_result", "tool_use_id": wire_id, "content": text, "is_error": True}
-
-
 def result_block(call: ToolCall, completion: Completion, voice: Voice, aside: Aside) -> JsonObject:
     """The end of a call. Media stand inside it where the target looks for them there, else they follow."""
     capabilities = voice.target.capabilities

@@ -14,7 +14,7 @@ from typing import assert_never
 from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
 from legato.transcript.units import Exchange, Said, Unit, completion_text
 from legato.wire.anthropic.answer import PrintedAnswer, continues_answers
-from legato.wire.anthropic.blocks import Aside, omission, plain_result, result_block, text_block
+from legato.wire.anthropic.blocks import Aside, omission, result_block, text_block
 from legato.wire.anthropic.media import media_block
 from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.phrases import (
@@ -81,16 +81,6 @@ def _spell_said(unit: Said, voice: Voice) -> Spelled:
 
 def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
     capabilities = voice.target.capabilities
-    if (
-        unit.is_plain
-        and before is not _START
-        and before is not _ANSWER
-        and capabilities.text_beside_calls
-        and len(unit.completions) <= capabilities.max_calls
-    ):
-        plain = _plain_groups(unit, voice)
-        if plain is not None:
-            return Spelled(plain, _RESULTS)
     answer = PrintedAnswer(unit, before, voice, keep_thinking)
     lead, decisions = answer.lead, answer.decisions
     if not lead and not answer.calls:
@@ -117,28 +107,6 @@ def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bo
         if aside.moved:
             groups.append(Group("user", tuple(aside.moved)))
     return Spelled(tuple(groups), _RESULTS, tuple(decisions))
-
-
-def _plain_groups(unit: Exchange, voice: Voice) -> tuple[Group, Group] | None:
-    """The groups of an exchange about which nothing has to be decided; None if a tool must be renamed for the target.
-
-    The first render of a long conversation holds thousands of them.
-    """
-    ids, project = voice.ids, voice.names.project
-    completions = iter(unit.completions)
-    answer: list[JsonObject] = []
-    results: list[JsonObject] = []
-    for block in unit.blocks:
-        if type(block) is ToolCall:
-            name = block.name
-            if project(name) != name:
-                return None
-            wire_id = ids[block.id]
-            answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
-            results.append(plain_result(wire_id, next(completions)))
-        elif type(block) is Text:
-            answer.append({"type": "text", "text": block.text})
-    return Group("assistant", tuple(answer)), Group("user", tuple(results))
 
 
 def _split(

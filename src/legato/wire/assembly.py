@@ -1,0 +1,157 @@
+"""Printed groups as messages, and messages as bytes.
+
+In:  the groups of each unit, in order.
+Out: the list of messages, where each unit begins in it, and the JSON of each message, encoded once.
+
+Groups with a role join a neighbouring message of the same role; groups without one are messages already. The messages
+only ever grow at the end or are cut back to the place of a change, so a turn costs what is new.
+
+A request does not copy the messages: it keeps the list, how long it was, and its last message. That is enough, since a
+message that a request has seen is never changed, only the last one is ever replaced, and a cut begins a new list.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from legato.model import JsonObject
+from legato.wire.contract import End, Group
+
+encode_json = msgspec.json.Encoder().encode
+
+
+class Assembly:
+    """The messages of one spelling.
+
+    `messages`, `starts` and `ends` belong to each other: whoever prints units into them adds to all three.
+    """
+
+    def __init__(self, blocks_field: str) -> None:
+        self._field = blocks_field
+        self.messages: list[JsonObject] = []
+        self.starts: list[tuple[int, int]] = []
+        """where each unit begins: how many messages stand before it, and how many blocks in the last of them"""
+        self.ends: list[End] = []
+        """how each unit ended"""
+        self.lent: JsonObject | None = None
+        """the last message, if a request may have seen it: it is replaced, never changed"""
+        self.version = 0
+        """grows whenever the messages change"""
+        self.bytes_held = 0
+        self._encoded: list[bytes] = []
+
+    @property
+    def end(self) -> End:
+        """How the last unit ended."""
+        return self.ends[-1] if self.ends else End.START
+
+    def append(self, groups: tuple[Group, ...], end: End) -> None:
+        """Add the next unit."""
+        self.starts.append(self._position())
+        self.ends.append(end)
+        if not groups:
+            return
+        self.version += 1
+        messages, name = self.messages, self._field
+        for group in groups:
+            role = group.role
+            if not role:
+                messages += group.blocks
+            elif not messages or messages[-1]["role"] != role:
+                messages.append({"role": role, name: [*group.blocks]})
+            else:
+                self.open_last()[name].extend(group.blocks)
+
+    def open_last(self) -> JsonObject:
+        """The last message, which may be added to: one that a request has seen is replaced by a copy."""
+        last = self.messages[-1]
+        if last is self.lent:
+            self._forget_from(len(self.messages) - 1)
+            last = self.messages[-1] = {**last, self._field: [*last[self._field]]}
+        return last
+
+    def cut(self, unit: int) -> list[tuple[Group, ...]]:
+        """Take the unit with this number, and all after it, away again; what was printed for each of them."""
+        torn = [self.groups(number) for number in range(unit, len(self.starts))]
+        if not torn:
+            return torn
+        count, blocks = self.starts[unit]
+        self.starts, self.ends = self.starts[:unit], self.ends[:unit]
+        self.messages = self.messages[:count]
+        self._forget_from(count)
+        if blocks and len(self.messages[-1][self._field]) > blocks:
+            last = self.messages[-1]
+            self.messages[-1] = {**last, self._field: last[self._field][:blocks]}
+            self._forget_from(count - 1)
+        elif self.messages:
+            self.lent = self.messages[-1]
+        self.version += 1
+        return torn
+
+    def groups(self, unit: int) -> tuple[Group, ...]:
+        """What was printed for the unit with this number, message by message."""
+        first, skipped = self.starts[unit]
+        following = unit + 1
+        stop, taken = self.starts[following] if following < len(self.starts) else self._position()
+        name = self._field
+        if not name:
+            return (Group("", tuple(self.messages[first:stop])),) if first < stop else ()
+        groups: list[Group] = []
+        for number in range(max(first - 1, 0), stop):
+            message = self.messages[number]
+            begin = skipped if number < first else 0
+            blocks = message[name][begin : taken if number == stop - 1 else None]
+            if blocks:
+                groups.append(Group(message["role"], tuple(blocks)))
+        return tuple(groups)
+
+    def lend(self) -> list[JsonObject]:
+        """The messages for a request to keep: what stands in the list now stays as it is, except that the last may be
+        replaced by a longer one.
+        """
+        self.lent = self.messages[-1] if self.messages else None
+        return self.messages
+
+    def encoded(self) -> list[bytes]:
+        """The JSON of each message; what was encoded before is not encoded again."""
+        for message in self.messages[len(self._encoded) :]:
+            data = encode_json(message)
+            self.bytes_held += len(data)
+            self._encoded.append(data)
+        return self._encoded
+
+    def last_block(self) -> tuple[int, int] | None:
+        """The numbers of the last message and of the last block in it."""
+        if not self.messages or not self._field:
+            return None
+        return len(self.messages) - 1, len(self.messages[-1][self._field]) - 1
+
+    def _position(self) -> tuple[int, int]:
+        """Where the next unit begins."""
+        messages = self.messages
+        return len(messages), len(messages[-1][self._field]) if messages and self._field else 0
+
+    def _forget_from(self, message: int) -> None:
+        for data in self._encoded[message:]:
+            self.bytes_held -= len(data)
+        del self._encoded[message:]
+
+
+def with_tail(messages: list[JsonObject], groups: tuple[Group, ...], blocks_field: str) -> list[JsonObject]:
+    """A copy of `messages` with `groups` at the end, for what stands in one request only."""
+    assembly = Assembly(blocks_field)
+    assembly.messages = list(messages)
+    assembly.lend()
+    assembly.append(groups, End.HUMAN)
+    return assembly.messages
+
+
+def join_json(fields: bytes, name: str, messages: list[bytes]) -> bytes:
+    """The body: the encoded object `fields`, with the encoded `messages` as its last member; one copy of each byte."""
+    comma = b"," if len(fields) > 2 else b""
+    head = b"".join((fields[:-1], comma, b'"', name.encode(), b'":['))
+    if not messages:
+        return head + b"]}"
+    if len(messages) == 1:
+        return b"".join((head, messages[0], b"]}"))
+    return b",".join((head + messages[0], *messages[1:-1], messages[-1] + b"]}"))

@@ -1,0 +1,89 @@
+"""Units that are printed in a row: as far as they are plain, and as `spell` would print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from block_support import claude, voice_for
+from dialect_support import call, failure, success
+from legato.model import Authority, CallId, Code, Target, Text, ThinkingMode
+from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
+from legato.wire.anthropic.encode import spell
+from legato.wire.anthropic.plain import print_plain
+from legato.wire.assembly import Assembly
+from legato.wire.contract import End
+
+CALLED = Exchange(1, (Text("I look"), call("a"), call("b")), (success("a"), failure("b")), is_plain=True)
+EDITED = Completion(CallId("a"), CompletionKind.SUCCESS, "42", ran_with={"path": "b.txt"})
+ASKED = Said(0, (Text("go on"),))
+ANSWERED = Exchange(2, (Text("done "),), is_plain=True)
+
+
+def printed(units: list[Unit | None], target: Target) -> Assembly:
+    """What was printed in a row; the same as each unit alone, as far as it went."""
+    page, alone, voice = Assembly("content"), Assembly("content"), voice_for(target)
+    print_plain(units, 0, voice, page)
+    for unit in units[: len(page.ends)]:
+        assert unit is not None
+        spelled = spell(unit, alone.end, voice, True)
+        alone.append(spelled.groups, spelled.end)
+    assert page.messages == alone.messages
+    assert page.starts == alone.starts
+    assert page.ends == alone.ends
+    return page
+
+
+def test_plain_units_are_printed_in_a_row_and_human_words_join_the_results_before_them() -> None:
+    page = printed([ASKED, CALLED, ASKED, ANSWERED, ASKED], claude())
+    assert [(message["role"], len(message["content"])) for message in page.messages] == [
+        ("user", 1),
+        ("assistant", 3),
+        ("user", 3),
+        ("assistant", 1),
+        ("user", 1),
+    ]
+    assert page.ends == [End.HUMAN, End.RESULTS, End.HUMAN, End.ANSWER, End.HUMAN]
+
+
+def test_arguments_that_the_user_changed_are_told_with_the_result() -> None:
+    page = printed([ASKED, Exchange(1, (call("a"),), (EDITED,), is_plain=True)], claude())
+    assert page.messages[-1]["content"][0]["content"] == (
+        '[The user changed the arguments; the tool ran with {"path":"b.txt"}]\n42'
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        None,
+        Summary(1, "in short"),
+        Said(1, (Text("do so"),), Authority.INSTRUCTION),
+        Said(1, (Code("print()"),)),
+        Said(1, (Text("one"), Text("two"))),
+        Exchange(1, (Text("hm"), call("a")), (success("a"),)),
+        Exchange(1, (call("a", name="a tool"),), (success("a"),), is_plain=True),
+    ],
+    ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed"],
+)
+def test_the_row_ends_before_a_unit_about_which_something_has_to_be_decided(unit: Unit | None) -> None:
+    assert printed([ASKED, unit, ASKED], claude()).ends == [End.HUMAN]
+
+
+@pytest.mark.parametrize(
+    ("target", "stops"),
+    [
+        (claude(max_calls=1), CALLED),
+        (claude(text_beside_calls=False), CALLED),
+        (claude(native_tool_history=False), CALLED),
+        (claude(prefill=True, thinking=ThinkingMode.NEVER), ANSWERED),
+    ],
+    ids=["too many calls", "text beside calls", "no tool history", "an answer to be continued"],
+)
+def test_the_row_ends_before_what_the_target_cannot_take_as_it_is(target: Target, stops: Exchange) -> None:
+    goes_on = ANSWERED if stops is CALLED else CALLED
+    assert printed([ASKED, goes_on, ASKED, stops, ASKED], target).ends[2:] == [End.HUMAN]
+
+
+@pytest.mark.parametrize("units", [[CALLED], [ASKED, ANSWERED, CALLED]], ids=["first", "behind an answer"])
+def test_an_answer_that_needs_a_bridge_is_not_plain(units: list[Unit | None]) -> None:
+    assert len(printed(units, claude()).ends) == len(units) - 1
