@@ -22,8 +22,9 @@ from legato.model import (
     Target,
     ToolCall,
 )
-from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange
-from legato.wire.contract import Spelled, StreamDecoder, Voice
+from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Unit
+from legato.wire.assembly import Assembly
+from legato.wire.contract import DialectParts, Spelled, StreamDecoder, Voice
 from legato.wire.names import NameTable
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
@@ -72,6 +73,22 @@ def exchange(blocks: Sequence[AnswerBlock], *completions: Completion, origin: Or
 def printed(spelled: Spelled) -> list[JsonObject]:
     """The whole messages or items of a unit."""
     return [block for group in spelled.groups for block in group.blocks]
+
+
+def printed_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
+    """What the dialect prints in a row: as far as it goes the same as each unit alone, with nothing decided."""
+    assert dialect.print_row is not None
+    page, alone = Assembly(dialect.blocks_field), Assembly(dialect.blocks_field)
+    dialect.print_row(units, 0, voice, page)
+    for unit in units[: len(page.ends)]:
+        assert unit is not None
+        spelled = dialect.spell(unit, alone.end, voice, True)
+        assert spelled.decisions == ()
+        alone.append(spelled.groups, spelled.end)
+    assert page.messages == alone.messages
+    assert page.starts == alone.starts
+    assert page.ends == alone.ends
+    return page
 
 
 def reasons(spelled: Spelled) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
 from legato.request.voices import Voices
 from legato.transcript import Conversation, Unit
-from legato.wire.anthropic.plain import print_plain
+from legato.wire.anthropic.rows import print_row
 from legato.wire.assembly import Assembly
 
 ROUTES = (
@@ -125,7 +125,7 @@ class _Units:
 
 
 def _print(given: _Units) -> Assembly:
-    print_plain(given.units, 0, given.voice, given.page)
+    print_row(given.units, 0, given.voice, given.page)
     return given.page
 
 

@@ -151,16 +151,17 @@ def printed(conversation: Conversation, route: str) -> Spelling:
     return spelling
 
 
-@pytest.mark.parametrize("route", [route for route in ALL_ROUTES if dialect_parts(resolve(route).dialect).print_plain])
+@pytest.mark.parametrize("route", [route for route in ALL_ROUTES if dialect_parts(resolve(route).dialect).print_row])
 @given(first=interleaved(max_size=3), rest=st.lists(turns(), max_size=6))
 def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     route: str, first: News, rest: list[list[Entry]]
 ) -> None:
     spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route)
     page = Assembly(spelling.parts.blocks_field)
-    for unit in spelling.columns.units:
+    for place, unit in enumerate(spelling.columns.units):
         alone = Spelled((), page.end) if unit is None else spelling.parts.spell(unit, page.end, spelling.voice, True)
         page.append(alone.groups, alone.end)
+        assert spelling.columns.projected.get(place, ()) == alone.decisions
     assert spelling.assembly.messages == page.messages
     assert spelling.assembly.starts == page.starts
     assert spelling.assembly.ends == page.ends

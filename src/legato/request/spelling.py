@@ -135,11 +135,11 @@ class Spelling:
         columns.slots += slots
         columns.units += units
         columns.decided |= view.decisions_from(start)
-        page, print_plain = self.assembly, None if known else self.parts.print_plain
+        page, print_row = self.assembly, None if known else self.parts.print_row
         printed = 0
         while printed < len(units):
-            if print_plain is not None:
-                print_plain(units, printed, self.voice, page)
+            if print_row is not None:
+                print_row(units, printed, self.voice, page)
                 done = len(page.ends) - start
                 page.version += done > printed
                 self.units_spelled += done - printed

@@ -226,7 +226,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """where a message holds its blocks (`content`, `parts`), for dialects whose groups have roles"""
     spell: Callable[[Unit, End, Voice, bool], Spelled]
     """(unit, how the one before ended, voice, whether this unit's own thinking is kept)"""
-    print_plain: Callable[[Sequence[Unit | None], int, Voice, Assembly], None] | None = None
+    print_row: Callable[[Sequence[Unit | None], int, Voice, Assembly], None] | None = None
     """(units, number of the first, voice, page): prints units in a row as `spell` would, only faster, and stops before
     the first one about which something has to be decided"""
     tail: Callable[[End, Voice], Spelled]

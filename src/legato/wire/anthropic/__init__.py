@@ -8,8 +8,8 @@ from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.encode import spell, tail
 from legato.wire.anthropic.head import head
 from legato.wire.anthropic.parse import parse
-from legato.wire.anthropic.plain import print_plain
 from legato.wire.anthropic.reply import reply, reply_stream
+from legato.wire.anthropic.rows import print_row
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.contract import DialectParts
 
@@ -18,7 +18,7 @@ DIALECT = DialectParts(
     messages_field="messages",
     blocks_field="content",
     spell=spell,
-    print_plain=print_plain,
+    print_row=print_row,
     tail=tail,
     head=head,
     decode=decode,

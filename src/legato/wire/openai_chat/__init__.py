@@ -2,6 +2,7 @@
 
 profiles    what tells the servers of the family apart, as a table
 encode      prints a conversation: human (the human side), exchange (answers) with results, envelope (all around)
+rows        prints many units at once, where nothing has to be decided about them
 decode      reads a response body, stream a streamed one: message is the reader both share, with calls and reading
 parse       reads a request back
 reply       writes responses
@@ -16,12 +17,14 @@ from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.encode import head, spell, tail
 from legato.wire.openai_chat.parse import parse
 from legato.wire.openai_chat.reply import reply, reply_stream
+from legato.wire.openai_chat.rows import print_row
 from legato.wire.openai_chat.stream import ChatDecoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_CHAT,
     messages_field="messages",
     spell=spell,
+    print_row=print_row,
     tail=tail,
     head=head,
     decode=decode,

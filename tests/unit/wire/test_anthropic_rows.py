@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from block_support import claude, voice_for
-from dialect_support import call, failure, success
+from dialect_support import call, failure, printed_in_a_row, success
 from legato.model import Authority, CallId, Code, Target, Text, ThinkingMode
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
-from legato.wire.anthropic.encode import spell
-from legato.wire.anthropic.plain import print_plain
+from legato.wire.anthropic import DIALECT
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End
 
@@ -20,17 +19,7 @@ ANSWERED = Exchange(2, (Text("done "),), is_plain=True)
 
 
 def printed(units: list[Unit | None], target: Target) -> Assembly:
-    """What was printed in a row; the same as each unit alone, as far as it went."""
-    page, alone, voice = Assembly("content"), Assembly("content"), voice_for(target)
-    print_plain(units, 0, voice, page)
-    for unit in units[: len(page.ends)]:
-        assert unit is not None
-        spelled = spell(unit, alone.end, voice, True)
-        alone.append(spelled.groups, spelled.end)
-    assert page.messages == alone.messages
-    assert page.starts == alone.starts
-    assert page.ends == alone.ends
-    return page
+    return printed_in_a_row(DIALECT, units, voice_for(target))
 
 
 def test_plain_units_are_printed_in_a_row_and_human_words_join_the_results_before_them() -> None:

@@ -1,4 +1,4 @@
-"""Print a stretch of plain units in one go.
+"""Print plain units in a row.
 
 In:  units in order, the voice of the target, and the messages that were printed so far.
 Out: the same messages with all units printed up to the first about which something has to be decided.
@@ -17,19 +17,20 @@ from legato.transcript.units import CompletionKind, Exchange, Said, Unit, comple
 from legato.wire.anthropic.answer import continues_answers
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End, Voice
+from legato.wire.names import KeptNames
 
 _PERSON = Authority.PERSON
 _HUMAN, _ANSWER, _RESULTS = End.HUMAN, End.ANSWER, End.RESULTS
 _SUCCESS = CompletionKind.SUCCESS
 
 
-def print_plain(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
+def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
     """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is."""
     capabilities = voice.target.capabilities
     takes_calls = capabilities.native_tool_history and capabilities.text_beside_calls
     most_calls = capabilities.max_calls if takes_calls else 0
     takes_answers = not continues_answers(voice.target)  # else the white space at their end must go
-    same_names: set[str] = set()
+    kept = KeptNames(voice.names)
     messages, starts, ends = page.messages, page.starts, page.ends
     end = page.end
     last: list[JsonObject] = messages[-1]["content"] if messages else []
@@ -51,7 +52,7 @@ def print_plain(units: Sequence[Unit | None], first: int, voice: Voice, page: As
         elif type(unit) is Exchange and unit.is_plain and (end is _HUMAN or end is _RESULTS):
             count = len(unit.completions)
             fits = count <= most_calls if count else takes_answers
-            printed = _print_exchange(unit, voice, same_names) if fits else None
+            printed = _print_exchange(unit, voice, kept) if fits else None
             if printed is None:
                 return
             answer, results = printed
@@ -67,20 +68,16 @@ def print_plain(units: Sequence[Unit | None], first: int, voice: Voice, page: As
         ends.append(end)
 
 
-def _print_exchange(
-    unit: Exchange, voice: Voice, same_names: set[str]
-) -> tuple[list[JsonObject], list[JsonObject]] | None:
-    """The blocks of the answer and of its results; None if a tool has another name there. `same_names` have not."""
+def _print_exchange(unit: Exchange, voice: Voice, kept: KeptNames) -> tuple[list[JsonObject], list[JsonObject]] | None:
+    """The blocks of the answer and of its results; None if a tool has another name there."""
     ids, completions = voice.ids, unit.completions
     answer: list[JsonObject] = []
     results: list[JsonObject] = []
     for block in unit.blocks:
         if type(block) is ToolCall:
             name = block.name
-            if name not in same_names:
-                if voice.names.project(name) != name:
-                    return None
-                same_names.add(name)
+            if not kept[name]:
+                return None
             wire_id, completion = ids[block.id], completions[len(results)]
             answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
             output = completion.result

@@ -1,0 +1,75 @@
+"""Units that are printed in a row: as far as they are plain, and as `spell` would print them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chat_support import call, failure, success, target, voice
+from dialect_support import printed_in_a_row
+from legato.model import Authority, CallKind, Code, Text
+from legato.transcript.units import Exchange, Said, Summary, Unit
+from legato.wire.assembly import Assembly
+from legato.wire.contract import End
+from legato.wire.openai_chat import DIALECT
+
+ASKED = Said(0, (Text("go on"),))
+ANSWERED = Exchange(2, (Text("it is "), Text("done")), is_plain=True)
+CALLED = Exchange(
+    1, (Text("I look"), call("read", "a"), call("grep", "b")), (success("a"), failure("b")), is_plain=True
+)
+EDITED = Exchange(3, (call("read", "c"),), (success("c", result="42", ran_with={"path": "b"}),), is_plain=True)
+
+
+def printed(units: list[Unit | None], profile: str = "openai", *, thinking_on: bool = False, **caps: Any) -> Assembly:
+    known = [unit for unit in units if unit is not None]
+    return printed_in_a_row(DIALECT, units, voice(target(profile, **caps), known, thinking_on=thinking_on))
+
+
+@pytest.mark.parametrize("profile", ["openai", "mistral", "kimi", "strict"])
+def test_plain_units_are_printed_in_a_row(profile: str) -> None:
+    page = printed([ASKED, CALLED, ANSWERED, ASKED, EDITED], profile)
+    assert page.ends == [End.HUMAN, End.RESULTS, End.ANSWER, End.HUMAN, End.RESULTS]
+    assert page.starts == [(0, 0), (1, 0), (4, 0), (5, 0), (6, 0)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        None,
+        Summary(1, "in short"),
+        Said(1, (Text("do so"),), Authority.INSTRUCTION),
+        Said(1, (Code("print()"),)),
+        Said(1, (Text("one"), Text("two"))),
+        Exchange(1, (Text("hm"), call()), (success(),)),
+        Exchange(1, (call("a tool"),), (success(),), is_plain=True),
+        Exchange(1, (call(kind=CallKind.CUSTOM, arguments={"input": "x"}),), (success(),), is_plain=True),
+    ],
+    ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed", "free text"],
+)
+def test_the_row_ends_before_a_unit_about_which_something_has_to_be_decided(unit: Unit | None) -> None:
+    assert printed([ASKED, unit, ASKED]).ends == [End.HUMAN]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_calls": 1},
+        {"text_beside_calls": False},
+        {"native_tool_history": False},
+        {"profile": "kimi", "thinking_on": True, "reasoning_field": "reasoning_content"},
+    ],
+    ids=["too many calls", "text beside calls", "no tool history", "a thought is demanded"],
+)
+def test_the_row_ends_before_calls_that_the_target_cannot_take_as_they_are(limits: dict[str, Any]) -> None:
+    assert printed([ASKED, ANSWERED, ASKED, CALLED, ASKED], **limits).ends == [End.HUMAN, End.ANSWER, End.HUMAN]
+
+
+def test_where_no_human_may_follow_results_the_row_ends_before_the_human() -> None:
+    assert printed([ASKED, CALLED, ASKED], user_after_tool=False).ends == [End.HUMAN, End.RESULTS]
+
+
+def test_where_calls_may_not_come_first_the_row_does_not_begin_with_them() -> None:
+    assert printed([CALLED], "mistral").ends == []
+    assert printed([CALLED], "openai").ends == [End.RESULTS]
