@@ -47,12 +47,12 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
         return self.kind is _SUCCESS or self.kind is _ERROR
 
     @property
-    def is_plain(self) -> bool:
-        """Whether it comes to a text and nothing else, so that there is nothing to decide about how it is printed."""
+    def plain_text(self) -> str | None:
+        """The text that it comes to; None if there is more to print, or nothing that can be seen."""
         if self.media:
-            return False
+            return None
         text = completion_text(self)
-        return bool(text) and not text.isspace()
+        return None if not text or text.isspace() else text
 
     @property
     def is_error(self) -> bool:
@@ -62,16 +62,25 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
 
 def completion_text(completion: Completion) -> str:
     """What the model reads as the output of the call, in every dialect that takes text."""
+    result = completion.result
+    if (
+        type(result) is str
+        and completion.error is None
+        and completion.reason is None
+        and completion.shortened is None
+        and completion.ran_with is None
+    ):
+        return result  # as nearly always
     if completion.shortened is not None:
         text = completion.shortened
     elif completion.reason is not None:
-        text = closure_text(completion.reason, completion.said, _as_text(completion.result))
+        text = closure_text(completion.reason, completion.said, _as_text(result))
     elif completion.error is not None:
         text = completion.error
-        if completion.result not in (None, "", completion.error):
-            text = f"{text}\n{_as_text(completion.result)}" if text else _as_text(completion.result)
+        if result not in (None, "", completion.error):
+            text = f"{text}\n{_as_text(result)}" if text else _as_text(result)
     else:
-        text = _as_text(completion.result)
+        text = _as_text(result)
     if completion.ran_with is not None:
         text = f"[The user changed the arguments; the tool ran with {_as_text(completion.ran_with)}]\n{text}"
     return text

@@ -7,12 +7,15 @@ Providers reuse ids (`call_0` in every answer, one constant id), so a wire id na
 *arms* it, the next result with that id *consumes* it, a later answer may arm it again. A result that fits no call gets
 a name too, so that the pair can be reconstructed; should the true call still come before anybody speaks, it adopts the
 result. The same log gives the same names on every machine: no clock, no randomness, and `note` mints nothing.
+
+Nearly every wire id is met twice, with its call and with the result, and then the call that owns it is all there is to
+know. Which calls are armed is kept apart only for ids that several calls of one answer share; of any other id it is the
+newest call.
 """
 
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -21,15 +24,18 @@ from legato.model.hashing import base62
 
 PREFIX = "hist_tool_"
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
+_USUAL = ("call", "toolu")
 _FIRST = ("call", "toolu_", "hist_tool_")
 _HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
 _LONGEST_STEM = 24
 _STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
 
 
-@lru_cache(maxsize=4096)  # a call's id comes back with its result
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
+    prefix, _, stem = wire_id.partition("_")
+    if prefix in _USUAL and stem.isalnum() and not stem.startswith("call"):
+        return stem
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
     return wire_id
@@ -42,19 +48,22 @@ class Identity:
         self.next_ordinal = 0
         self._suffix: dict[str, int] = {}
         """each stem in use, with a number below which all its suffixes are in use too"""
-        self._armed: dict[str, list[tuple[str, CallId]]] = {}
-        """by bare id: (wire id, call) of the newest answer that used it, still to be answered"""
         self._owner: dict[str, CallId] = {}
         """by wire id: the newest call that had it, answered or not"""
         self._bare_owner: dict[str, CallId] = {}
-        self._open: dict[CallId, str] = {}
-        """open calls since a human last spoke, in order, with their tools; `_older` has the ones before"""
-        self._older: dict[CallId, str] = {}
+        self._open: dict[CallId, ToolCall] = {}
+        """open calls since a human last spoke, in order; `_older` has the ones before"""
+        self._older: dict[CallId, ToolCall] = {}
+        self._armed: dict[str, list[tuple[str, CallId]]] = {}
+        """by bare id, where calls of one answer share a wire id: (wire id, call) of those still to be answered"""
         self._waiting: dict[str, tuple[CallId, ToolResponse]] = {}
         """by bare id: a result that came before its call"""
         self._answer: str | None = None
-        self._answer_calls: dict[str, list[ToolCall]] = {}
-        """by wire id: the calls of the newest answer, to see replays within it"""
+        self._answer_calls: list[ToolCall] = []
+        """the calls of the newest answer, to see replays within it; `_siblings` are the same by wire id"""
+        self._siblings: dict[str, list[ToolCall]] = {}
+        self._still_armed: dict[CallId, ToolCall] = {}
+        """calls of the newest answer that were answered under another id than theirs, which stays armed"""
 
     # --- minting ------------------------------------------------------------------------------------------------------
 
@@ -79,16 +88,36 @@ class Identity:
         self._begin(entry)
         for block in entry.blocks:
             if type(block) is ToolCall:
-                self._note_call(block, bare(block.wire_id))
+                if block.ordinal >= self.next_ordinal:  # else it is a replay within its answer, with its twin's name
+                    self._note_call(block, bare(block.wire_id))
             elif type(block) is ToolResponse:
                 self._note_response(block)
 
     def _mint_call(self, call: ToolCall) -> ToolCall:
         wire_id = call.wire_id
-        if wire_id and wire_id in self._answer_calls:
-            for twin in self._answer_calls[wire_id]:
-                if twin.name == call.name and twin.arguments == call.arguments and twin.raw == call.raw:
-                    return replace(call, id=twin.id, ordinal=twin.ordinal)
+        prefix, _, stem = wire_id.partition("_")
+        if (
+            prefix not in _USUAL
+            or stem in self._suffix
+            or stem in self._bare_owner
+            or self._waiting
+            or not (stem.isalnum() and stem.isascii() and len(stem) <= _LONGEST_STEM and stem[:4] != "call")
+        ):
+            return self._mint_odd_call(call)
+        # An id that was never met and makes a name as it is, as nearly all do: there is no more to look at.
+        ordinal, name = self.next_ordinal, CallId(PREFIX + stem)
+        call = replace(call, id=name, ordinal=ordinal, adopts=None)
+        self.next_ordinal = ordinal + 1
+        self._suffix[stem] = 1
+        self._owner[wire_id] = self._bare_owner[stem] = name
+        self._open[name] = call
+        self._answer_calls.append(call)
+        return call
+
+    def _mint_odd_call(self, call: ToolCall) -> ToolCall:
+        wire_id = call.wire_id
+        if wire_id in self._owner and (twin := self._find_twin(call)):
+            return replace(call, id=twin.id, ordinal=twin.ordinal)
         stem = bare(wire_id)
         adopts = self._waiting_for(stem, call.name) if self._waiting and wire_id else None
         name = self._name(stem, wire_id, call.name)
@@ -96,14 +125,32 @@ class Identity:
         self._note_call(call, stem)
         return call
 
+    def _find_twin(self, call: ToolCall) -> ToolCall | None:
+        for twin in self._calls_with(call.wire_id):
+            if twin.name == call.name and twin.arguments == call.arguments and twin.raw == call.raw:
+                return twin
+        return None
+
     def _mint_response(self, response: ToolResponse, siblings: tuple[Block, ...], index: int) -> ToolResponse:
+        wire_id = response.wire_id
+        owner = self._owner.get(wire_id)
+        if (
+            owner is not None
+            and owner in self._open
+            and not self._armed
+            and response.call_id == UNMINTED
+            and response.ordinal < 0
+            and not wire_id.startswith(PREFIX)
+        ):  # the result of an open call under its own id, as nearly all are
+            del self._open[owner]
+            return replace(response, call_id=owner)
         call_id = self.find(response)
         if call_id is not None:
             response = replace(response, call_id=call_id)
-        elif response.wire_id and (place := self._by_place(siblings, index)) is not None:
+        elif wire_id and (place := self._by_place(siblings, index)) is not None:
             response = replace(response, call_id=place, guessed=True)
         else:
-            wire_id = response.wire_id or response.call_id
+            wire_id = wire_id or response.call_id
             name = self._name(bare(wire_id), wire_id, response.tool_name)
             response = replace(response, call_id=name, ordinal=self.next_ordinal)
         self._note_response(response)
@@ -111,8 +158,7 @@ class Identity:
 
     def _name(self, stem: str, wire_id: str, name: str) -> CallId:
         """A free id: the bare wire id where that is short and plain, else a hash, with a suffix if it is taken."""
-        is_plain = stem.isalnum() and stem.isascii() and len(stem) <= _LONGEST_STEM  # as nearly all are
-        if not is_plain and not _STEM.fullmatch(stem):
+        if not _STEM.fullmatch(stem):
             stem = base62(self.next_ordinal, wire_id, name, length=_LONGEST_STEM)
         if stem not in self._suffix:
             return CallId(PREFIX + stem)
@@ -133,15 +179,15 @@ class Identity:
             return self._first_open(response.tool_name)
         if self._is_known(wire_id):
             return CallId(wire_id)
-        stem = bare(wire_id)
-        armed = self._armed.get(stem)
-        if armed:
-            for armed_id, call_id in armed:
+        if self._armed:
+            for armed_id, call_id in self._armed.get(bare(wire_id), ()):
                 if armed_id == wire_id:
                     return call_id
         owner = self._owner.get(wire_id)
         if owner is not None:
             return owner
+        stem = bare(wire_id)
+        armed = self._armed.get(stem)
         return armed[0][1] if armed else self._bare_owner.get(stem)
 
     def _is_known(self, call_id: str) -> bool:
@@ -151,8 +197,8 @@ class Identity:
     def _first_open(self, tool_name: str) -> CallId | None:
         """The first open call of that tool since a human spoke, else the first open call, else the same among older."""
         for calls in (self._open, self._older):
-            for call_id, name in calls.items():
-                if name == tool_name:
+            for call_id, call in calls.items():
+                if call.name == tool_name:
                     return call_id
             if calls:
                 return next(iter(calls))
@@ -174,49 +220,67 @@ class Identity:
                     answered.add(found)
                 elif block.wire_id:
                     strays.append(block.tool_name)
-        free = [(call_id, name) for call_id, name in self._open.items() if call_id not in answered]
-        return free[0][0] if strays == [name for _, name in free] else None
+        free = [call for call in self._open.values() if call.id not in answered]
+        return free[0].id if strays == [call.name for call in free] else None
 
     # --- remembering --------------------------------------------------------------------------------------------------
 
     def _begin(self, entry: Entry) -> None:
-        if entry.speaker is _HUMAN:
+        speaker, answer = entry.speaker, entry.answer
+        if speaker is _HUMAN:
             if self._open:
                 self._older.update(self._open)
                 self._open = {}
-            for (
-                call_id,
-                response,
-            ) in self._waiting.values():  # its time is over; the id may mean another one from now on
-                if self._owner.get(response.wire_id) == call_id:
-                    del self._owner[response.wire_id]
-            self._waiting = {}
-        elif entry.speaker is _TOOL and entry.answer is None:
+            if self._waiting:
+                self._stop_waiting()
+        elif speaker is _TOOL and answer is None:
             return  # results between the parts of one answer do not end it
-        if entry.answer is None or entry.answer != self._answer:
-            self._answer = entry.answer
-            self._answer_calls = {}
+        if answer is None or answer != self._answer:
+            self._answer = answer
+            if self._answer_calls or self._siblings:
+                self._answer_calls, self._siblings, self._still_armed = [], {}, {}
+
+    def _stop_waiting(self) -> None:
+        """The time of results that came before their calls is over; their ids may mean others from now on."""
+        for call_id, response in self._waiting.values():
+            if self._owner.get(response.wire_id) == call_id:
+                del self._owner[response.wire_id]
+        self._waiting = {}
 
     def _note_call(self, call: ToolCall, stem: str) -> None:
-        if call.ordinal < self.next_ordinal:
-            return  # a replay within its answer: it has the name of its twin
+        name, wire_id = call.id, call.wire_id
         self.next_ordinal = call.ordinal + 1
-        self._suffix[call.id[len(PREFIX) :]] = 1
-        wire_id = call.wire_id
-        if not wire_id:
-            self._open[call.id] = call.name
-            return
-        siblings = self._answer_calls.setdefault(wire_id, [])
-        armed = self._armed.get(stem) if siblings else None
-        if armed is None:  # a new answer arms the id for itself alone
-            armed = self._armed[stem] = []
-        siblings.append(call)
-        self._owner[wire_id] = self._bare_owner[stem] = call.id
+        self._suffix[name[len(PREFIX) :]] = 1
         if call.adopts is None:
-            armed.append((wire_id, call.id))
-            self._open[call.id] = call.name
-        else:
+            self._open[name] = call
+        if not wire_id:
+            return
+        if stem in self._bare_owner:
+            self._arm_again(call, stem)
+        if call.adopts is not None:
             self._waiting.pop(stem, None)
+        self._answer_calls.append(call)
+        self._owner[wire_id] = self._bare_owner[stem] = name
+
+    def _arm_again(self, call: ToolCall, stem: str) -> None:
+        """An id that was met before: a new answer arms it for itself alone, the same answer once more."""
+        if not self._calls_with(call.wire_id):
+            self._armed.pop(stem, None)
+            return
+        armed = self._armed.get(stem)
+        if armed is None:
+            name = self._bare_owner[stem]
+            newest = self._open.get(name) or self._older.get(name) or self._still_armed.get(name)
+            armed = self._armed[stem] = [] if newest is None else [(newest.wire_id, name)]
+        if call.adopts is None:
+            armed.append((call.wire_id, call.id))
+
+    def _calls_with(self, wire_id: str) -> list[ToolCall]:
+        """The calls of the newest answer that have `wire_id`."""
+        for call in self._answer_calls:
+            self._siblings.setdefault(call.wire_id, []).append(call)
+        self._answer_calls.clear()
+        return self._siblings.get(wire_id, [])
 
     def _waiting_for(self, stem: str, name: str) -> CallId | None:
         """The result that came before its call and waits for it: the same id, the same tool, nobody spoke since."""
@@ -231,13 +295,19 @@ class Identity:
                 self._waiting[bare(response.wire_id)] = (response.call_id, response)
                 self._owner[response.wire_id] = response.call_id  # the same result again is a duplicate of this one
             return
-        call_id = response.call_id
-        if self._open.pop(call_id, None) is None:
-            self._older.pop(call_id, None)
-        if response.wire_id:
-            stem = bare(response.wire_id)
-            armed = self._armed.get(stem)
-            if armed and len(armed) > 1:
-                armed[:] = [pair for pair in armed if pair[1] != call_id]
-            elif armed and armed[0][1] == call_id:
-                del self._armed[stem]
+        call_id, wire_id = response.call_id, response.wire_id
+        call = self._open.pop(call_id, None) or self._older.pop(call_id, None)
+        if self._armed or call is None or call.wire_id != wire_id:
+            self._disarm(call_id, call, bare(wire_id))
+
+    def _disarm(self, call_id: CallId, call: ToolCall | None, stem: str) -> None:
+        """A result consumes the bare id it came with; `call` is the one it answered, if that was open."""
+        armed = self._armed.get(stem)
+        if armed:
+            armed[:] = [pair for pair in armed if pair[1] != call_id]
+        if call is None:
+            call = self._still_armed.get(call_id)
+            if call is not None and bare(call.wire_id) == stem:
+                del self._still_armed[call_id]
+        elif bare(call.wire_id) != stem:
+            self._still_armed[call_id] = call

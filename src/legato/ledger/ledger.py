@@ -8,7 +8,7 @@ the log does not: `Ledger.replay(log)` rebuilds it exactly.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from legato.model.records import (
 
 _FINISHED, _FAILED = CallNews.FINISHED, CallNews.FAILED
 _SUCCESS, _ERROR = CompletionKind.SUCCESS, CompletionKind.ERROR
+_PENDING, _COMPLETE = CallState.PENDING, CallState.COMPLETE
 
 
 class Dropped(NamedTuple):
@@ -60,7 +61,6 @@ class Call(Struct, gc=False):
     incarnation: int
     imported: bool
     state: CallState = CallState.PENDING
-    news: CallNews | None = None
     response: ToolResponse | None = None
     response_seq: int = -1
     completion: Completion | None = None
@@ -70,6 +70,11 @@ class Call(Struct, gc=False):
     answered: Answered | None = None
     started: int | None = None
     frozen: ClosureReason | None = None
+
+    @property
+    def news(self) -> CallNews | None:
+        """What the response that counts tells; None if there is none."""
+        return infer(self.response) if self.response is not None else None
 
     @property
     def is_settled(self) -> bool:
@@ -154,60 +159,65 @@ class Ledger:
         imported = self._importing > 0
         if imported:
             self._importing -= 1
+        calls, ending = self.calls, entry.ending
         for block in entry.blocks:
-            if type(block) is ToolCall:
-                self._call(seq, block, entry.ending, imported)
-            elif type(block) is ToolResponse:
+            if type(block) is ToolResponse:
                 self._response(seq, block, imported)
+            elif type(block) is ToolCall and block.id not in calls:  # else it is a replay within its answer
+                call_id, name, arguments, now = block.id, block.name, block.arguments, self.incarnation
+                call = Call(call_id, block.ordinal, block.wire_id, name, arguments, seq, ending, now, imported)
+                calls[call_id] = self.pending[call_id] = call
+                self.in_order.append(call)
+                if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
+                    self._adopt(call, orphan)
 
-    def _new_call(self, seq: int, block: ToolCall, ending: Ending | None, imported: bool) -> Call:
-        names = block.id, block.ordinal, block.wire_id, block.name
-        return Call(*names, block.arguments, seq, ending, self.incarnation, imported)
-
-    def _call(self, seq: int, block: ToolCall, ending: Ending | None, imported: bool) -> None:
-        if block.id in self.calls:
-            return  # a replay within its answer
-        call = self._new_call(seq, block, ending, imported)
-        self.calls[block.id] = self.pending[block.id] = call
-        self.in_order.append(call)
-        if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
-            del self.calls[orphan.id]
-            self.pending.pop(orphan.id, None)
-            self.adopted[orphan.id] = block.id
-            call.state, call.news = orphan.state, orphan.news
-            call.response, call.response_seq, call.dropped = orphan.response, orphan.response_seq, orphan.dropped
-            call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
-            call.is_odd = orphan.is_odd
-            if call.is_settled:
-                del self.pending[call.id]
+    def _adopt(self, call: Call, orphan: Call) -> None:
+        """The call of a result that came alone has come after all: what is known of the result is true of it."""
+        del self.calls[orphan.id]
+        self.pending.pop(orphan.id, None)
+        self.adopted[orphan.id] = call.id
+        call.state, call.response, call.response_seq = orphan.state, orphan.response, orphan.response_seq
+        call.dropped = orphan.dropped
+        call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
+        call.is_odd = orphan.is_odd
+        if call.is_settled:
+            del self.pending[call.id]
 
     def _response(self, seq: int, response: ToolResponse, imported: bool) -> None:
         call_id = response.call_id
-        call_id = self.adopted.get(call_id, call_id)
+        if self.adopted:
+            call_id = self.adopted.get(call_id, call_id)
         call = self.calls.get(call_id)
         if call is None:
-            phantom = ToolCall(response.tool_name, {}, response.wire_id, id=call_id, ordinal=response.ordinal)
-            call = self._new_call(seq, phantom, None, imported)
-            self.calls[call_id] = self.orphans[call_id] = self.pending[call_id] = call
-            self.in_order.append(call)
+            call = self._new_orphan(seq, call_id, response, imported)
+        is_first = call.response is None and call.answered is None
+        if is_first and response.result is not None and response.error is None and response.reason is None:
+            # The result, and nothing else to know about it, as nearly always: what the rest would come to as well.
+            call.state, call.response, call.response_seq = _COMPLETE, response, seq
+            call.completion = Completion(call.id, _SUCCESS, response.result, None, response.media)
+            if response.guessed:
+                call.is_odd = True
+            self.pending.pop(call_id, None)
+            return
         news = infer(response)
         if news is None:
             return
-        if call.news is not None:
-            challenger = (RANK[news], response.guessed)
-            holder = (RANK[call.news], call.response.guessed if call.response else False)
-            if challenger >= holder:
-                why = "repeated" if challenger == holder else f"{call.news.value} stands before {news.value}"
-                call.dropped = (*call.dropped, Dropped(seq, why))
-                call.is_odd = True
-                return
-            call.dropped = (*call.dropped, Dropped(call.response_seq, f"{news.value} stands before {call.news.value}"))
+        if call.response is not None and not _is_better(seq, call, response, news):
+            return
         call.state = next_state(call.state, news)
-        call.news, call.response, call.response_seq = news, response, seq
+        call.response, call.response_seq = response, seq
         call.completion = _completion(call, response, news)
-        call.is_odd = response.guessed or bool(call.dropped)
-        if call.is_settled:
+        if response.guessed or call.dropped:
+            call.is_odd = True
+        if call.state is not _PENDING:
             self.pending.pop(call_id, None)
+
+    def _new_orphan(self, seq: int, call_id: CallId, response: ToolResponse, imported: bool) -> Call:
+        names = call_id, response.ordinal, response.wire_id, response.tool_name
+        call = Call(*names, {}, seq, None, self.incarnation, imported)
+        self.calls[call_id] = self.orphans[call_id] = self.pending[call_id] = call
+        self.in_order.append(call)
+        return call
 
     def closure_reason(self, call: Call) -> ClosureReason:
         """Why `call` has no completion: a function of records alone.
@@ -230,6 +240,20 @@ class Ledger:
             return ClosureReason.MISSING_IN_IMPORT
         # Where a session keeps the log, every start is in it; in somebody's own loop nobody noted one.
         return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
+
+
+def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews) -> bool:
+    """Whether `response` counts before the one that counted so far; the other one is dropped, with the reason."""
+    before = cast(CallNews, call.news)
+    challenger = (RANK[news], response.guessed)
+    holder = (RANK[before], cast(ToolResponse, call.response).guessed)
+    if challenger < holder:
+        call.dropped = (*call.dropped, Dropped(call.response_seq, f"{news.value} stands before {before.value}"))
+        return True
+    why = "repeated" if challenger == holder else f"{before.value} stands before {news.value}"
+    call.dropped = (*call.dropped, Dropped(seq, why))
+    call.is_odd = True
+    return False
 
 
 def _completion(call: Call, response: ToolResponse, news: CallNews) -> Completion | None:

@@ -1,7 +1,7 @@
 """From log and ledger to units: the fold that decides where everything stands.
 
 In:  records, one after the other, and the ledger that has already taken them.
-Out: slots in the order in which a model will see them; each makes its unit when the next one begins.
+Out: slots in the order in which a model will see them; each makes its unit when it is whole, or the next one begins.
 
 Placement is decided once, when a record arrives, and depends on earlier records only. Whoever a block was recorded
 under, calls belong to an answer, results to their call, and text to whoever said it; the log keeps what was recorded,
@@ -40,11 +40,10 @@ from legato.model.records import (
     Started,
 )
 from legato.transcript.slots import Slot, SlotKind, orphan_call
-from legato.transcript.units import AnswerBlock
 
 _HUMAN, _AI, _TOOL = Speaker
-_INSTRUCTION = Authority.INSTRUCTION
-_ANSWER = SlotKind.ANSWER
+_PERSON, _INSTRUCTION = Authority
+_SAID, _ANSWER = SlotKind.SAID, SlotKind.ANSWER
 _LATE_RESULT = PrefixCause.LATE_RESULT
 
 
@@ -65,6 +64,8 @@ class Composer:
         self.epoch_cause = PrefixCause.UNDO
         self.taken_back = 0
         """the epoch in which something was last taken back (undo, restoration); since then only compactions came"""
+        self._stale: list[Slot] = []
+        """slots whose units are made when the next slot begins"""
         self._slot_of: dict[CallId, Slot] = {}
         self._answers: dict[str, Slot] = {}
 
@@ -98,90 +99,127 @@ class Composer:
         if entry.authority is _INSTRUCTION and entry.speaker is _HUMAN and self._leads(entry):
             self.instructions.append(entry.text)
             return
+        speaker = entry.speaker
+        if speaker is _TOOL and self._awaits(entry):
+            if not self.ledger.pending:  # the answer is whole
+                self._make_units()
+            return
+        if speaker is _AI and entry.answer is None and self._place_usual_answer(seq, entry):
+            return
         said: Slot | None = None
         answer: Slot | None = None
         orphans: Slot | None = None
         after_result = False
         for block in entry.blocks:
             if isinstance(block, ToolResponse):
-                orphans = self._place_response(seq, entry, block, orphans)
+                orphans = self._place_response(seq, speaker, block, orphans)
                 after_result = True
                 said = None
-            elif (
-                entry.speaker is _AI or type(block) is ToolCall or type(block) is Thinking or type(block) is HostedTool
-            ):
+            elif speaker is _AI or type(block) is ToolCall or type(block) is Thinking or type(block) is HostedTool:
                 if answer is None or after_result:
                     answer = self._answer_slot(seq, entry, continues=answer is None)
                     after_result = False
-                self._place_answer_block(entry, block, answer)
                 said = None
+                if type(block) is ToolCall:
+                    if block.id in self._slot_of:
+                        answer.note(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
+                        continue
+                    self._slot_of[block.id] = answer
+                    if speaker is not _AI or block.adopts is not None:
+                        self._note_odd_call(block, speaker, answer)
+                answer.blocks.append(block)
             else:
                 if said is None:
-                    said = self._append(SlotKind.SAID, seq)
-                    said.authority = entry.authority
-                    if entry.speaker is _TOOL:
-                        said.notes.append(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
+                    said = self._append(Slot(_SAID, seq, seq, [], entry.authority))
+                    if speaker is _TOOL:
+                        said.note(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
                 said.blocks.append(block)
+
+    def _awaits(self, entry: Entry) -> bool:
+        """Whether `entry` holds nothing but results for the newest answer, which needs nothing to know of them."""
+        newest = self.slots[-1] if self.slots else None
+        if newest is None or newest.kind is not _ANSWER or not newest.is_stale:
+            return False
+        slot_of = self._slot_of
+        for block in entry.blocks:
+            if type(block) is not ToolResponse or slot_of.get(block.call_id) is not newest:
+                return False
+        return True
+
+    def _place_usual_answer(self, seq: int, entry: Entry) -> bool:
+        """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
+        slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
+        slot_of = self._slot_of
+        for block in entry.blocks:
+            if type(block) is ToolCall and block.id not in slot_of and block.adopts is None:
+                slot_of[block.id] = slot
+            elif type(block) is ToolCall or isinstance(block, ToolResponse):
+                for call in slot.blocks:
+                    if type(call) is ToolCall:
+                        del slot_of[call.id]
+                return False
+            slot.blocks.append(block)
+        self._append(slot)
+        return True
 
     def _leads(self, entry: Entry) -> bool:
         return not self.slots and all(type(block) is Text for block in entry.blocks)
 
-    def _place_answer_block(self, entry: Entry, block: AnswerBlock, slot: Slot) -> None:
-        if type(block) is ToolCall:
-            if block.id in self._slot_of:
-                slot.notes.append(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
-                return
-            self._slot_of[block.id] = slot
-            if entry.speaker is not _AI:
-                reason = f"call-under-{entry.speaker}"
-                slot.notes.append(Decision(Action.REATTRIBUTED, reason, Fault.CANONICAL, calls=(block.id,)))
-            if block.adopts is not None:
-                slot.moved[block.id] = "result-before-call"
-                self._touch(block.adopts, PrefixCause.LATE_CALL)
-        slot.blocks.append(block)
+    def _note_odd_call(self, call: ToolCall, speaker: Speaker, slot: Slot) -> None:
+        """Note what was decided about a call that was not the model's word, or came after its result."""
+        if speaker is not _AI:
+            slot.note(Decision(Action.REATTRIBUTED, f"call-under-{speaker}", Fault.CANONICAL, calls=(call.id,)))
+        if call.adopts is not None:
+            slot.move(call.id, "result-before-call")
+            self._touch(call.adopts, PrefixCause.LATE_CALL)
 
     def _answer_slot(self, seq: int, entry: Entry, *, continues: bool) -> Slot:
         """The slot of this answer: a new one, or the one that an earlier entry with the same key began."""
-        slot = self._answers.get(entry.answer) if entry.answer is not None and continues else None
+        key = entry.answer
+        slot = self._answers.get(key) if key is not None and continues else None
         if slot is None:
-            slot = self._append(_ANSWER, seq)
-            slot.origin, slot.ending, slot.answer = entry.origin, entry.ending, entry.answer
-            if entry.answer is not None:
-                self._answers[entry.answer] = slot
+            slot = self._append(Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending, key))
+            if key is not None:
+                self._answers[key] = slot
             return slot
         slot.origin = slot.origin or entry.origin
         slot.ending = entry.ending or slot.ending
         if self.slots[-1] is not slot:
-            slot.notes.append(Decision(Action.MERGED, "answer-continued", Fault.CANONICAL))
+            slot.note(Decision(Action.MERGED, "answer-continued", Fault.CANONICAL))
         self._touch_slot(slot, PrefixCause.ANSWER_CONTINUED)
         return slot
 
-    def _place_response(self, seq: int, entry: Entry, response: ToolResponse, orphans: Slot | None) -> Slot | None:
+    def _place_response(self, seq: int, speaker: Speaker, response: ToolResponse, orphans: Slot | None) -> Slot | None:
         call_id = self.ledger.adopted.get(response.call_id, response.call_id)
         slot = self._slot_of.get(call_id)
         if slot is None:
             if call_id not in self.ledger.orphans:
                 return orphans  # its call was undone, or comes later and has adopted it
             if orphans is None or _has_names(orphans) != bool(response.tool_name):
-                orphans = self._append(SlotKind.ORPHANS, seq)
+                orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
             orphans.blocks.append(orphan_call(response))
             self._slot_of[call_id] = orphans
             slot = orphans
         elif self.slots[-1] is not slot and slot.kind is _ANSWER:
-            slot.moved.setdefault(call_id, "late-result")
-        if entry.speaker is not _TOOL:
-            reason = f"result-under-{entry.speaker}"
-            slot.notes.append(Decision(Action.REATTRIBUTED, reason, Fault.CANONICAL, calls=(call_id,)))
-        self._touch_slot(slot, _LATE_RESULT)
+            slot.move(call_id, "late-result")
+        if speaker is not _TOOL:
+            slot.note(Decision(Action.REATTRIBUTED, f"result-under-{speaker}", Fault.CANONICAL, calls=(call_id,)))
+        if not slot.is_stale:
+            self._touch_slot(slot, _LATE_RESULT)
         return orphans
 
-    def _append(self, kind: SlotKind, seq: int) -> Slot:
-        """A new slot at the end. The one before it is likely whole now, so its unit is made while it is at hand."""
-        if self.slots:
-            self.slots[-1].make(self.ledger)
-        slot = Slot(kind, seq, seq)
+    def _append(self, slot: Slot) -> Slot:
+        """`slot` at the end. Those before it are likely whole now."""
+        self._make_units()
+        self._stale.append(slot)
         self.slots.append(slot)
         return slot
+
+    def _make_units(self) -> None:
+        """Make the units of what was placed or touched, while it is at hand."""
+        for slot in self._stale:
+            slot.make(self.ledger)
+        self._stale.clear()
 
     # --- news about what is placed ------------------------------------------------------------------------------------
 
@@ -193,6 +231,7 @@ class Composer:
     def _touch_slot(self, slot: Slot, cause: PrefixCause) -> None:
         if slot.touch(cause):
             self.touched.append(slot)
+            self._stale.append(slot)
 
     def _reorder(self, cause: PrefixCause) -> None:
         self.epoch += 1

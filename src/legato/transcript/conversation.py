@@ -97,11 +97,17 @@ class Conversation:
                 if type(record) is Recorded:
                     self._identity.note(record.entry)
             self._minted = None
-        records = [_as_record(item, safe) for item in news]  # all are good, or none is named
+        # All are good, or none is named.
+        checked = [_checked(item, safe) if type(item) is Entry else _checked_news(item, safe) for item in news]
         mint = self._identity.mint
-        for index, record in enumerate(records):
-            if type(record) is Recorded and (named := mint(record.entry)) is not record.entry:
-                records[index] = replace(record, entry=named)
+        records: list[Record] = []
+        for item in checked:
+            if type(item) is Entry:
+                records.append(Recorded(entry=mint(item)))
+            elif type(item) is Recorded:
+                records.append(replace(item, entry=mint(item.entry)))
+            else:
+                records.append(cast(Record, item))
         self._minted = records
         return records
 
@@ -110,15 +116,15 @@ class Conversation:
         is_minted = records is self._minted
         self._minted = None if is_minted else self._minted
         log, ledger, composer = self._log, self.ledger, self.composer
-        for record in records:
-            seq = len(log)
+        note, enter, place = self._identity.note, ledger.enter, composer.place
+        for seq, record in enumerate(records, len(log)):
             log.append(record)
             if type(record) is Recorded:
                 entry = record.entry
                 if not is_minted:
-                    self._identity.note(entry)
-                ledger.enter(seq, entry)
-                composer.place(seq, entry)
+                    note(entry)
+                enter(seq, entry)
+                place(seq, entry)
             else:
                 ledger.apply(seq, record)
                 composer.apply(seq, record, log)
@@ -197,12 +203,10 @@ def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
     return tuple(Text(part) if isinstance(part, str) else part for part in parts)
 
 
-def _as_record(news: Entry | Answer | Record, safe: bool) -> Record:
-    """`news` as a record whose entry, if it is one, was checked."""
-    if type(news) is Entry:
-        return Recorded(entry=_checked(news, safe))
+def _checked_news(news: Entry | Answer | Record, safe: bool) -> Entry | Record:
+    """The entry of an answer, or a record, checked if it holds an entry."""
     if type(news) is Answer:
-        return Recorded(entry=_checked(news.entry, safe))
+        return _checked(news.entry, safe)
     if type(news) is Recorded:
         return replace(news, entry=_checked(news.entry, safe))
     return cast(Record, news)

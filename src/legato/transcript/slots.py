@@ -7,6 +7,8 @@ touches it: then its revision grows.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 
 from legato.ledger import Call, Ledger
@@ -60,18 +62,30 @@ class Slot(Struct, eq=False, gc=False):
     kind: SlotKind
     first: int
     last: int
-    blocks: list[AnswerBlock] = []
+    blocks: list[AnswerBlock]
     authority: Authority = Authority.PERSON
     origin: Origin | None = None
     ending: Ending | None = None
     answer: str | None = None
-    moved: dict[CallId, str] = {}
-    notes: list[Decision] = []
+    moved: dict[CallId, str] | None = None
+    notes: list[Decision] | None = None
     unit: Unit | None = None
     decisions: tuple[Decision, ...] = ()
     is_stale: bool = True
     revision: int = 0
     cause: PrefixCause | None = None
+
+    def note(self, decision: Decision) -> None:
+        """Something was decided about where a block stands."""
+        if self.notes is None:
+            self.notes = []
+        self.notes.append(decision)
+
+    def move(self, call: CallId, reason: str) -> None:
+        """The completion of `call` stood elsewhere in the log; what was first found out about it counts."""
+        if self.moved is None:
+            self.moved = {}
+        self.moved.setdefault(call, reason)
 
     def touch(self, cause: PrefixCause) -> bool:
         """News concerns this slot; whether its unit had already been made."""
@@ -92,7 +106,7 @@ class Slot(Struct, eq=False, gc=False):
 
 def summary_slot(text: str, first: int, last: int) -> Slot:
     """The slot that stands for covered ones."""
-    return Slot(SlotKind.SUMMARY, first, last, unit=Summary(first, text), is_stale=False)
+    return Slot(SlotKind.SUMMARY, first, last, [], unit=Summary(first, text), is_stale=False)
 
 
 # --- said -------------------------------------------------------------------------------------------------------------
@@ -106,53 +120,52 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
                 blocks.append(block)
         elif type(block) is Media or type(block) is Code:
             blocks.append(block)
+    notes = tuple(slot.notes) if slot.notes else ()
     if not blocks:
-        return None, (*slot.notes, Decision(Action.DROPPED, "blank-message", Fault.CANONICAL))
-    return Said(slot.first, tuple(blocks), slot.authority), tuple(slot.notes)
+        return None, (*notes, Decision(Action.DROPPED, "blank-message", Fault.CANONICAL))
+    return Said(slot.first, tuple(blocks), slot.authority), notes
 
 
-_CUT, _CANCELLED, _REFUSED = Ending.CUT, Ending.CANCELLED, Ending.REFUSED
+_BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
+_CUT, _CANCELLED, _REFUSED = _BROKEN_OFF
+_SUCCESS = CompletionKind.SUCCESS
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
 def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
-    decisions: list[Decision] = list(slot.notes)
+    plain = _plain_exchange(slot, ledger)
+    if plain is not None:
+        return plain, ()
+    decisions: list[Decision] = list(slot.notes) if slot.notes else []
     blocks: list[AnswerBlock] = []
     completions: list[Completion] = []
     ending = slot.ending
     is_cut = ending is _CUT or ending is _CANCELLED
     is_refused = ending is _REFUSED
     is_visible = False
-    is_plain = not is_cut and not is_refused
-    calls = ledger.calls
     for block in slot.blocks:
         if type(block) is ToolCall:
-            call = calls[block.id]
+            call = ledger.calls[block.id]
             completion = call.completion
             if completion is None and (is_refused or not block.finished):
                 decisions.append(_dropped("refused-answer" if is_refused else "unfinished-call", call.id))
                 continue
             if completion is None or call.is_odd or slot.moved:
                 completion = _completion(call, ledger, slot, decisions)
-            is_plain = is_plain and block.native is None and block.raw is None and completion.is_plain
             blocks.append(block)
             completions.append(completion)
             is_visible = True
         elif is_refused:
             continue
         elif type(block) is Text:
-            if _is_blank(block) and not block.native:
-                continue
-            is_plain = is_plain and block.native is None and not completions
-            blocks.append(block)
-            is_visible = True
+            if block.native or not _is_blank(block):
+                blocks.append(block)
+                is_visible = True
         elif type(block) is Thinking:
-            is_plain = False
             if not (is_cut and not block.native):
                 blocks.append(block)
         else:
-            is_plain = False
             blocks.append(block)
             is_visible = True
     if is_cut:
@@ -164,9 +177,54 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
         if not is_refused:
             decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
         return None, tuple(decisions)
-    is_plain = is_plain and bool(completions)
-    unit = Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin, is_plain)
-    return unit, tuple(decisions) if decisions else ()
+    if is_cut or is_refused:
+        return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
+    return _exchange(slot.first, blocks, completions, slot.origin), tuple(decisions)
+
+
+def _plain_exchange(slot: Slot, ledger: Ledger) -> Exchange | None:
+    """The unit of an answer about which nothing has to be decided, as of nearly all; None for another one."""
+    if slot.notes or slot.moved or slot.ending in _BROKEN_OFF or not slot.blocks:
+        return None
+    calls = ledger.calls
+    completions: list[Completion] = []
+    outputs: list[str] = []
+    for block in slot.blocks:
+        if type(block) is ToolCall:
+            call = calls[block.id]
+            completion = call.completion
+            if completion is None or call.is_odd or block.native is not None or block.raw is not None:
+                return None
+            text = completion.plain_text
+            if text is None or completion.kind is not _SUCCESS:
+                return None
+            completions.append(completion)
+            outputs.append(text)
+        elif type(block) is not Text or block.native is not None or completions or _is_blank(block):
+            return None
+    return Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin, tuple(outputs))
+
+
+def _exchange(
+    key: int, blocks: Sequence[AnswerBlock], completions: Sequence[Completion], origin: Origin | None = None
+) -> Exchange:
+    outputs = _plain_outputs(blocks, completions)
+    has_failed = outputs is not None and any(completion.is_error for completion in completions)
+    return Exchange(key, tuple(blocks), tuple(completions), origin, outputs, has_failed)
+
+
+def _plain_outputs(blocks: Sequence[AnswerBlock], completions: Sequence[Completion]) -> tuple[str, ...] | None:
+    """A text for each call, if nothing else has to be known to print the exchange."""
+    outputs: list[str] = []
+    for block in blocks:
+        if type(block) is ToolCall:
+            text = completions[len(outputs)].plain_text
+            if text is None or block.native is not None or block.raw is not None:
+                return None
+            outputs.append(text)
+        elif type(block) is not Text or block.native is not None or outputs:
+            return None
+    return tuple(outputs)
 
 
 def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:
@@ -177,7 +235,7 @@ def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision
     )
     completion, response = call.completion, call.response
     if completion is not None:
-        if call.id in slot.moved:
+        if slot.moved is not None and call.id in slot.moved:
             decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
         if response is not None and response.guessed:
             decisions.append(Decision(Action.MATCHED, "matched-by-place", Fault.CANONICAL, calls=(call.id,)))
@@ -193,7 +251,7 @@ def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision
 
 def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
     """A reconstructed exchange where the tool's name is known, else a quotation; nothing once the call was found."""
-    decisions = list(slot.notes)
+    decisions = list(slot.notes) if slot.notes else []
     calls: list[ToolCall] = []
     completions: list[Completion] = []
     quotes: list[SaidBlock] = []
@@ -212,7 +270,7 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
             quotes.extend(completion.media)
             decisions.append(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
     if calls:
-        return Exchange(slot.first, tuple(calls), tuple(completions)), tuple(decisions)
+        return _exchange(slot.first, calls, completions), tuple(decisions)
     return (Said(slot.first, tuple(quotes)) if quotes else None), tuple(decisions)
 
 

@@ -11,6 +11,7 @@ unit began with.
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -34,26 +35,28 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
 class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
-    `is_plain` says that there is nothing to decide about it: text, then calls, nothing native in them, and for each
-    call a text. Nearly all exchanges are such, and a dialect need not look at each block again to know.
+    `outputs` is there if nothing has to be decided about how it is printed: text, then calls, nothing native in them,
+    and for each call a text, which is in `outputs`; there may be no text, or no calls. Nearly all exchanges are such,
+    and a dialect need not look at each block and each completion again. `has_failed` says that one of those texts does
+    not stand for a success.
     """
 
     key: int
     blocks: tuple[AnswerBlock, ...]
     completions: tuple[Completion, ...] = ()
     origin: Origin | None = None
-    is_plain: bool = False
+    outputs: tuple[str, ...] | None = None
+    has_failed: bool = False
 
     def __post_init__(self) -> None:
         completions = self.completions
-        expected = 0
-        count = len(completions)
+        count, found = len(completions), 0
         for block in self.blocks:
             if type(block) is ToolCall:
-                if expected >= count or completions[expected].call_id != block.id:
+                if found == count or completions[found].call_id != block.id:
                     raise _unpaired(self)
-                expected += 1
-        if expected != count or (count > 1 and len({c.call_id for c in completions}) != count):
+                found += 1
+        if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
             raise _unpaired(self)
 
     @property
@@ -68,6 +71,8 @@ class Summary(Struct, frozen=True, omit_defaults=True, gc=False):
     key: int
     text: str
 
+
+_CALL_ID = attrgetter("call_id")
 
 Unit: TypeAlias = Said | Exchange | Summary
 

@@ -12,7 +12,6 @@ import re
 from legato.errors import ProjectionError
 from legato.model import NameRule
 from legato.model.hashing import base62
-from legato.wire.contract import Names
 
 _VALID: dict[NameRule, re.Pattern[str]] = {
     NameRule.OPENAI: re.compile(r"[a-zA-Z0-9_-]{1,64}"),
@@ -65,15 +64,3 @@ class NameTable(dict[str, str]):
     def _enter(self, name: str, wire: str) -> None:
         self[name] = wire
         self._name[wire] = name
-
-
-class KeptNames(dict[str, bool]):
-    """Which names a target takes as they are; looked up once for each name."""
-
-    def __init__(self, names: Names) -> None:
-        super().__init__()
-        self._names = names
-
-    def __missing__(self, name: str) -> bool:
-        kept = self[name] = self._names.project(name) == name
-        return kept

@@ -24,6 +24,9 @@ def ids(conversation: Conversation) -> list[str]:
         ("call_call_x", "x"),
         ("toolu_call_x", "x"),
         ("callABCDEFGH1", "ABCDEFGH1"),
+        ("call_callABCDEFGH1", "ABCDEFGH1"),
+        ("call_caller", "caller"),
+        ("toolu_é", "é"),
         ("caller", "caller"),
         ("call_", "call_"),
         ("", ""),
@@ -173,6 +176,36 @@ def test_wrong_ids_are_not_matched_if_the_names_disagree() -> None:
 def test_an_exact_result_stands_before_one_that_was_matched_by_place() -> None:
     conversation = talk(calls("a"), result("wrong", "guess"), result("a", "true"))
     assert [outcome for _, _, outcome in completions(conversation)] == ["true"]
+
+
+@pytest.mark.parametrize(
+    ("between", "outcomes"),
+    [
+        ([result("x", "first")], ["first", "second"]),
+        ([result("", "first"), result("toolu_x", "again")], ["first", "second"]),
+        # A result without an id consumes none: the next one with that id still means the first call.
+        ([result("", "first"), result("zz", "stray")], ["first", "third"]),
+    ],
+    ids=["under its id", "under its bare id", "under another id"],
+)
+def test_an_id_that_an_answer_uses_twice_is_armed_until_a_result_came_with_it(
+    between: list[Entry], outcomes: list[str]
+) -> None:
+    pieces = calls("x", answer="m"), *between, calls("x", name="grep", answer="m")
+    conversation = talk(*pieces, result("x", "second"), result("x", "third"))
+    named = [(name, outcome) for name, _, outcome in completions(conversation) if name.startswith("hist_tool_x")]
+    assert named == list(zip(["hist_tool_x", "hist_tool_x_2"], outcomes, strict=True))
+    again = Conversation(conversation.log)
+    assert again.record(result("x")) == conversation.record(result("x"))
+
+
+def test_an_id_that_two_calls_shared_means_the_new_call_once_another_answer_uses_it() -> None:
+    conversation = talk(ai(call("x"), call("x", "grep")), result("x", "one"), calls("x"), result("x", "new"))
+    assert completions(conversation) == [
+        ("hist_tool_x", "success", "one"),
+        ("hist_tool_x_2", "synthetic", "no-result-recorded"),
+        ("hist_tool_x_3", "success", "new"),
+    ]
 
 
 def test_a_canonical_id_passed_again_is_unchanged() -> None:

@@ -502,6 +502,65 @@ def test_a_unit_that_is_unpaired_doubled_or_out_of_order_cannot_be_made(ids: lis
     assert caught.value.facts == {"layer": "transcript", "calls": ids, "results": done}
 
 
+# --- plain exchanges --------------------------------------------------------------------------------------------------
+
+SIGNED = ToolCall("read", {}, "a", native={"thoughtSignature": "c2ln"})
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        [ai("I look", call("a"), call("b")), result("a"), result("b", error="no such file")],
+        [calls("a"), result("a", {"lines": 3})],
+        [calls("a")],
+        [calls("a"), user("so?"), result("a"), result("a")],
+        [calls("a"), calls("a"), result("a")],
+        [result("lost", name="read")],
+        [ai("done")],
+    ],
+    ids=["text and calls", "a value", "open", "late and twice", "an id again", "without its call", "text alone"],
+)
+def test_text_then_calls_with_a_text_for_each_is_plain_and_holds_these_texts(news: list[Entry]) -> None:
+    exchanges = [unit for unit in units(talk(*news)) if isinstance(unit, Exchange)]
+    assert exchanges
+    for unit in exchanges:
+        assert unit.outputs == tuple(map(completion_text, unit.completions))
+        assert unit.has_failed is any(completion.is_error for completion in unit.completions)
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        [ai(call("a"), "and then"), result("a")],
+        [ai(thought(), "done")],
+        [ai(Text("done", native={"id": "m"}))],
+        [ai(HostedTool("web_search", {}, "found"))],
+        [ai(SIGNED), result("a")],
+        [ai(ToolCall("read", {}, "a", raw="[1]")), result("a")],
+        [calls("a"), result("a", "seen", media=(PICTURE,))],
+        [calls("a"), result("a", " ")],
+        [ai("half an ans", ending=Ending.CUT)],
+        [ai("no", call("a"), ending=Ending.REFUSED), result("a")],
+        [result("lost", "seen", name="read", media=(PICTURE,))],
+    ],
+    ids=[
+        "text behind a call",
+        "thinking",
+        "native text",
+        "a hosted tool",
+        "a signed call",
+        "raw arguments",
+        "media",
+        "a blank result",
+        "cut",
+        "refused",
+        "media without a call",
+    ],
+)
+def test_an_exchange_about_which_something_must_be_decided_is_not_plain(news: list[Entry]) -> None:
+    assert [unit.outputs for unit in units(talk(*news)) if isinstance(unit, Exchange)] == [None]
+
+
 # --- sealed units -----------------------------------------------------------------------------------------------------
 
 

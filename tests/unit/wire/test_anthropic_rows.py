@@ -6,16 +6,21 @@ import pytest
 
 from block_support import claude, voice_for
 from dialect_support import call, failure, printed_in_a_row, success
-from legato.model import Authority, CallId, Code, Target, Text, ThinkingMode
-from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
+from legato.model import Authority, Code, Target, Text, ThinkingMode
+from legato.transcript.units import Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End
 
-CALLED = Exchange(1, (Text("I look"), call("a"), call("b")), (success("a"), failure("b")), is_plain=True)
-EDITED = Completion(CallId("a"), CompletionKind.SUCCESS, "42", ran_with={"path": "b.txt"})
+CALLED = Exchange(
+    1,
+    (Text("I look"), call("a"), call("b")),
+    (success("a"), failure("b")),
+    outputs=("fine", "it broke"),
+    has_failed=True,
+)
 ASKED = Said(0, (Text("go on"),))
-ANSWERED = Exchange(2, (Text("done "),), is_plain=True)
+ANSWERED = Exchange(2, (Text("done "),), outputs=())
 
 
 def printed(units: list[Unit | None], target: Target) -> Assembly:
@@ -34,13 +39,6 @@ def test_plain_units_are_printed_in_a_row_and_human_words_join_the_results_befor
     assert page.ends == [End.HUMAN, End.RESULTS, End.HUMAN, End.ANSWER, End.HUMAN]
 
 
-def test_arguments_that_the_user_changed_are_told_with_the_result() -> None:
-    page = printed([ASKED, Exchange(1, (call("a"),), (EDITED,), is_plain=True)], claude())
-    assert page.messages[-1]["content"][0]["content"] == (
-        '[The user changed the arguments; the tool ran with {"path":"b.txt"}]\n42'
-    )
-
-
 @pytest.mark.parametrize(
     "unit",
     [
@@ -50,7 +48,7 @@ def test_arguments_that_the_user_changed_are_told_with_the_result() -> None:
         Said(1, (Code("print()"),)),
         Said(1, (Text("one"), Text("two"))),
         Exchange(1, (Text("hm"), call("a")), (success("a"),)),
-        Exchange(1, (call("a", name="a tool"),), (success("a"),), is_plain=True),
+        Exchange(1, (call("a", name="a tool"),), (success("a"),), outputs=("fine",)),
     ],
     ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed"],
 )

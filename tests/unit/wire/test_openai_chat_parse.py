@@ -31,7 +31,15 @@ from legato.model import (
 )
 from legato.transcript.units import Exchange, Said, Summary, Unit
 from legato.wire.openai_chat.parse import parse
-from legato.wire.phrases import CONTINUE, EMPTY_RESULT, SUMMARY_MARK
+from legato.wire.phrases import (
+    ANSWER_BRIDGE,
+    CONTINUE,
+    EMPTY_RESULT,
+    HUMAN_BRIDGE,
+    MEDIA_CAPTION,
+    MEDIA_FOLLOWS,
+    SUMMARY_MARK,
+)
 
 HI = Said(0, (Text("hi"),))
 IMAGE = Media(MediaKind.IMAGE, "image/png", data="aWNvbg==")
@@ -385,6 +393,31 @@ def test_options_that_we_printed_come_back():
     to = target("kimi", thinking=ThinkingMode.SWITCH)
     parsed = parse(printed([HI], to, tools=tools, options=options)[0])
     assert (parsed.options, parsed.tools) == (options, tools)
+
+
+def test_results_are_one_entry_though_something_of_ours_stands_between_them():
+    calls = [
+        {"id": wire_id, "type": "function", "function": {"name": "read", "arguments": "{}"}}
+        for wire_id in ("call_a", "call_b", "call_c")
+    ]
+    media = [
+        {"type": "text", "text": MEDIA_CAPTION.format(tool="read")},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{IMAGE.data}"}},
+    ]
+    assert entries(
+        {"role": "assistant", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "call_a", "content": MEDIA_FOLLOWS},
+        {"role": "user", "content": HUMAN_BRIDGE},
+        {"role": "tool", "tool_call_id": "call_b", "content": "done"},
+        {"role": "user", "content": media},
+        {"role": "assistant", "content": ANSWER_BRIDGE},
+        {"role": "tool", "tool_call_id": "call_c", "content": "done"},
+        {"role": "user", "content": "go on"},
+    ) == [
+        ai(*(ToolCall("read", {}, one["id"]) for one in calls)),
+        tool(result("", media=(IMAGE,)), result(wire_id="call_b"), result(wire_id="call_c")),
+        human(Text("go on")),
+    ]
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------

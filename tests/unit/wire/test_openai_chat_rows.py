@@ -15,11 +15,16 @@ from legato.wire.contract import End
 from legato.wire.openai_chat import DIALECT
 
 ASKED = Said(0, (Text("go on"),))
-ANSWERED = Exchange(2, (Text("it is "), Text("done")), is_plain=True)
+ANSWERED = Exchange(2, (Text("it is "), Text("done")), outputs=())
 CALLED = Exchange(
-    1, (Text("I look"), call("read", "a"), call("grep", "b")), (success("a"), failure("b")), is_plain=True
+    1,
+    (Text("I look"), call("read", "a"), call("grep", "b")),
+    (success("a"), failure("b")),
+    None,
+    ("done", "boom"),
+    has_failed=True,
 )
-EDITED = Exchange(3, (call("read", "c"),), (success("c", result="42", ran_with={"path": "b"}),), is_plain=True)
+GREPPED = Exchange(3, (call("grep", "c"),), (success("c"),), outputs=("done",))
 
 
 def printed(units: list[Unit | None], profile: str = "openai", *, thinking_on: bool = False, **caps: Any) -> Assembly:
@@ -29,7 +34,7 @@ def printed(units: list[Unit | None], profile: str = "openai", *, thinking_on: b
 
 @pytest.mark.parametrize("profile", ["openai", "mistral", "kimi", "strict"])
 def test_plain_units_are_printed_in_a_row(profile: str) -> None:
-    page = printed([ASKED, CALLED, ANSWERED, ASKED, EDITED], profile)
+    page = printed([ASKED, CALLED, ANSWERED, ASKED, GREPPED], profile)
     assert page.ends == [End.HUMAN, End.RESULTS, End.ANSWER, End.HUMAN, End.RESULTS]
     assert page.starts == [(0, 0), (1, 0), (4, 0), (5, 0), (6, 0)]
 
@@ -43,8 +48,8 @@ def test_plain_units_are_printed_in_a_row(profile: str) -> None:
         Said(1, (Code("print()"),)),
         Said(1, (Text("one"), Text("two"))),
         Exchange(1, (Text("hm"), call()), (success(),)),
-        Exchange(1, (call("a tool"),), (success(),), is_plain=True),
-        Exchange(1, (call(kind=CallKind.CUSTOM, arguments={"input": "x"}),), (success(),), is_plain=True),
+        Exchange(1, (call("a tool"),), (success(),), outputs=("done",)),
+        Exchange(1, (call(kind=CallKind.CUSTOM, arguments={"input": "x"}),), (success(),), outputs=("done",)),
     ],
     ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed", "free text"],
 )

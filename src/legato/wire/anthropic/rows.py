@@ -13,24 +13,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.model import Authority, JsonObject, Text, ToolCall
-from legato.transcript.units import CompletionKind, Exchange, Said, Unit, completion_text
+from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.anthropic.answer import continues_answers
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End, Voice
-from legato.wire.names import KeptNames
 
 _PERSON = Authority.PERSON
 _HUMAN, _ANSWER, _RESULTS = End.HUMAN, End.ANSWER, End.RESULTS
-_SUCCESS = CompletionKind.SUCCESS
 
 
 def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
-    """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is."""
+    """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is.
+
+    One loop and no function for a unit or a block, because calling one would take as long as what it does.
+    """
     capabilities = voice.target.capabilities
     takes_calls = capabilities.native_tool_history and capabilities.text_beside_calls
     most_calls = capabilities.max_calls if takes_calls else 0
     takes_answers = not continues_answers(voice.target)  # else the white space at their end must go
-    kept = KeptNames(voice.names)
+    ids, project = voice.ids, voice.names.project
+    same_names: set[str] = set()
     messages, starts, ends = page.messages, page.starts, page.ends
     end = page.end
     last: list[JsonObject] = messages[-1]["content"] if messages else []
@@ -49,43 +51,38 @@ def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Asse
                 last = [{"type": "text", "text": text.text}]
                 messages.append({"role": "user", "content": last})
             end = _HUMAN
-        elif type(unit) is Exchange and unit.is_plain and (end is _HUMAN or end is _RESULTS):
-            count = len(unit.completions)
-            fits = count <= most_calls if count else takes_answers
-            printed = _print_exchange(unit, voice, kept) if fits else None
-            if printed is None:
+        elif type(unit) is Exchange and (end is _HUMAN or end is _RESULTS):
+            outputs = unit.outputs
+            if outputs is None or len(outputs) > most_calls or not (outputs or takes_answers):
                 return
-            answer, results = printed
+            answer: list[JsonObject] = []
+            results: list[JsonObject] = []
+            for block in unit.blocks:
+                if type(block) is ToolCall:
+                    name = block.name
+                    if name not in same_names:
+                        if project(name) != name:
+                            return
+                        same_names.add(name)
+                    wire_id, output = ids[block.id], outputs[len(results)]
+                    answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
+                    results.append({"type": "tool_result", "tool_use_id": wire_id, "content": output})
+                elif type(block) is Text:
+                    answer.append({"type": "text", "text": block.text})
+            if unit.has_failed:
+                _mark_failures(results, unit)
             starts.append((len(messages), len(last)))
             messages.append({"role": "assistant", "content": answer})
+            last, end = answer, _ANSWER
             if results:
                 messages.append({"role": "user", "content": results})
                 last, end = results, _RESULTS
-            else:
-                last, end = answer, _ANSWER
         else:
             return
         ends.append(end)
 
 
-def _print_exchange(unit: Exchange, voice: Voice, kept: KeptNames) -> tuple[list[JsonObject], list[JsonObject]] | None:
-    """The blocks of the answer and of its results; None if a tool has another name there."""
-    ids, completions = voice.ids, unit.completions
-    answer: list[JsonObject] = []
-    results: list[JsonObject] = []
-    for block in unit.blocks:
-        if type(block) is ToolCall:
-            name = block.name
-            if not kept[name]:
-                return None
-            wire_id, completion = ids[block.id], completions[len(results)]
-            answer.append({"type": "tool_use", "id": wire_id, "name": name, "input": block.arguments})
-            output = completion.result
-            if type(output) is not str or completion.kind is not _SUCCESS or completion.ran_with is not None:
-                output = completion_text(completion)
-            results.append({"type": "tool_result", "tool_use_id": wire_id, "content": output})
-            if completion.kind is not _SUCCESS:
-                results[-1]["is_error"] = True
-        elif type(block) is Text:
-            answer.append({"type": "text", "text": block.text})
-    return answer, results
+def _mark_failures(results: list[JsonObject], unit: Exchange) -> None:
+    for result, completion in zip(results, unit.completions, strict=True):
+        if completion.is_error:
+            result["is_error"] = True

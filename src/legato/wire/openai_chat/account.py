@@ -10,21 +10,17 @@ does not grow.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.model import Authority, Block, Entry, JsonObject, Media, Speaker, Text, ToolCall, ToolResponse
-from legato.wire.openai_chat.results import awaits_media, give_back_media, is_caption, read_result
-from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK
+from legato.wire.openai_chat.results import awaits_media, give_back_media, is_caption
+from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION
 
 _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a member of an enum takes its time
-
-
-class _Draft(Struct):
-    speaker: Speaker
-    blocks: list[Block]
-    authority: Authority = Authority.PERSON
+_OPENINGS = frozenset(mark[0] for mark in (HUMAN_BRIDGE, CONTINUE, MEDIA_CAPTION, INSTRUCTION_MARK))
 
 
 class Account:
@@ -33,9 +29,12 @@ class Account:
     def __init__(self) -> None:
         self.has_begun = False
         """whether there was a message that is no instruction: the instructions before it are the system prompt"""
+        self.names: dict[str, str] = {}
+        """by wire id: the tool of the newest call"""
         self._system: list[str] = []
-        self._drafts: list[_Draft] = []
-        self._names: dict[str, str] = {}
+        self._entries: list[Entry] = []
+        self._results: list[ToolResponse] = []
+        """results in a row, which are one entry as soon as something else is said"""
 
     @property
     def system(self) -> str:
@@ -44,62 +43,60 @@ class Account:
 
     def entries(self) -> list[Entry]:
         """What was said, in order."""
-        return [Entry(draft.speaker, tuple(draft.blocks), authority=draft.authority) for draft in self._drafts]
+        if self._results:
+            self._entries.append(Entry(_TOOL, tuple(self._results)))
+            self._results = []
+        return self._entries
 
     def take_instruction(self, text: str) -> None:
         """What a system or developer message says."""
         if self.has_begun:
-            self._drafts.append(_Draft(_HUMAN, [Text(text)], Authority.INSTRUCTION))
+            self.entries().append(Entry(_HUMAN, (Text(text),), authority=Authority.INSTRUCTION))
         else:
             self._system.append(text)
 
-    def take_human(self, blocks: list[Block], *, is_last: bool) -> None:
+    def take_human(self, blocks: Sequence[Block], *, is_last: bool) -> None:
         """What a user message says; `is_last` if it ends the request."""
         first = blocks[0]
-        if isinstance(first, Text):
-            if len(blocks) == 1 and self._is_ours(first.text, is_last=is_last):
-                return
-            if self._attach_media(blocks):
-                return
-            if first.text.startswith(INSTRUCTION_MARK):
-                rest = first.text.removeprefix(INSTRUCTION_MARK)
-                blocks[:1] = [Text(rest)] if rest else []
-                if blocks:
-                    self._drafts.append(_Draft(_HUMAN, blocks, Authority.INSTRUCTION))
-                return
-        self._drafts.append(_Draft(_HUMAN, blocks))
+        if type(first) is not Text or first.text[0] not in _OPENINGS:  # no mark of ours begins so
+            self.entries().append(Entry(_HUMAN, tuple(blocks)))
+        elif first.text.startswith(INSTRUCTION_MARK):
+            rest = first.text.removeprefix(INSTRUCTION_MARK)
+            instruction = (Text(rest), *blocks[1:]) if rest else tuple(blocks[1:])
+            if instruction:
+                self.entries().append(Entry(_HUMAN, instruction, authority=Authority.INSTRUCTION))
+        elif not (len(blocks) == 1 and self._is_ours(first.text, is_last=is_last)) and not self._attach_media(blocks):
+            self.entries().append(Entry(_HUMAN, tuple(blocks)))
 
     def take_answer(self, blocks: list[Block]) -> None:
         """What an answer says."""
         for block in blocks:
-            if isinstance(block, ToolCall):
-                self._names[block.wire_id] = block.name
-        self._drafts.append(_Draft(_AI, blocks))
+            if type(block) is ToolCall:
+                self.names[block.wire_id] = block.name
+        self.entries().append(Entry(_AI, tuple(blocks)))
 
-    def take_result(self, wire_id: str, tool_name: str, text: str, media: tuple[Media, ...] = ()) -> None:
-        """The result of a call, whose name counts where the message gives none. Results in a row are one entry."""
-        tool_name = tool_name or self._names.get(wire_id, "")
-        response = read_result(text, wire_id=wire_id, tool_name=tool_name, media=media)
-        if self._follows_results():
-            self._drafts[-1].blocks.append(response)
-        else:
-            self._drafts.append(_Draft(_TOOL, [response]))
+    def take_result(self, response: ToolResponse) -> None:
+        """The result of a call. Results in a row are one entry, also where something of ours stood between them."""
+        if not self._results and self._entries and self._entries[-1].speaker is _TOOL:
+            self._results = list(cast("tuple[ToolResponse, ...]", self._entries.pop().blocks))
+        self._results.append(response)
 
     def is_bridge(self, message: JsonObject) -> bool:
         """Whether the answer `message` only keeps results and a human message apart."""
-        is_bridge = message.get("content") == ANSWER_BRIDGE and not message.get("tool_calls")
-        return is_bridge and self._follows_results()
+        if message.get("content") != ANSWER_BRIDGE or message.get("tool_calls"):
+            return False
+        return bool(self.entries()) and self.entries()[-1].speaker is _TOOL
 
     def _is_ours(self, text: str, *, is_last: bool) -> bool:
         """Whether `text` is a bridge, or the tail behind an answer: said by nobody."""
         if text == HUMAN_BRIDGE:
             return True
-        if text != CONTINUE or not is_last or not self._drafts:
+        if text != CONTINUE or not is_last or not self.entries():
             return False
-        before = self._drafts[-1]
-        return before.speaker is _AI and not any(isinstance(block, ToolCall) for block in before.blocks)
+        before = self.entries()[-1]
+        return before.speaker is _AI and not before.calls
 
-    def _attach_media(self, blocks: list[Block]) -> bool:
+    def _attach_media(self, blocks: Sequence[Block]) -> bool:
         """Give media that were moved behind their results back to them; false if `blocks` are something else."""
         groups: list[list[Media]] = []
         for block in blocks:
@@ -109,17 +106,16 @@ class Account:
                 groups[-1].append(block)
             else:
                 return False
-        waiting: list[tuple[_Draft, int]] = []
-        for draft in reversed(self._drafts):
-            if draft.speaker is _HUMAN:
+        entries = self.entries()
+        waiting: list[tuple[int, int]] = []
+        for index in range(len(entries) - 1, -1, -1):
+            if entries[index].speaker is _HUMAN:
                 break
-            places = [place for place, block in enumerate(draft.blocks) if awaits_media(block)]
-            waiting[:0] = [(draft, place) for place in places]
+            waiting[:0] = [(index, place) for place, block in enumerate(entries[index].blocks) if awaits_media(block)]
         if not groups or len(groups) != len(waiting):
             return False
-        for (draft, place), media in zip(waiting, groups, strict=True):
-            draft.blocks[place] = give_back_media(cast(ToolResponse, draft.blocks[place]), media)
+        for (index, place), media in zip(waiting, groups, strict=True):
+            given = list(entries[index].blocks)
+            given[place] = give_back_media(cast(ToolResponse, given[place]), media)
+            entries[index] = replace(entries[index], blocks=tuple(given))
         return True
-
-    def _follows_results(self) -> bool:
-        return bool(self._drafts) and self._drafts[-1].speaker is _TOOL

@@ -80,7 +80,7 @@ def _with_media(
 # --- and back ---------------------------------------------------------------------------------------------------------
 
 
-def read_result(text: str, *, wire_id: str, tool_name: str, media: tuple[Media, ...]) -> ToolResponse:
+def read_result(text: str, wire_id: str, tool_name: str, media: tuple[Media, ...] = ()) -> ToolResponse:
     """The response in the text of a tool message."""
     if text[:1] not in _OPENINGS:  # no mark of ours begins so: the text is what came back
         return ToolResponse(UNMINTED, wire_id, tool_name, text, None, True, media)  # it is complete

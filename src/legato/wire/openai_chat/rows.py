@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.model import Authority, CallKind, JsonObject, Text, ToolCall
-from legato.transcript.units import CompletionKind, Exchange, Said, Unit
+from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.arguments import wire_arguments_text
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End, Voice
-from legato.wire.names import KeptNames
 from legato.wire.openai_chat.profiles import profile_of
 from legato.wire.openai_chat.results import spell_result
 
 _PERSON = Authority.PERSON
 _FUNCTION = CallKind.FUNCTION
 _START, _HUMAN, _ANSWER, _RESULTS = End
-_SUCCESS = CompletionKind.SUCCESS
 
 
 def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
@@ -43,12 +41,12 @@ def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Asse
                 return
             messages.append({"role": "user", "content": text.text})
             end = _HUMAN
-        elif type(unit) is Exchange and unit.is_plain and (calls_first or end is not _START):
-            printed = printer.print(unit)
+        elif type(unit) is Exchange and unit.outputs is not None and (calls_first or end is not _START):
+            printed = printer.print(unit, unit.outputs)
             if printed is None:
                 return
             messages += printed
-            end = _RESULTS if unit.completions else _ANSWER
+            end = _RESULTS if unit.outputs else _ANSWER
         else:
             return
         starts.append((count, 0))
@@ -66,12 +64,11 @@ class _Printer:
         self._bare = None if profile.null_beside_calls or not capabilities.empty_text else ""
         self._names_results = profile.named_results
         self._voice = voice
-        self._kept = KeptNames(voice.names)
+        self._same_names: set[str] = set()
 
-    def print(self, unit: Exchange) -> list[JsonObject] | None:
+    def print(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
         """The answer and its results as messages; None if the target cannot take them as they are."""
-        completions = unit.completions
-        if len(completions) > self._most_calls:
+        if len(outputs) > self._most_calls:
             return None
         ids = self._voice.ids
         texts: list[str] = []
@@ -81,14 +78,13 @@ class _Printer:
         for block in unit.blocks:
             if type(block) is ToolCall:
                 name = block.name
-                if block.kind is not _FUNCTION or not self._kept[name]:
+                if block.kind is not _FUNCTION or not self._keeps(name):
                     return None
-                wire_id, completion = ids[block.id], completions[len(calls)]
+                wire_id, output = ids[block.id], outputs[len(calls)]
                 function = {"name": name, "arguments": wire_arguments_text(block)}
                 calls.append({"id": wire_id, "type": "function", "function": function})
-                output = completion.result
-                if type(output) is not str or completion.kind is not _SUCCESS or completion.ran_with is not None:
-                    output, _ = spell_result(block, completion, self._voice, [])
+                if unit.has_failed:  # then it is marked, unless it says so itself
+                    output, _ = spell_result(block, unit.completions[len(calls) - 1], self._voice, [])
                 result: JsonObject = {"role": "tool", "tool_call_id": wire_id, "content": output}
                 if self._names_results:
                     result["name"] = name
@@ -100,3 +96,11 @@ class _Printer:
         if calls:
             answer["tool_calls"] = calls
         return messages
+
+    def _keeps(self, name: str) -> bool:
+        """Whether the tool has the same name there."""
+        if name not in self._same_names:
+            if self._voice.names.project(name) != name:
+                return False
+            self._same_names.add(name)
+        return True

@@ -19,6 +19,7 @@ from legato.model.ingest import MAX_NODES
 from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
+from legato.wire.openai_chat.results import read_result
 from legato.wire.openai_chat.usual import read_usual_answer, read_usual_result, read_usual_texts
 
 _INSTRUCTING = ("system", "developer")
@@ -43,6 +44,7 @@ _KNOWN_FIELDS = {
     ),
 }
 _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
+_PARTS_OF_A_TEXT = 3  # itself, its type and its text
 _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
@@ -62,60 +64,63 @@ class TranscriptReader:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.account = Account()
-        self._parts = 0
 
     def read(self, messages: Json, ingested: Callable[[], list[object]]) -> None:
         """Read all messages; `ingested` gives them once more, ingested with the body around them."""
         if not isinstance(messages, list):
             self.notes.append("messages: not a list, so no conversation was read")
             return
-        items = cast("list[object]", messages)
+        items = cast("list[JsonObject]", messages)  # or of anything: it is looked at before it counts as one
         last = len(items) - 1
         clean: list[object] | None = None
+        parts = 0
         for index, item in enumerate(items):
-            if self._read_usual(item, is_last=index == last):
+            taken = self._read_usual(item, is_last=index == last)
+            if taken:
+                parts += 1 + taken
                 continue
             if clean is None:
                 clean = ingested()
             self._read_any(f"messages[{index}]", clean[index], is_last=index == last)
-        if clean is None and self._parts > MAX_NODES:
+        if clean is None and parts > MAX_NODES:
             ingested()  # which refuses a body of too many parts
 
     # --- messages of a usual shape ---
 
-    def _read_usual(self, message: object, *, is_last: bool) -> bool:
-        """Take a message of a usual shape; false, with nothing done, if it has another one."""
+    def _read_usual(self, message: JsonObject, *, is_last: bool) -> int:
+        """Take a message of a usual shape. How many parts it has, or a few more; 0 if it is not of a usual shape."""
         if type(message) is not dict:
-            return False
-        message = cast(JsonObject, message)
-        role = message.get("role")
+            return 0
+        role, account = message.get("role"), self.account
         if type(role) is not str:
-            return False
+            return 0
         if role == "tool":
-            result = read_usual_result(message)
-            if result is None:
-                return False
-            wire_id, tool_name, said = result
-            self.account.take_result(wire_id, tool_name, "".join(said))
-        elif role == "assistant":
-            said = read_usual_answer(message)
-            if not said:
-                return False
-            if not self.account.is_bridge(message):
-                self.account.take_answer(said)
+            response = read_usual_result(message, account.names)
+            if response is None:
+                return 0
+            account.take_result(response)
+            account.has_begun = True
+            content = message["content"]
+            return len(message) + _PARTS_OF_A_TEXT * (1 if type(content) is str else len(content))
+        if role == "assistant":
+            blocks = read_usual_answer(message)
+            if not blocks:
+                return 0
+            if type(blocks[-1]) is ToolCall or not account.is_bridge(message):
+                account.take_answer(blocks)
+            account.has_begun = True
+            return len(message) + _PARTS_OF_A_CALL * len(blocks)
+        if role != "user" and role not in _INSTRUCTING:
+            return 0
+        texts = read_usual_texts(message)
+        if not texts:
+            return 0
+        if role == "user":
+            account.take_human(texts, is_last=is_last)
+            account.has_begun = True
         else:
-            said = read_usual_texts(message)
-            if not said:
-                return False
-            if role == "user":
-                self.account.take_human([Text(text) for text in said], is_last=is_last)
-            elif role in _INSTRUCTING:
-                self.account.take_instruction("".join(said))
-            else:
-                return False
-        self.account.has_begun = self.account.has_begun or role not in _INSTRUCTING
-        self._parts += len(message) + len(said) * _PARTS_OF_A_CALL  # or fewer: a part of a text is less than a call
-        return True
+            account.take_instruction("".join(block.text for block in texts))
+        return len(message) + _PARTS_OF_A_TEXT * len(texts)
 
     # --- messages of any shape ---
 
@@ -210,9 +215,8 @@ class TranscriptReader:
 
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
-        self.account.take_result(
-            read_string(message.get("tool_call_id")),
-            read_string(message.get("name")),
-            "".join(block.text for block in blocks if isinstance(block, Text)),
-            tuple(block for block in blocks if isinstance(block, Media)),
-        )
+        wire_id = read_string(message.get("tool_call_id"))
+        tool_name = read_string(message.get("name")) or self.account.names.get(wire_id, "")
+        text = "".join(block.text for block in blocks if isinstance(block, Text))
+        media = tuple(block for block in blocks if isinstance(block, Media))
+        self.account.take_result(read_result(text, wire_id, tool_name, media))

@@ -11,10 +11,11 @@ may become something else when it is ingested. Strings are all that is kept, so 
 from __future__ import annotations
 
 from types import NoneType
-from typing import cast
+from typing import Any
 
-from legato.model import Block, JsonObject, Text, Thinking, ToolCall, clean_text
+from legato.model import Block, JsonObject, Text, Thinking, ToolCall, ToolResponse, clean_text
 from legato.wire.arguments import read_arguments, read_plain_arguments
+from legato.wire.openai_chat.results import read_result
 
 _SPOKEN_FIELDS = frozenset({"role", "content"})
 _RESULT_FIELDS = frozenset({"role", "content", "tool_call_id", "name"})
@@ -23,22 +24,36 @@ _TEXT_OR_NULL = (str, NoneType)
 _LIST_OR_NULL = (list, NoneType)
 
 
-def read_usual_texts(message: JsonObject) -> list[str] | None:
+def read_usual_texts(message: JsonObject) -> list[Text] | None:
     """The texts of a message that is nothing but text."""
     if len(message) != 2 and not _says_no_more(message, _SPOKEN_FIELDS):
         return None
     return _read_texts(message.get("content"))
 
 
-def read_usual_result(message: JsonObject) -> tuple[str, str, list[str]] | None:
-    """A result: the id of its call, the name of the tool (often empty: the call says it) and its texts."""
-    wire_id, name = message.get("tool_call_id"), message.get("name", "")
+def read_usual_result(message: JsonObject, names: dict[str, str]) -> ToolResponse | None:
+    """A result. `names` are the tools of the calls before it, by id: mostly it is the call that says the name."""
+    try:
+        wire_id, content = message["tool_call_id"], message["content"]
+    except KeyError:
+        return None
+    name = "" if len(message) == 3 else message.get("name", "")
     if type(wire_id) is not str or type(name) is not str:
         return None
     if len(message) != 3 and not _says_no_more(message, _RESULT_FIELDS):
         return None
-    texts = _read_texts(message.get("content"))
-    return None if texts is None else (clean_text(wire_id), name and clean_text(name), texts)
+    if type(content) is str:
+        text = clean_text(content)
+    else:
+        texts = _read_texts(content)
+        if texts is None:
+            return None
+        text = "".join(block.text for block in texts)
+    tool_name = names.get(wire_id)
+    if tool_name is None:  # then nobody has cleaned the id before
+        wire_id = clean_text(wire_id)
+        tool_name = names.get(wire_id, "")
+    return read_result(text, wire_id, clean_text(name) if name else tool_name)
 
 
 def read_usual_answer(message: JsonObject) -> list[Block] | None:
@@ -62,50 +77,50 @@ def read_usual_answer(message: JsonObject) -> list[Block] | None:
     return blocks
 
 
-def _read_call(item: object) -> ToolCall | None:
-    if type(item) is not dict:
+def _read_call(call: JsonObject) -> ToolCall | None:
+    if type(call) is not dict or len(call) != 3:
         return None
-    call = cast(JsonObject, item)
-    kind, wire_id, function = call.get("type"), call.get("id"), call.get("function")
-    if len(call) != 3 or type(kind) is not str or kind != "function" or type(wire_id) is not str:
+    try:
+        kind, wire_id = call["type"], call["id"]
+        function: JsonObject = call["function"]
+        if type(function) is not dict or len(function) != 2:
+            return None
+        name, text = function["name"], function["arguments"]
+    except KeyError:
         return None
-    if type(function) is not dict:
+    if type(kind) is not str or kind != "function" or type(wire_id) is not str:
         return None
-    function = cast(JsonObject, function)
-    name, text = function.get("name"), function.get("arguments")
-    if len(function) != 2 or type(name) is not str or type(text) is not str or not name:
+    if type(name) is not str or type(text) is not str or not name:
         return None
-    name, text, wire_id = clean_text(name), clean_text(text), clean_text(wire_id)
-    arguments = read_plain_arguments(text)
+    arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
     if arguments is not None:
-        return ToolCall(name, arguments, wire_id)
-    arguments, raw, finished = read_arguments(text)
-    return ToolCall(name, arguments, wire_id, raw=raw, finished=finished)
+        return ToolCall(clean_text(name), arguments, clean_text(wire_id))
+    arguments, raw, finished = read_arguments(clean_text(text))
+    return ToolCall(clean_text(name), arguments, clean_text(wire_id), raw=raw, finished=finished)
 
 
-def _read_texts(content: object) -> list[str] | None:
+def _read_texts(content: str | list[Any] | None) -> list[Text] | None:
     """The texts in `content`; None if there is something else in it, or a part that says nothing."""
     if type(content) is str:
-        return [clean_text(content)] if content else []
+        return [Text(clean_text(content))] if content else []
     if type(content) is not list:
         return None
-    texts: list[str] = []
-    for item in cast("list[object]", content):
+    texts: list[Text] = []
+    for item in content:
         text = _read_part(item)
         if not text:
             return None
-        texts.append(clean_text(text))
+        texts.append(Text(clean_text(text)))
     return texts
 
 
-def _read_part(item: object) -> str | None:
-    if type(item) is str:
-        return item
-    if type(item) is not dict:
+def _read_part(part: str | JsonObject) -> str | None:
+    if type(part) is str:
+        return part
+    if type(part) is not dict or len(part) != 2:
         return None
-    part = cast(JsonObject, item)
     kind, text = part.get("type"), part.get("text")
-    if len(part) != 2 or type(kind) is not str or kind != "text":
+    if type(kind) is not str or kind != "text":
         return None
     return text if type(text) is str else None
 
