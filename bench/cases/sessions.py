@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from bench import workload
-from bench.cases.rendering import fresh, request
+from bench import plain, workload
+from bench.cases.rendering import PLAIN, fresh, request
 from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
-from bench.measure import Sample, clock, interleave, measured
-from legato.model import Entry
+from bench.measure import Sample, clock, interleave, measured, timed
+from legato.model import Entry, JsonObject
+from legato.model.records import Recorded
 from legato.request import resolve
 from legato.transcript import Conversation
 
 TARGET = resolve(workload.TARGET)
+_AROUND = (TARGET.model, workload.SYSTEM, workload.TOOLS)
 
 
 def sessions(scale: Scale) -> Outcome:
@@ -21,6 +23,8 @@ def sessions(scale: Scale) -> Outcome:
     for turns in scale.sessions:
         works[_name(turns)] = _session(prepared[:turns])
         works[f"cold {turns}"] = fresh([entry for turn in prepared[:turns] for entry in turn], _first_body)
+    works["plain turns"] = _plain_session(prepared[:shortest])
+    works[PLAIN] = _plain_at_once(prepared[:shortest])
     taken = interleave(works, max(2, scale.rounds // 2))
 
     figures: list[Figure] = []
@@ -42,6 +46,9 @@ def sessions(scale: Scale) -> Outcome:
                 goal=Goal("at most", 1.3) if turns == scale.sessions[-1] else None,
             )
         )
+    detail = f"{milliseconds(taken.median('plain turns'))} / {milliseconds(taken.median(PLAIN))}"
+    name = f"{shortest:,} turns, {PLAIN} of each turn alone"
+    figures.append(Figure(name, taken.ratio("plain turns", PLAIN), against=f"{PLAIN} of the end", detail=detail))
     points = [(float(turns), taken.median(_name(turns)) * 1000) for turns in scale.sessions]
     return Outcome(figures, [Series("turns", "Legato", points)])
 
@@ -63,6 +70,33 @@ def _session(turns: list[list[Entry]]) -> Sample:
         return total
 
     return lambda: measured(work)
+
+
+def _plain_session(turns: list[list[Entry]]) -> Sample:
+    """The floor of a session: each turn is converted once, alone, and only put behind what was there before."""
+
+    def work() -> float:
+        talk = Conversation()
+        messages: list[JsonObject] = []
+        total = 0.0
+        for turn in turns:
+            records = talk.prepare(turn)
+            talk.apply(records)
+            entries = [record.entry for record in records if isinstance(record, Recorded)]
+            begin = clock()
+            body = plain.body_of_entries(entries, *_AROUND)
+            messages += body["messages"]
+            body["messages"] = messages[:]
+            total += clock() - begin
+            del body
+        return total
+
+    return lambda: measured(work)
+
+
+def _plain_at_once(turns: list[list[Entry]]) -> Sample:
+    entries = workload.recorded(entry for turn in turns for entry in turn).entries
+    return timed(lambda: plain.body_of_entries(entries, *_AROUND))
 
 
 def _first_body(talk: Conversation) -> object:
