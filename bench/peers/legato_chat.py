@@ -19,10 +19,11 @@ def load(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def convert(messages: list[dict[str, Any]]) -> object:
+    """The conversation and a body: whoever goes on with a conversation keeps it."""
     talk = Conversation()
     parsed = dialect_parts(Dialect.OPENAI_CHAT).parse({"messages": messages})
     talk.apply(talk.prepare(parsed.entries, safe=True))
-    return render(talk, TARGET, tools=TOOLS).body
+    return talk, render(talk, TARGET, tools=TOOLS).body
 
 
 CONVERTERS = {"Legato, from chat messages": (convert, True)}

@@ -52,7 +52,7 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
         if self.media:
             return None
         text = completion_text(self)
-        return None if not text or text.isspace() else text
+        return text if text and not text.isspace() else None
 
     @property
     def is_error(self) -> bool:

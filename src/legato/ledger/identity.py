@@ -24,18 +24,18 @@ from legato.model.hashing import base62
 
 PREFIX = "hist_tool_"
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
-_USUAL = ("call", "toolu")
 _FIRST = ("call", "toolu_", "hist_tool_")
 _HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
 _LONGEST_STEM = 24
 _STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
+_is_usual = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
+"""a wire id with one prefix and a stem that is good for a name"""
 
 
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
-    prefix, _, stem = wire_id.partition("_")
-    if prefix in _USUAL and stem.isalnum() and not stem.startswith("call"):
-        return stem
+    if usual := _is_usual(wire_id):
+        return usual[1]
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
     return wire_id
@@ -95,18 +95,18 @@ class Identity:
 
     def _mint_call(self, call: ToolCall) -> ToolCall:
         wire_id = call.wire_id
-        prefix, _, stem = wire_id.partition("_")
+        usual = _is_usual(wire_id)
         if (
-            prefix not in _USUAL
-            or stem in self._suffix
+            usual is None
+            or (stem := usual[1]) in self._suffix
             or stem in self._bare_owner
             or self._waiting
-            or not (stem.isalnum() and stem.isascii() and len(stem) <= _LONGEST_STEM and stem[:4] != "call")
+            or call.adopts is not None
         ):
             return self._mint_odd_call(call)
         # An id that was never met and makes a name as it is, as nearly all do: there is no more to look at.
         ordinal, name = self.next_ordinal, CallId(PREFIX + stem)
-        call = replace(call, id=name, ordinal=ordinal, adopts=None)
+        call = replace(call, id=name, ordinal=ordinal)
         self.next_ordinal = ordinal + 1
         self._suffix[stem] = 1
         self._owner[wire_id] = self._bare_owner[stem] = name

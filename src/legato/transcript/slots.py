@@ -113,6 +113,8 @@ def summary_slot(text: str, first: int, last: int) -> Slot:
 
 
 def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    if len(slot.blocks) == 1 and type(text := slot.blocks[0]) is Text and not slot.notes and not _is_blank(text):
+        return Said(slot.first, (text,), slot.authority), ()
     blocks: list[SaidBlock] = []
     for block in slot.blocks:
         if type(block) is Text:
@@ -195,8 +197,10 @@ def _plain_exchange(slot: Slot, ledger: Ledger) -> Exchange | None:
             completion = call.completion
             if completion is None or call.is_odd or block.native is not None or block.raw is not None:
                 return None
-            text = completion.plain_text
-            if text is None or completion.kind is not _SUCCESS:
+            text = completion.result
+            if completion.kind is not _SUCCESS or completion.ran_with is not None or completion.media:
+                return None
+            if type(text) is not str or not text or text.isspace():
                 return None
             completions.append(completion)
             outputs.append(text)
