@@ -130,12 +130,22 @@ class Spelling:
         return torn
 
     def _print_from(self, start: int, known: dict[Slot, _Torn]) -> None:
+        """Print all places from `start` on; all of them or none, should one fail."""
         view, columns = self.view, self.columns
         slots, units = view.slots[start:], view.units_from(start)
+        try:
+            self._print(slots, units, known)
+        except BaseException:
+            self.assembly.cut(start)
+            self.columns = columns.up_to(start)
+            raise
         columns.slots += slots
         columns.units += units
         columns.decided |= view.decisions_from(start)
+
+    def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Torn]) -> None:
         page, print_row = self.assembly, None if known else self.parts.print_row
+        start = len(page.ends)
         printed = 0
         while printed < len(units):
             if print_row is not None:
@@ -146,10 +156,10 @@ class Spelling:
                 printed = done
                 if printed == len(units):
                     break
-            self._print(slots[printed], units[printed], start + printed, known)
+            self._print_unit(slots[printed], units[printed], start + printed, known)
             printed += 1
 
-    def _print(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Torn]) -> None:
+    def _print_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Torn]) -> None:
         """Print one unit, or what was torn off from its place."""
         end, keeps = self.assembly.end, self._keeps_thinking(place, self._turn)
         old = known.get(slot)

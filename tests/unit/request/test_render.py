@@ -309,6 +309,27 @@ def test_a_turn_costs_what_is_new() -> None:
     assert [after - before for before, after in itertools.pairwise(spelled)] == [2] * 59
 
 
+def test_a_render_that_failed_leaves_nothing_half_printed_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    conversation = talk(user("first"), ai("one"))
+    render(conversation, CLAUDE)
+    for item in (user("second"), ai(thought("hm"), "two"), user("third")):
+        conversation.record(item)
+    with monkeypatch.context() as broken:
+        broken.setattr("legato.wire.anthropic.encode.PrintedAnswer", None)
+        with pytest.raises(TypeError):
+            render(conversation, CLAUDE)
+    request, fresh = render(conversation, CLAUDE), render(conversation.copy(), CLAUDE)
+    assert without_marks(request.body["messages"]) == without_marks(fresh.body["messages"])
+    assert request.report.decisions == fresh.report.decisions
+
+
+def without_marks(messages: list[Any]) -> list[Any]:
+    return [
+        [{key: value for key, value in block.items() if key != "cache_control"} for block in message["content"]]
+        for message in messages
+    ]
+
+
 def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("legato.request.voices.MAX_BYTES_HELD", 10)
     conversation = talk(user("something long enough"))

@@ -32,24 +32,23 @@ def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Asse
     end = page.end
     for number in range(first, len(units)):
         unit = units[number]
-        count = len(messages)
         if type(unit) is Said:
             text = unit.blocks[0]
             if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
                 return
             if end is _RESULTS and not after_results:
                 return
-            messages.append({"role": "user", "content": text.text})
+            printed: list[JsonObject] | None = [{"role": "user", "content": text.text}]
             end = _HUMAN
         elif type(unit) is Exchange and unit.outputs is not None and (calls_first or end is not _START):
             printed = printer.print(unit, unit.outputs)
             if printed is None:
                 return
-            messages += printed
             end = _RESULTS if unit.outputs else _ANSWER
         else:
             return
-        starts.append((count, 0))
+        starts.append((len(messages), 0))
+        messages += printed
         ends.append(end)
 
 
