@@ -108,15 +108,20 @@ def _chat(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:
     model = as_text(body.get("model"))
     provider = provider_of_model(model)
     if provider in ("mistral", "kimi", "deepseek") and "/" not in model:  # with a slash, it is a router's name for it
-        return provider, f"messages, and the model {model}"
+        return provider, f"messages, and the model {_shown(model)}"
     if model:
-        return "openai-chat", f"messages, and the model {model}"
+        return "openai-chat", f"messages, and the model {_shown(model)}"
     ids = [as_text(call.get("id")) for item in messages for call in as_objects(item.get("tool_calls"))]
     if ids and all(_NINE.fullmatch(item) for item in ids):
         return "mistral", "call ids of nine characters"
     if ids and all(_KIMI.fullmatch(item) for item in ids):
         return "kimi", "call ids of the form functions.name:0"
     return "openai-chat", "messages with roles"
+
+
+def _shown(name: str) -> str:
+    """A name out of somebody's file, for a message of one line."""
+    return name if name.isprintable() and len(name) <= 80 else ascii(name[:80])
 
 
 def body_of(value: object) -> JsonObject:

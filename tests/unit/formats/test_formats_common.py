@@ -28,6 +28,14 @@ def test_every_format_is_detected(name: str) -> None:
     assert (found.format, bool(found.reason)) == (name, True)
 
 
+@pytest.mark.parametrize("model", ["\ngpt-4o", "gpt-4o\x1b[2J", "x" * 1_000, "mistral-large\n"])
+def test_a_model_of_any_name_is_told_on_one_short_line(model: str) -> None:
+    reason = detect(json.dumps({"model": model, "messages": [{"role": "user", "content": "hi"}]}).encode()).reason
+    assert reason.startswith("messages, and the model ")
+    assert reason.isprintable()
+    assert len(reason) < 200
+
+
 @pytest.mark.parametrize("name", STORY)
 def test_every_reader_reads_the_same_story(name: str) -> None:
     document = read(EVERY_FILE[name])
