@@ -81,12 +81,14 @@ class IdTable(dict[CallId, str]):
                     prefix + call_id[_STEM_START:]
                 )  # a stem is short and plain, so this is valid in every such scheme
             added[call_id] = wire
-        count = len(taken) + len(calls)
+        count = len(self) + len(calls)
         taken.update(added.values())
-        if len(taken) < count or not self.keys().isdisjoint(added):
+        if len(taken) < count:
             self._taken = set(self.values())
             return False
         self.update(added)
+        if len(self) < count:
+            raise ProjectionError("a call was given an id twice", layer="projection", calls=[*map(str, added)])
         return True
 
     def _prefixed(self, call: Numbered) -> str:

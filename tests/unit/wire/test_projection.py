@@ -122,6 +122,14 @@ def test_two_calls_with_one_name_of_ours_are_a_projection_fault() -> None:
     assert caught.value.facts == {"layer": "projection", "calls": ["hist_tool_a"]}
 
 
+def test_a_call_that_comes_again_under_another_id_is_a_projection_fault() -> None:
+    ids = IdTable(IdScheme.CALL40, NameTable(NameRule.OPENAI))
+    ids.extend([named("a", "call_x")])
+    with pytest.raises(ProjectionError) as caught:
+        ids.extend([named("a", "call_y")])
+    assert caught.value.facts == {"layer": "projection", "calls": ["hist_tool_a"]}
+
+
 def test_when_nothing_is_free_it_is_a_projection_fault(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("legato.wire.ids.base62", lambda *_, length: "x" * length)
     monkeypatch.setattr("legato.wire.names.base62", lambda *_, length: "x")
