@@ -53,7 +53,6 @@ class Request:
         self._marks = marks
         # The spelling goes on, this request stays what it was: lists that only grow, and how far they went.
         self._assembly = spelling.assembly
-        self._version = spelling.assembly.version
         self._lent = spelling.assembly.lend()
         self._count = len(self._lent)
         self._last = self._lent[-1] if self._lent else None
@@ -75,7 +74,7 @@ class Request:
 
     def json(self) -> bytes:
         """The request body as JSON."""
-        if self._assembly.version == self._version:
+        if self._is_newest():
             encoded = self._assembly.encoded()
             if self._own:
                 encoded = encoded[:]
@@ -93,6 +92,13 @@ class Request:
     def sdk(self) -> JsonObject:
         """Keyword arguments for the official client of this provider."""
         return sdk_arguments(self.target.dialect, cast(JsonObject, self.body), self.target.model)
+
+    def _is_newest(self) -> bool:
+        """Whether the assembly still holds the messages of this request and no others."""
+        messages = self._assembly.messages
+        if messages is not self._lent or len(messages) != self._count:
+            return False
+        return not messages or messages[-1] is self._last
 
     def _messages(self) -> list[JsonObject]:
         """A list of its own; of a long conversation that is most of the work, so it is made once."""

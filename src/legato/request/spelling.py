@@ -151,7 +151,6 @@ class Spelling:
             if print_row is not None:
                 print_row(units, printed, self.voice, page)
                 done = len(page.ends) - start
-                page.version += done > printed
                 self.units_spelled += done - printed
                 printed = done
                 if printed == len(units):

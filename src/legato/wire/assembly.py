@@ -35,8 +35,6 @@ class Assembly:
         """how each unit ended"""
         self.lent: JsonObject | None = None
         """the last message, if a request may have seen it: it is replaced, never changed"""
-        self.version = 0
-        """grows whenever the messages change"""
         self.bytes_held = 0
         self._encoded: list[bytes] = []
 
@@ -49,9 +47,6 @@ class Assembly:
         """Add the next unit."""
         self.starts.append(self._position())
         self.ends.append(end)
-        if not groups:
-            return
-        self.version += 1
         messages, name = self.messages, self._field
         for group in groups:
             role = group.role
@@ -85,7 +80,6 @@ class Assembly:
             self._forget_from(count - 1)
         elif self.messages:
             self.lent = self.messages[-1]
-        self.version += 1
         return torn
 
     def groups(self, unit: int) -> tuple[Group, ...]:
