@@ -164,9 +164,9 @@ class Ledger:
             if type(block) is ToolResponse:
                 self._response(seq, block, imported)
             elif type(block) is ToolCall and block.id not in calls:  # else it is a replay within its answer
-                call_id, name, arguments, now = block.id, block.name, block.arguments, self.incarnation
-                call = Call(call_id, block.ordinal, block.wire_id, name, arguments, seq, ending, now, imported)
-                calls[call_id] = self.pending[call_id] = call
+                names = block.id, block.ordinal, block.wire_id, block.name
+                call = Call(*names, block.arguments, seq, ending, self.incarnation, imported)
+                calls[block.id] = self.pending[block.id] = call
                 self.in_order.append(call)
                 if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
                     self._adopt(call, orphan)

@@ -38,17 +38,18 @@ def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Asse
                 return
             if end is _RESULTS and not after_results:
                 return
-            printed: list[JsonObject] | None = [{"role": "user", "content": text.text}]
+            starts.append((len(messages), 0))
+            messages.append({"role": "user", "content": text.text})
             end = _HUMAN
         elif type(unit) is Exchange and unit.outputs is not None and (calls_first or end is not _START):
             printed = printer.print(unit, unit.outputs)
             if printed is None:
                 return
+            starts.append((len(messages), 0))
+            messages += printed
             end = _RESULTS if unit.outputs else _ANSWER
         else:
             return
-        starts.append((len(messages), 0))
-        messages += printed
         ends.append(end)
 
 
@@ -80,10 +81,10 @@ class _Printer:
                 if block.kind is not _FUNCTION or not self._keeps(name):
                     return None
                 wire_id, output = ids[block.id], outputs[len(calls)]
+                if unit.has_failed:  # a failure is marked, unless it says so itself
+                    output, _ = spell_result(block, unit.completions[len(calls)], self._voice, [])
                 function = {"name": name, "arguments": wire_arguments_text(block)}
                 calls.append({"id": wire_id, "type": "function", "function": function})
-                if unit.has_failed:  # then it is marked, unless it says so itself
-                    output, _ = spell_result(block, unit.completions[len(calls) - 1], self._voice, [])
                 result: JsonObject = {"role": "tool", "tool_call_id": wire_id, "content": output}
                 if self._names_results:
                     result["name"] = name
