@@ -12,20 +12,32 @@ import pytest
 
 from legato.model import (
     Answer,
+    Authority,
     CallId,
     Capabilities,
+    Code,
     Dialect,
     Foreign,
     JsonObject,
     NameRule,
     Origin,
     Target,
+    Text,
     ToolCall,
 )
-from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Unit
+from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.assembly import Assembly
 from legato.wire.contract import DialectParts, Spelled, StreamDecoder, Voice
 from legato.wire.names import NameTable
+
+NOT_PLAIN: dict[str, Unit | None] = {
+    "nothing": None,
+    "summary": Summary(1, "in short"),
+    "instruction": Said(1, (Text("do so"),), Authority.INSTRUCTION),
+    "code": Said(1, (Code("print()"),)),
+    "two texts": Said(1, (Text("one"), Text("two"))),
+}
+"""Units about which every dialect has to decide something."""
 
 SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
 

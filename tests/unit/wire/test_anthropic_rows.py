@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from block_support import claude, voice_for
-from dialect_support import call, failure, printed_in_a_row, success
-from legato.model import Authority, Code, Target, Text, ThinkingMode
-from legato.transcript.units import Exchange, Said, Summary, Unit
+from dialect_support import NOT_PLAIN, call, failure, printed_in_a_row, success
+from legato.model import Target, Text, ThinkingMode
+from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End
@@ -21,6 +21,10 @@ CALLED = Exchange(
 )
 ASKED = Said(0, (Text("go on"),))
 ANSWERED = Exchange(2, (Text("done "),), outputs=())
+ODD = NOT_PLAIN | {
+    "not plain": Exchange(1, (Text("hm"), call("a")), (success("a"),)),
+    "renamed": Exchange(1, (call("a", name="a tool"),), (success("a"),), outputs=("fine",)),
+}
 
 
 def printed(units: list[Unit | None], target: Target) -> Assembly:
@@ -39,19 +43,7 @@ def test_plain_units_are_printed_in_a_row_and_human_words_join_the_results_befor
     assert page.ends == [End.HUMAN, End.RESULTS, End.HUMAN, End.ANSWER, End.HUMAN]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        None,
-        Summary(1, "in short"),
-        Said(1, (Text("do so"),), Authority.INSTRUCTION),
-        Said(1, (Code("print()"),)),
-        Said(1, (Text("one"), Text("two"))),
-        Exchange(1, (Text("hm"), call("a")), (success("a"),)),
-        Exchange(1, (call("a", name="a tool"),), (success("a"),), outputs=("fine",)),
-    ],
-    ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed"],
-)
+@pytest.mark.parametrize("unit", ODD.values(), ids=ODD)
 def test_the_row_ends_before_a_unit_about_which_something_has_to_be_decided(unit: Unit | None) -> None:
     assert printed([ASKED, unit, ASKED], claude()).ends == [End.HUMAN]
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from chat_support import call, failure, success, target, voice
-from dialect_support import printed_in_a_row
-from legato.model import Authority, CallKind, Code, Text
-from legato.transcript.units import Exchange, Said, Summary, Unit
+from dialect_support import NOT_PLAIN, printed_in_a_row
+from legato.model import CallKind, Text
+from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End
 from legato.wire.openai_chat import DIALECT
@@ -25,6 +25,11 @@ CALLED = Exchange(
     has_failed=True,
 )
 GREPPED = Exchange(3, (call("grep", "c"),), (success("c"),), outputs=("done",))
+ODD = NOT_PLAIN | {
+    "not plain": Exchange(1, (Text("hm"), call()), (success(),)),
+    "renamed": Exchange(1, (call("a tool"),), (success(),), outputs=("done",)),
+    "free text": Exchange(1, (call(kind=CallKind.CUSTOM, arguments={"input": "x"}),), (success(),), outputs=("done",)),
+}
 
 
 def printed(units: list[Unit | None], profile: str = "openai", *, thinking_on: bool = False, **caps: Any) -> Assembly:
@@ -39,20 +44,7 @@ def test_plain_units_are_printed_in_a_row(profile: str) -> None:
     assert page.starts == [(0, 0), (1, 0), (4, 0), (5, 0), (6, 0)]
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        None,
-        Summary(1, "in short"),
-        Said(1, (Text("do so"),), Authority.INSTRUCTION),
-        Said(1, (Code("print()"),)),
-        Said(1, (Text("one"), Text("two"))),
-        Exchange(1, (Text("hm"), call()), (success(),)),
-        Exchange(1, (call("a tool"),), (success(),), outputs=("done",)),
-        Exchange(1, (call(kind=CallKind.CUSTOM, arguments={"input": "x"}),), (success(),), outputs=("done",)),
-    ],
-    ids=["nothing", "summary", "instruction", "code", "two texts", "not plain", "renamed", "free text"],
-)
+@pytest.mark.parametrize("unit", ODD.values(), ids=ODD)
 def test_the_row_ends_before_a_unit_about_which_something_has_to_be_decided(unit: Unit | None) -> None:
     assert printed([ASKED, unit, ASKED]).ends == [End.HUMAN]
 
