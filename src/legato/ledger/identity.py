@@ -68,20 +68,55 @@ class Identity:
     # --- minting ------------------------------------------------------------------------------------------------------
 
     def mint(self, entry: Entry) -> Entry:
-        """`entry` with every call and every response named, and remembered here."""
-        self._begin(entry)
-        blocks: list[Block] | None = None
-        for index, block in enumerate(entry.blocks):
+        """`entry` with every call and every response named, and remembered here.
+
+        One loop, and no function for a call whose id was never met and makes a name as it is, nor for the result of an
+        open call under its own id: nearly all are such, and there is no more to look at.
+        """
+        if entry.speaker is not _TOOL or entry.answer is not None:
+            self._begin(entry)  # else it changes nothing
+        suffix, owners, bare_owners, open_calls = self._suffix, self._owner, self._bare_owner, self._open
+        blocks: list[Block] = []
+        is_named = False
+        for block in entry.blocks:
             if type(block) is ToolCall:
-                named = self._mint_call(block)
+                wire_id = block.wire_id
+                usual = _is_usual(wire_id)
+                if (
+                    usual is None
+                    or (stem := usual[1]) in suffix
+                    or stem in bare_owners
+                    or self._waiting
+                    or block.adopts is not None
+                ):
+                    block = self._mint_odd_call(block)
+                else:
+                    name, ordinal = CallId(PREFIX + stem), self.next_ordinal
+                    block = replace(block, id=name, ordinal=ordinal)
+                    self.next_ordinal = ordinal + 1
+                    suffix[stem] = 1
+                    owners[wire_id] = bare_owners[stem] = name
+                    open_calls[name] = block
+                    self._answer_calls.append(block)
+                is_named = True
             elif type(block) is ToolResponse:
-                named = self._mint_response(block, entry.blocks, index)
-            else:
-                continue
-            if blocks is None:
-                blocks = list(entry.blocks)
-            blocks[index] = named
-        return entry if blocks is None else replace(entry, blocks=tuple(blocks))
+                wire_id = block.wire_id
+                owner = owners.get(wire_id)
+                if (
+                    owner is None
+                    or owner not in open_calls
+                    or self._armed
+                    or block.call_id != UNMINTED
+                    or block.ordinal >= 0
+                    or wire_id.startswith(PREFIX)
+                ):
+                    block = self._mint_odd_response(block, entry.blocks, len(blocks))
+                else:
+                    del open_calls[owner]
+                    block = replace(block, call_id=owner)
+                is_named = True
+            blocks.append(block)
+        return replace(entry, blocks=tuple(blocks)) if is_named else entry
 
     def note(self, entry: Entry) -> None:
         """Remember an entry that was minted before."""
@@ -92,27 +127,6 @@ class Identity:
                     self._note_call(block, bare(block.wire_id))
             elif type(block) is ToolResponse:
                 self._note_response(block)
-
-    def _mint_call(self, call: ToolCall) -> ToolCall:
-        wire_id = call.wire_id
-        usual = _is_usual(wire_id)
-        if (
-            usual is None
-            or (stem := usual[1]) in self._suffix
-            or stem in self._bare_owner
-            or self._waiting
-            or call.adopts is not None
-        ):
-            return self._mint_odd_call(call)
-        # An id that was never met and makes a name as it is, as nearly all do: there is no more to look at.
-        ordinal, name = self.next_ordinal, CallId(PREFIX + stem)
-        call = replace(call, id=name, ordinal=ordinal)
-        self.next_ordinal = ordinal + 1
-        self._suffix[stem] = 1
-        self._owner[wire_id] = self._bare_owner[stem] = name
-        self._open[name] = call
-        self._answer_calls.append(call)
-        return call
 
     def _mint_odd_call(self, call: ToolCall) -> ToolCall:
         wire_id = call.wire_id
@@ -131,19 +145,8 @@ class Identity:
                 return twin
         return None
 
-    def _mint_response(self, response: ToolResponse, siblings: tuple[Block, ...], index: int) -> ToolResponse:
+    def _mint_odd_response(self, response: ToolResponse, siblings: tuple[Block, ...], index: int) -> ToolResponse:
         wire_id = response.wire_id
-        owner = self._owner.get(wire_id)
-        if (
-            owner is not None
-            and owner in self._open
-            and not self._armed
-            and response.call_id == UNMINTED
-            and response.ordinal < 0
-            and not wire_id.startswith(PREFIX)
-        ):  # the result of an open call under its own id, as nearly all are
-            del self._open[owner]
-            return replace(response, call_id=owner)
         call_id = self.find(response)
         if call_id is not None:
             response = replace(response, call_id=call_id)

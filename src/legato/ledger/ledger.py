@@ -159,14 +159,40 @@ class Ledger:
         imported = self._importing > 0
         if imported:
             self._importing -= 1
-        calls, ending = self.calls, entry.ending
+        calls, pending = self.calls, self.pending
         for block in entry.blocks:
             if type(block) is ToolResponse:
-                self._response(seq, block, imported)
+                call = calls.get(block.call_id)
+                if (
+                    call is None
+                    or call.response is not None
+                    or call.answered is not None
+                    or block.result is None
+                    or block.error is not None
+                    or block.reason is not None
+                    or block.guessed
+                    or self.adopted
+                ):
+                    self._respond(seq, block, imported)
+                    continue
+                # The first result, and nothing else to know about it, as nearly always: `_respond` would do the same.
+                call.state, call.response, call.response_seq = _COMPLETE, block, seq
+                call.completion = Completion(call.id, _SUCCESS, block.result, None, block.media)
+                pending.pop(call.id, None)
             elif type(block) is ToolCall and block.id not in calls:  # else it is a replay within its answer
-                names = block.id, block.ordinal, block.wire_id, block.name
-                call = Call(*names, block.arguments, seq, ending, self.incarnation, imported)
-                calls[block.id] = self.pending[block.id] = call
+                call_id = block.id
+                call = Call(
+                    call_id,
+                    block.ordinal,
+                    block.wire_id,
+                    block.name,
+                    block.arguments,
+                    seq,
+                    entry.ending,
+                    self.incarnation,
+                    imported,
+                )
+                calls[call_id] = pending[call_id] = call
                 self.in_order.append(call)
                 if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
                     self._adopt(call, orphan)
@@ -183,22 +209,11 @@ class Ledger:
         if call.is_settled:
             del self.pending[call.id]
 
-    def _response(self, seq: int, response: ToolResponse, imported: bool) -> None:
-        call_id = response.call_id
-        if self.adopted:
-            call_id = self.adopted.get(call_id, call_id)
+    def _respond(self, seq: int, response: ToolResponse, imported: bool) -> None:
+        call_id = self.adopted.get(response.call_id, response.call_id)
         call = self.calls.get(call_id)
         if call is None:
             call = self._new_orphan(seq, call_id, response, imported)
-        is_first = call.response is None and call.answered is None
-        if is_first and response.result is not None and response.error is None and response.reason is None:
-            # The result, and nothing else to know about it, as nearly always: what the rest would come to as well.
-            call.state, call.response, call.response_seq = _COMPLETE, response, seq
-            call.completion = Completion(call.id, _SUCCESS, response.result, None, response.media)
-            if response.guessed:
-                call.is_odd = True
-            self.pending.pop(call_id, None)
-            return
         news = infer(response)
         if news is None:
             return

@@ -96,15 +96,17 @@ class Composer:
 
     def place(self, seq: int, entry: Entry) -> None:
         """Place an entry that the ledger has taken: most records are one."""
-        if entry.authority is _INSTRUCTION and entry.speaker is _HUMAN and self._leads(entry):
-            self.instructions.append(entry.text)
-            return
         speaker = entry.speaker
-        if speaker is _TOOL and self._awaits(entry):
-            if not self.ledger.pending:  # the answer is whole
-                self._make_units()
-            return
-        if speaker is _AI and entry.answer is None and self._place_usual_answer(seq, entry):
+        if speaker is _TOOL:
+            if self._awaits(entry):
+                if not self.ledger.pending:  # the answer is whole
+                    self._make_units()
+                return
+        elif speaker is _AI:
+            if entry.answer is None and self._place_usual_answer(seq, entry):
+                return
+        elif entry.authority is _INSTRUCTION and self._leads(entry):
+            self.instructions.append(entry.text)
             return
         said: Slot | None = None
         answer: Slot | None = None
@@ -149,18 +151,22 @@ class Composer:
     def _place_usual_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
         slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
-        slot_of = self._slot_of
+        slot_of, blocks = self._slot_of, slot.blocks
         for block in entry.blocks:
-            if type(block) is ToolCall and block.id not in slot_of and block.adopts is None:
+            if type(block) is ToolCall:
+                if block.adopts is not None or block.id in slot_of:
+                    break
                 slot_of[block.id] = slot
-            elif type(block) is ToolCall or isinstance(block, ToolResponse):
-                for call in slot.blocks:
-                    if type(call) is ToolCall:
-                        del slot_of[call.id]
-                return False
-            slot.blocks.append(block)
-        self._append(slot)
-        return True
+            elif isinstance(block, ToolResponse):
+                break
+            blocks.append(block)
+        else:
+            self._append(slot)
+            return True
+        for block in blocks:
+            if type(block) is ToolCall:
+                del slot_of[block.id]
+        return False
 
     def _leads(self, entry: Entry) -> bool:
         return not self.slots and all(type(block) is Text for block in entry.blocks)

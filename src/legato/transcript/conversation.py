@@ -98,7 +98,12 @@ class Conversation:
                     self._identity.note(record.entry)
             self._minted = None
         # All are good, or none is named.
-        checked = [_checked(item, safe) if type(item) is Entry else _checked_news(item, safe) for item in news]
+        checked = [
+            item
+            if safe and type(item) is Entry and item.blocks and type(item.speaker) is Speaker
+            else _checked_news(item, safe)
+            for item in news
+        ]
         mint = self._identity.mint
         records: list[Record] = []
         for item in checked:
@@ -204,7 +209,9 @@ def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
 
 
 def _checked_news(news: Entry | Answer | Record, safe: bool) -> Entry | Record:
-    """The entry of an answer, or a record, checked if it holds an entry."""
+    """An entry, or that of an answer, checked; or a record, whose entry is checked if it holds one."""
+    if type(news) is Entry:
+        return _checked(news, safe)
     if type(news) is Answer:
         return _checked(news.entry, safe)
     if type(news) is Recorded:

@@ -22,7 +22,6 @@ from legato.wire.contract import Parsed
 from legato.wire.openai_chat import transcript
 from legato.wire.openai_chat.parse import parse
 from legato.wire.openai_chat.prose import ERROR_MARK
-from legato.wire.openai_chat.transcript import TranscriptReader
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
     CONTINUE,
@@ -39,7 +38,7 @@ ingest_module = import_module("legato.model.ingest")
 
 def read_thoroughly(body: Any) -> Parsed:
     """What the body gives if no message counts as usual."""
-    with patch.object(TranscriptReader, "_read_usual", lambda *_, **__: False):
+    with patch.object(transcript, "read_row", lambda _messages, first, _account: first):
         return parse(body)
 
 

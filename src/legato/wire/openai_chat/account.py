@@ -20,7 +20,8 @@ from legato.wire.openai_chat.results import awaits_media, give_back_media, is_ca
 from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION
 
 _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a member of an enum takes its time
-_OPENINGS = frozenset(mark[0] for mark in (HUMAN_BRIDGE, CONTINUE, MEDIA_CAPTION, INSTRUCTION_MARK))
+OPENINGS = frozenset(mark[0] for mark in (HUMAN_BRIDGE, CONTINUE, MEDIA_CAPTION, INSTRUCTION_MARK))
+"""what a message begins with in which there may be something of ours"""
 
 
 class Account:
@@ -31,10 +32,12 @@ class Account:
         """whether there was a message that is no instruction: the instructions before it are the system prompt"""
         self.names: dict[str, str] = {}
         """by wire id: the tool of the newest call"""
-        self._system: list[str] = []
-        self._entries: list[Entry] = []
-        self._results: list[ToolResponse] = []
+        self.parts = 0
+        """how many parts messages of a usual shape had beside those that each of them has, or a few more"""
+        self._said: list[Entry] = []
+        self.results: list[ToolResponse] = []
         """results in a row, which are one entry as soon as something else is said"""
+        self._system: list[str] = []
 
     @property
     def system(self) -> str:
@@ -43,10 +46,10 @@ class Account:
 
     def entries(self) -> list[Entry]:
         """What was said, in order."""
-        if self._results:
-            self._entries.append(Entry(_TOOL, tuple(self._results)))
-            self._results = []
-        return self._entries
+        if self.results:
+            self._said.append(Entry(_TOOL, tuple(self.results)))
+            self.results.clear()
+        return self._said
 
     def take_instruction(self, text: str) -> None:
         """What a system or developer message says."""
@@ -58,7 +61,7 @@ class Account:
     def take_human(self, blocks: Sequence[Block], *, is_last: bool) -> None:
         """What a user message says; `is_last` if it ends the request."""
         first = blocks[0]
-        if type(first) is not Text or first.text[0] not in _OPENINGS:  # no mark of ours begins so
+        if type(first) is not Text or first.text[0] not in OPENINGS:  # no mark of ours begins so
             self.entries().append(Entry(_HUMAN, tuple(blocks)))
         elif first.text.startswith(INSTRUCTION_MARK):
             rest = first.text.removeprefix(INSTRUCTION_MARK)
@@ -77,9 +80,9 @@ class Account:
 
     def take_result(self, response: ToolResponse) -> None:
         """The result of a call. Results in a row are one entry, also where something of ours stood between them."""
-        if not self._results and self._entries and self._entries[-1].speaker is _TOOL:
-            self._results = list(cast("tuple[ToolResponse, ...]", self._entries.pop().blocks))
-        self._results.append(response)
+        if not self.results and self._said and self._said[-1].speaker is _TOOL:
+            self.results += cast("tuple[ToolResponse, ...]", self._said.pop().blocks)
+        self.results.append(response)
 
     def is_bridge(self, message: JsonObject) -> bool:
         """Whether the answer `message` only keeps results and a human message apart."""

@@ -31,7 +31,8 @@ from legato.wire.openai_chat.profiles import profile_of
 from legato.wire.openai_chat.prose import ERROR_MARK
 from legato.wire.phrases import EMPTY_RESULT, MEDIA_CAPTION, MEDIA_FOLLOWS, media_omitted
 
-_OPENINGS = frozenset(mark[0] for mark in (*CLOSURE_TEXTS.values(), ERROR_MARK, EMPTY_RESULT))
+RESULT_OPENINGS = frozenset(mark[0] for mark in (*CLOSURE_TEXTS.values(), ERROR_MARK, EMPTY_RESULT))
+"""what a result begins with in which there may be something of ours"""
 _CAPTION_START, _CAPTION_END = MEDIA_CAPTION.split("{tool}")
 
 
@@ -82,7 +83,7 @@ def _with_media(
 
 def read_result(text: str, wire_id: str, tool_name: str, media: tuple[Media, ...] = ()) -> ToolResponse:
     """The response in the text of a tool message."""
-    if text[:1] not in _OPENINGS:  # no mark of ours begins so: the text is what came back
+    if text[:1] not in RESULT_OPENINGS:  # no mark of ours begins so: the text is what came back
         return ToolResponse(UNMINTED, wire_id, tool_name, text, None, True, media)  # it is complete
     closure = read_closure(text, wire_id=wire_id, tool_name=tool_name)
     if closure is not None:

@@ -20,7 +20,7 @@ from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
 from legato.wire.openai_chat.results import read_result
-from legato.wire.openai_chat.usual import read_usual_answer, read_usual_result, read_usual_texts
+from legato.wire.openai_chat.usual import PARTS_OF_A_MESSAGE, read_row
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
@@ -43,8 +43,6 @@ _KNOWN_FIELDS = {
         }
     ),
 }
-_PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
-_PARTS_OF_A_TEXT = 3  # itself, its type and its text
 _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
@@ -70,57 +68,17 @@ class TranscriptReader:
         if not isinstance(messages, list):
             self.notes.append("messages: not a list, so no conversation was read")
             return
-        items = cast("list[JsonObject]", messages)  # or of anything: it is looked at before it counts as one
-        last = len(items) - 1
+        items = cast("list[JsonObject]", messages)  # or of anything
+        account = self.account
         clean: list[object] | None = None
-        parts = 0
-        for index, item in enumerate(items):
-            taken = self._read_usual(item, is_last=index == last)
-            if taken:
-                parts += 1 + taken
-                continue
+        number = read_row(items, 0, account)
+        while number < len(items):
             if clean is None:
                 clean = ingested()
-            self._read_any(f"messages[{index}]", clean[index], is_last=index == last)
-        if clean is None and parts > MAX_NODES:
+            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(items) - 1)
+            number = read_row(items, number + 1, account)
+        if clean is None and len(items) * PARTS_OF_A_MESSAGE + account.parts > MAX_NODES:
             ingested()  # which refuses a body of too many parts
-
-    # --- messages of a usual shape ---
-
-    def _read_usual(self, message: JsonObject, *, is_last: bool) -> int:
-        """Take a message of a usual shape. How many parts it has, or a few more; 0 if it is not of a usual shape."""
-        if type(message) is not dict:
-            return 0
-        role, account = message.get("role"), self.account
-        if type(role) is not str:
-            return 0
-        if role == "tool":
-            response = read_usual_result(message, account.names)
-            if response is None:
-                return 0
-            account.take_result(response)
-            account.has_begun = True
-            content = message["content"]
-            return len(message) + _PARTS_OF_A_TEXT * (1 if type(content) is str else len(content))
-        if role == "assistant":
-            blocks = read_usual_answer(message)
-            if not blocks:
-                return 0
-            if type(blocks[-1]) is ToolCall or not account.is_bridge(message):
-                account.take_answer(blocks)
-            account.has_begun = True
-            return len(message) + _PARTS_OF_A_CALL * len(blocks)
-        if role != "user" and role not in _INSTRUCTING:
-            return 0
-        texts = read_usual_texts(message)
-        if not texts:
-            return 0
-        if role == "user":
-            account.take_human(texts, is_last=is_last)
-            account.has_begun = True
-        else:
-            account.take_instruction("".join(block.text for block in texts))
-        return len(message) + _PARTS_OF_A_TEXT * len(texts)
 
     # --- messages of any shape ---
 

@@ -1,11 +1,15 @@
-"""Messages of the usual shapes, read straight from what came in.
+"""Messages of the usual shapes, read in a row, straight from what came in.
 
-In:  a message as somebody passed it, not ingested.
-Out: what it says, in values of its own; None if anything about it is unusual.
+In:  messages as somebody passed them, not ingested.
+Out: what they say, in an account, up to the first about which anything is unusual.
 
 Usual is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text and
 function calls whose arguments are a string; any other field says nothing. Types are asked for exactly, since a subclass
 may become something else when it is ingested. Strings are all that is kept, so nothing is shared with the caller.
+
+A long conversation is thousands of messages, and nearly all of them are a question, an answer with calls, and results
+that are a string: those are read in the loop itself, because calling a function for each part of them would take as
+long as what it does.
 """
 
 from __future__ import annotations
@@ -13,90 +17,149 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any
 
-from legato.model import Block, JsonObject, Text, Thinking, ToolCall, ToolResponse, clean_text
-from legato.wire.arguments import read_arguments, read_plain_arguments
-from legato.wire.openai_chat.results import read_result
+from msgspec import DecodeError
 
+from legato.model import UNMINTED, Block, Entry, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
+from legato.model.ingest import MAX_TEXT
+from legato.wire.arguments import LONGEST_PLAIN, RAW_KEY, decode_plain, read_arguments
+from legato.wire.openai_chat.account import OPENINGS, Account
+from legato.wire.openai_chat.results import RESULT_OPENINGS, read_result
+
+_HUMAN, _AI = Speaker.HUMAN, Speaker.AI
 _SPOKEN_FIELDS = frozenset({"role", "content"})
 _RESULT_FIELDS = frozenset({"role", "content", "tool_call_id", "name"})
 _ANSWER_FIELDS = frozenset({"role", "content", "tool_calls", "reasoning_content"})
+_INSTRUCTING = ("system", "developer")
+PARTS_OF_A_MESSAGE = 4
+"""itself and three fields; where there may be more, they are counted"""
+_PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
+_PARTS_OF_A_TEXT = 3  # itself, its type and its text
 _TEXT_OR_NULL = (str, NoneType)
 _LIST_OR_NULL = (list, NoneType)
 
 
-def read_usual_texts(message: JsonObject) -> list[Text] | None:
+def read_row(messages: list[JsonObject], first: int, account: Account) -> int:
+    """Read messages from number `first` up to one that is not usual; the number of that one.
+
+    They may be anything: that they are objects is looked at before they count as such.
+    """
+    results, names = account.results, account.names
+    for number in range(first, len(messages)):
+        message = messages[number]
+        if type(message) is not dict or type(role := message.get("role")) is not str:
+            return number
+        content = message.get("content")
+        if role == "tool":
+            wire_id = message.get("tool_call_id")
+            if (
+                type(content) is str
+                and type(wire_id) is str
+                and len(message) == 3
+                and wire_id in names
+                and content[:1] not in RESULT_OPENINGS
+            ):
+                if not content.isascii() or "\0" in content or len(content) > MAX_TEXT:
+                    content = clean_text(content)
+                response = ToolResponse(UNMINTED, wire_id, names[wire_id], content, None, True)
+            else:
+                response = _read_result(message, account)
+                if response is None:
+                    return number
+            if results:
+                results.append(response)
+            else:
+                account.take_result(response)
+        elif role == "assistant":
+            blocks = _read_answer(message, account)
+            if not blocks:
+                return number
+            if type(blocks[-1]) is ToolCall or not account.is_bridge(message):
+                account.entries().append(Entry(_AI, tuple(blocks)))
+        elif role == "user":
+            if type(content) is str and len(message) == 2 and content and content[0] not in OPENINGS:
+                account.entries().append(Entry(_HUMAN, (Text(clean_text(content)),)))
+            else:
+                texts = _read_spoken(message, account)
+                if not texts:
+                    return number
+                account.take_human(texts, is_last=number == len(messages) - 1)
+        elif role in _INSTRUCTING:
+            texts = _read_spoken(message, account)
+            if not texts:
+                return number
+            account.take_instruction("".join(block.text for block in texts))
+            continue
+        else:
+            return number
+        account.has_begun = True
+    return len(messages)
+
+
+def _read_spoken(message: JsonObject, account: Account) -> list[Text] | None:
     """The texts of a message that is nothing but text."""
     if len(message) != 2 and not _says_no_more(message, _SPOKEN_FIELDS):
         return None
-    return _read_texts(message.get("content"))
+    texts = _read_texts(message.get("content"))
+    account.parts += len(message) + _PARTS_OF_A_TEXT * len(texts or ())
+    return texts
 
 
-def read_usual_result(message: JsonObject, names: dict[str, str]) -> ToolResponse | None:
-    """A result. `names` are the tools of the calls before it, by id: mostly it is the call that says the name."""
-    try:
-        wire_id, content = message["tool_call_id"], message["content"]
-    except KeyError:
+def _read_result(message: JsonObject, account: Account) -> ToolResponse | None:
+    """A result. Mostly it is the call before it that says the name of the tool."""
+    wire_id, name, content = message.get("tool_call_id"), message.get("name", ""), message.get("content")
+    if type(wire_id) is not str or type(name) is not str or not _says_no_more(message, _RESULT_FIELDS):
         return None
-    name = "" if len(message) == 3 else message.get("name", "")
-    if type(wire_id) is not str or type(name) is not str:
+    texts = _read_texts(content)
+    if texts is None:
         return None
-    if len(message) != 3 and not _says_no_more(message, _RESULT_FIELDS):
-        return None
-    if type(content) is str:
-        text = clean_text(content)
-    else:
-        texts = _read_texts(content)
-        if texts is None:
-            return None
-        text = "".join(block.text for block in texts)
-    tool_name = names.get(wire_id)
-    if tool_name is None:  # then nobody has cleaned the id before
-        wire_id = clean_text(wire_id)
-        tool_name = names.get(wire_id, "")
-    return read_result(text, wire_id, clean_text(name) if name else tool_name)
+    account.parts += len(message) + _PARTS_OF_A_TEXT * len(texts)
+    text, wire_id = "".join(block.text for block in texts), clean_text(wire_id)
+    return read_result(text, wire_id, clean_text(name) or account.names.get(wire_id, ""))
 
 
-def read_usual_answer(message: JsonObject) -> list[Block] | None:
-    """The blocks of an answer: what was thought, then its text, then its calls."""
-    thought, content, calls = message.get("reasoning_content"), message.get("content"), message.get("tool_calls")
-    if type(thought) not in _TEXT_OR_NULL or type(content) not in _TEXT_OR_NULL or type(calls) not in _LIST_OR_NULL:
-        return None
-    given = (thought is not None) + (content is not None) + (calls is not None)
-    if len(message) != 1 + given and not _says_no_more(message, _ANSWER_FIELDS):
+def _read_answer(message: JsonObject, account: Account) -> list[Block] | None:
+    """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
+    content = message.get("content")
+    calls: list[JsonObject] | None = message.get("tool_calls")
+    if type(content) not in _TEXT_OR_NULL or type(calls) not in _LIST_OR_NULL:
         return None
     blocks: list[Block] = []
-    if thought and (thought := clean_text(thought)).strip():
-        blocks.append(Thinking(thought))
+    if len(message) != 1 + (content is not None) + (calls is not None):
+        thought = message.get("reasoning_content")
+        if type(thought) not in _TEXT_OR_NULL or not _says_no_more(message, _ANSWER_FIELDS):
+            return None
+        if thought and (thought := clean_text(thought)).strip():
+            blocks.append(Thinking(thought))
     if content:
         blocks.append(Text(clean_text(content)))
-    for item in calls or ():
-        call = _read_call(item)
-        if call is None:
+    for call in calls or ():
+        if type(call) is not dict or len(call) != 3:
             return None
-        blocks.append(call)
+        try:
+            kind, wire_id = call["type"], call["id"]
+            function: JsonObject = call["function"]
+            if type(function) is not dict or len(function) != 2:
+                return None
+            name, text = function["name"], function["arguments"]
+        except KeyError:
+            return None
+        if type(kind) is not str or kind != "function" or type(wire_id) is not str:
+            return None
+        if type(name) is not str or type(text) is not str or not name:
+            return None
+        name, wire_id = clean_text(name), clean_text(wire_id)
+        account.names[wire_id] = name
+        try:
+            arguments = decode_plain(text)
+        except (DecodeError, UnicodeError):
+            arguments = None
+        if arguments is not None and len(text) <= LONGEST_PLAIN and "u0000" not in text and RAW_KEY not in arguments:
+            blocks.append(ToolCall(name, arguments, wire_id))
+        else:
+            arguments, raw, finished = read_arguments(clean_text(text))
+            blocks.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
+    account.parts += len(message) + _PARTS_OF_A_CALL * len(blocks)
     return blocks
-
-
-def _read_call(call: JsonObject) -> ToolCall | None:
-    if type(call) is not dict or len(call) != 3:
-        return None
-    try:
-        kind, wire_id = call["type"], call["id"]
-        function: JsonObject = call["function"]
-        if type(function) is not dict or len(function) != 2:
-            return None
-        name, text = function["name"], function["arguments"]
-    except KeyError:
-        return None
-    if type(kind) is not str or kind != "function" or type(wire_id) is not str:
-        return None
-    if type(name) is not str or type(text) is not str or not name:
-        return None
-    arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
-    if arguments is not None:
-        return ToolCall(clean_text(name), arguments, clean_text(wire_id))
-    arguments, raw, finished = read_arguments(clean_text(text))
-    return ToolCall(clean_text(name), arguments, clean_text(wire_id), raw=raw, finished=finished)
 
 
 def _read_texts(content: str | list[Any] | None) -> list[Text] | None:
