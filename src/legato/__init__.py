@@ -25,6 +25,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Conversation": "legato.transcript",
     "render": "legato.request",
+    "parse": "legato.request",
     "Request": "legato.request",
     "RenderReport": "legato.request",
     "Catalogue": "legato.request",
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
         ToolResponse,
         ToolSpec,
     )
-    from legato.request import Catalogue, RenderReport, Request, render, resolve
+    from legato.request import Catalogue, RenderReport, Request, parse, render, resolve
     from legato.routing import Policy, Profile, Route
     from legato.session import Limits, Session, Turn, World, run
     from legato.store import open_store
@@ -108,6 +109,7 @@ __all__ = [
     "World",
     "__version__",
     "open_store",
+    "parse",
     "render",
     "resolve",
     "run",

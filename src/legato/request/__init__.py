@@ -1,8 +1,9 @@
-"""From a conversation to a request: `render`, `Request`, and the catalogue of providers and models."""
+"""From a conversation to a request and back: `render`, `parse`, and the catalogue of providers and models."""
 
 from __future__ import annotations
 
 from legato.request.catalogue import Catalogue, default_catalogue, resolve, with_capabilities
+from legato.request.parse import parse
 from legato.request.render import render
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.request import Request
@@ -14,6 +15,7 @@ __all__ = [
     "RenderReport",
     "Request",
     "default_catalogue",
+    "parse",
     "render",
     "resolve",
     "with_capabilities",

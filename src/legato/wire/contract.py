@@ -36,6 +36,7 @@ from legato.model import (
     ToolSpec,
 )
 from legato.model.words import Word
+from legato.transcript.conversation import Conversation
 from legato.transcript.units import Unit
 
 if TYPE_CHECKING:
@@ -176,6 +177,14 @@ class Parsed(Struct, frozen=True):
     options: Options = Options()
     notes: list[str] = field(default_factory=list[str])
     """what was not understood, with its place; nothing is dropped silently"""
+
+    def conversation(self) -> Conversation:
+        """The conversation, ready to be rendered; `system` is an instruction that it begins with."""
+        talk = Conversation()
+        if self.system.strip():
+            talk.instruct(self.system)
+        talk.apply(talk.prepare(self.entries, safe=True))
+        return talk
 
 
 # --- judging ----------------------------------------------------------------------------------------------------------

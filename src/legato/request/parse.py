@@ -1,0 +1,65 @@
+"""From a request to a conversation: the way back of `render`.
+
+In:  a request body, or the bare list of its messages, as JSON or as objects, and the route that it was made for.
+Out: a `Parsed`: entries, instructions, tools and options; `conversation()` of it is ready to be rendered for anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from legato.errors import FormatError, IngestError
+from legato.model import Entry, JsonObject, Origin, Speaker, Target, read_json_leniently
+from legato.request.catalogue import Catalogue, resolve
+from legato.wire.contract import Parsed
+from legato.wire.dialects import dialect_parts
+
+Body: TypeAlias = bytes | str | Mapping[str, Any] | Sequence[Any]
+
+_AI = Speaker.AI
+
+
+def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = None) -> Parsed:
+    """What a request says that was made for `source`: a whole body or its messages alone, as JSON or as objects.
+
+    The history in it may be as broken as it likes; what is not understood is in `notes`, with its place. Answers are
+    taken for those of `source`, so what is signed in them can go back there. Raises `UnknownTarget`, or `FormatError`
+    for what is no such request.
+    """
+    target = resolve(source, catalogue)
+    parts = dialect_parts(target.dialect)
+    parsed = parts.parse(_fields(body, parts.messages_field, target))
+    return replace(parsed, entries=_from(target.origin(), parsed.entries))
+
+
+def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
+    value: object = _decoded(body) if isinstance(body, bytes | str) else body
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[str, Any]", value)
+        if messages_field in fields:
+            return dict(fields)
+        raise FormatError(f"no {messages_field!r} in it: this is not a request for {target.provider}")
+    if isinstance(value, list | tuple):
+        return {messages_field: list(cast("Sequence[Any]", value))}
+    raise FormatError(f"{type(value).__name__} is neither a request body nor a list of messages")
+
+
+def _decoded(data: bytes | str) -> object:
+    try:
+        return msgspec.json.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError):
+        pass  # the slow road below either reads it or says what is wrong
+    try:
+        return read_json_leniently(data)
+    except IngestError as error:
+        raise FormatError(error.message) from None
+
+
+def _from(origin: Origin, entries: list[Entry]) -> list[Entry]:
+    return [
+        replace(entry, origin=origin) if entry.speaker is _AI and entry.origin is None else entry for entry in entries
+    ]
