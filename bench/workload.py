@@ -118,10 +118,10 @@ def entries(messages: int) -> list[Entry]:
     return [entry for turn in turns(messages) for entry in entry_turn(turn)]
 
 
-def recorded(news: Iterable[Entry], *, safe: bool = False) -> Conversation:
-    """A conversation in which all of it was recorded; `safe` for what our own parser gave."""
+def recorded(news: Iterable[Entry]) -> Conversation:
+    """A conversation in which all of it was recorded."""
     talk = Conversation()
-    talk.apply(talk.prepare(news, safe=safe))
+    talk.apply(talk.prepare(news))
     return talk
 
 

@@ -2,8 +2,9 @@
 
 An environment under .venv-peers/ holds one of them; `make bench-peers` makes those. A library that is not there is
 left out and named. Everybody's own objects are made before the clock starts; what is timed is the way from them to the
-messages of an Anthropic request. A session is timed whole: each converts the history again at every turn, while
-Legato records the turn and renders it.
+messages of an Anthropic request. Chat messages are LiteLLM's own objects, so Legato is timed from those too, and both
+are from their JSON. A session is timed whole: each converts the history again at every turn, while Legato records the
+turn and renders it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 ENVIRONMENTS = ROOT / ".venv-peers"
 MODULES = ROOT / "bench" / "peers"
 LEGATO, FROM_CHAT = "Legato", "Legato, from chat messages"
+FROM_JSON = ", from JSON"
 IMPORTS = {
     "litellm": (
         "import os; os.environ['LITELLM_LOCAL_MODEL_COST_MAP'] = 'True'\n"
@@ -33,7 +35,7 @@ IMPORTS = {
     "pydantic_ai": "from pydantic_ai.models.anthropic import AnthropicModel\n",
     "tau": "from tau_ai.anthropic import AnthropicProvider\n",
 }
-OUTER_ROUNDS = 3
+OUTER_ROUNDS = 5
 INNER_ROUNDS = 3
 
 
@@ -56,9 +58,10 @@ class Measured:
                 self.repairs.add(result["label"])
 
     def labels(self, kind: str, amount: int) -> list[str]:
-        """Who was measured on that, the fastest first; Legato's own are not among them."""
+        """Who was measured on that from their own objects, the fastest first; Legato's own are not among them."""
         found = {label: median(taken) for (label, k, a), taken in self.seconds.items() if (k, a) == (kind, amount)}
-        return [label for label in sorted(found, key=found.__getitem__) if not label.startswith(LEGATO)]
+        fastest_first = sorted(found, key=found.__getitem__)
+        return [label for label in fastest_first if not label.startswith(LEGATO) and not label.endswith(FROM_JSON)]
 
     def ratio(self, one: str, other: str, kind: str, amount: int, *, goal: Goal | None = None) -> Figure:
         """How many times `other` takes `one` takes."""
@@ -127,7 +130,9 @@ def _figures(found: Measured, scale: Scale) -> list[Figure]:
     if repairing:
         figures.append(found.ratio(repairing[0], LEGATO, "messages", large, goal=Goal("at least", 2)))
     if "LiteLLM" in labels:
-        figures.append(found.ratio("LiteLLM", FROM_CHAT, "messages", large, goal=Goal("above", 1)))
+        rivals = "LiteLLM" + FROM_JSON, LEGATO + FROM_JSON
+        figures.append(found.ratio(*rivals, "messages", large, goal=Goal("above", 1)))
+        figures += [found.ratio(label, FROM_CHAT, "messages", large) for label in labels if label.startswith("LiteLLM")]
     for size in (large, scale.small):
         figures += [
             found.ratio(label, LEGATO, "messages", size)

@@ -10,14 +10,14 @@ from bench.cases.rendering import PLAIN, ratio, request
 from bench.figures import Figure, Goal, Outcome, Scale
 from bench.measure import held_bytes, interleave, sample, timed
 from legato.ledger import Ledger
-from legato.model import Dialect, Entry
+from legato.model import Entry
 from legato.model.codec import encode_record
 from legato.model.records import Record
-from legato.request import resolve
+from legato.request import parse, resolve
 from legato.transcript import Conversation
-from legato.wire.dialects import dialect_parts
+from legato.wire.contract import Parsed
 
-TARGET = resolve(workload.TARGET)
+SOURCE, TARGET = resolve("openai/gpt-4o"), resolve(workload.TARGET)
 
 
 def record(scale: Scale) -> Outcome:
@@ -96,19 +96,21 @@ def raw(scale: Scale) -> Outcome:
     """From chat messages that were never seen before to a body: parsed, recorded, rendered."""
     chat = workload.chat_messages(scale.large)
     data = orjson.dumps({"messages": chat})
-    parse = dialect_parts(Dialect.OPENAI_CHAT).parse
     around = (TARGET.model, workload.SYSTEM, workload.TOOLS)
 
-    def parsed() -> list[Entry]:
-        return parse({"messages": chat}).entries
+    def parsed() -> Parsed:
+        return parse(chat, SOURCE)
+
+    def body(talk: Conversation) -> object:
+        return request(talk, TARGET).body
 
     taken = interleave(
         {
-            "all": timed(lambda: request(_recorded(parsed()), TARGET).body),
+            "all": timed(lambda: body(parsed().conversation())),
             "parse": timed(parsed),
-            "record": sample(_recorded, parsed),
-            "render": sample(lambda talk: request(talk, TARGET).body, lambda: _recorded(parsed())),
-            "all from bytes": timed(lambda: _from_bytes(data)),
+            "record": sample(Parsed.conversation, parsed),
+            "render": sample(body, lambda: parsed().conversation()),
+            "all from bytes": timed(lambda: body(parse(data, SOURCE).conversation())),
             PLAIN: timed(lambda: plain.body_of_chat(chat, *around)),
             f"orjson.loads and {PLAIN}": timed(lambda: plain.body_of_chat(orjson.loads(data)["messages"], *around)),
         },
@@ -123,12 +125,3 @@ def raw(scale: Scale) -> Outcome:
         ],
         notes=["beside LiteLLM's conversion of the same messages: see the peers"],
     )
-
-
-def _from_bytes(data: bytes) -> object:
-    entries = dialect_parts(Dialect.OPENAI_CHAT).parse(msgspec.json.decode(data)).entries
-    return request(_recorded(entries), TARGET).body
-
-
-def _recorded(entries: list[Entry]) -> Conversation:
-    return workload.recorded(entries, safe=True)

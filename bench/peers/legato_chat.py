@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from legato.model import Dialect, ToolSpec
-from legato.request import render, resolve
-from legato.transcript import Conversation
-from legato.wire.dialects import dialect_parts
+from legato.model import ToolSpec
+from legato.request import parse, render, resolve
 
 DISTRIBUTION = "legato"
+SOURCE = resolve("openai/gpt-4o")
 TARGET = resolve("anthropic/claude-sonnet-4-5")
 TOOLS = [ToolSpec("read_file")]
 
@@ -18,12 +17,11 @@ def load(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return messages
 
 
-def convert(messages: list[dict[str, Any]]) -> object:
+def convert(messages: bytes | list[dict[str, Any]]) -> object:
     """The conversation and a body: whoever goes on with a conversation keeps it."""
-    talk = Conversation()
-    parsed = dialect_parts(Dialect.OPENAI_CHAT).parse({"messages": messages})
-    talk.apply(talk.prepare(parsed.entries, safe=True))
+    talk = parse(messages, SOURCE).conversation()
     return talk, render(talk, TARGET, tools=TOOLS).body
 
 
 CONVERTERS = {"Legato, from chat messages": (convert, True)}
+FROM_JSON = {"Legato, from JSON": convert}

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 from typing import Any
 
@@ -37,4 +38,10 @@ def repair_and_convert(objects: list[Any]) -> object:
     return anthropic_messages_pt(objects, MODEL, "anthropic")
 
 
+def parse_and_convert(data: bytes) -> object:
+    """With the parser that it uses itself, for the arguments of calls and for what providers send."""
+    return convert(json.loads(data))
+
+
 CONVERTERS = {"LiteLLM": (convert, False), "LiteLLM, repairing": (repair_and_convert, True)}
+FROM_JSON = {"LiteLLM, from JSON": parse_and_convert}

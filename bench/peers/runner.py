@@ -44,6 +44,11 @@ def main() -> None:
             session: Callable[[list[list[Any]]], object] = getattr(peer, "session", lambda t, c=convert: _session(t, c))
             total = _timed(session, turns, options.gc)
             results.append({"label": label, "repairs": repairs, "turns": len(turns), "seconds": [total]})
+    for label, convert in getattr(peer, "FROM_JSON", {}).items():
+        for size in options.sizes:
+            data = json.dumps(messages[:size]).encode()
+            seconds = [_timed(convert, data, options.gc) for _ in range(options.rounds + 1)][1:]
+            results.append({"label": label, "repairs": False, "messages": size, "seconds": seconds})
     version = importlib.metadata.version(peer.DISTRIBUTION)
     print(json.dumps({"version": version, "python": sys.version.split()[0], "results": results}))
 
