@@ -9,12 +9,14 @@ from legato.wire.openai_responses.encode import spell, tail
 from legato.wire.openai_responses.envelope import head
 from legato.wire.openai_responses.parse import parse
 from legato.wire.openai_responses.reply import reply, reply_stream
+from legato.wire.openai_responses.rows import print_row
 from legato.wire.openai_responses.stream import ResponsesDecoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_RESPONSES,
     messages_field="input",
     spell=spell,
+    print_row=print_row,
     tail=tail,
     head=head,
     decode=decode,
