@@ -17,8 +17,8 @@ from legato.model import CallId, IdScheme
 from legato.model.hashing import base62
 from legato.wire.contract import Names
 
-_STEM_START = len("hist_tool_")
-"""where what is particular in one of our ids begins"""
+_OURS = "hist_tool_"
+"""what our own ids begin with; the rest is their stem"""
 
 
 class Numbered(Protocol):
@@ -51,72 +51,78 @@ class IdTable(dict[CallId, str]):
         self._prefix, self._valid = _PREFIXED.get(scheme, ("", _NINE))
         self._choose = {IdScheme.KIMI: self._for_kimi, IdScheme.NINE: self._nine}.get(scheme, self._prefixed)
         self._taken: set[str] = set()
+        """the ids that are not plain; a plain one is the prefix and the stem of our own, which is in the table"""
         self._highest = -1  # Kimi's counter
 
     def extend(self, calls: Sequence[Numbered]) -> None:
         """Add `calls`, which follow those that are here already."""
         if self._prefix and self._extend_at_once(calls):
             return
-        taken = self._taken
         for call in calls:
             call_id, wire = call.id, self._choose(call)
-            if wire in taken or call_id in self:
+            if call_id in self or not self._is_free(wire):
                 raise ProjectionError(
                     f"the id {wire!r} of {call_id} is not its own", layer="projection", calls=[str(call_id)]
                 )
-            taken.add(wire)
+            if wire != self._plain(call_id):
+                self._taken.add(wire)
             self[call_id] = wire
 
     def _extend_at_once(self, calls: Sequence[Numbered]) -> bool:
-        """Add `calls` if each gets the id that it would get alone, as nearly all do; False, with nothing done, if not.
+        """Add `calls` if each gets its plain id, as nearly all do; False, with nothing done, if not.
 
-        If no two of these ids are the same and none is taken, then none would be in the way of another.
+        Plain ids are as different as our own, so where there are no others, none is in the way of another.
         """
-        prefix, is_valid, taken = self._prefix, self._valid.fullmatch, self._taken
-        added: dict[CallId, str] = {}
-        for call in calls:
-            call_id, wire = call.id, call.wire_id
-            if not wire.startswith(prefix) or not is_valid(wire):
-                wire = (
-                    prefix + call_id[_STEM_START:]
-                )  # a stem is short and plain, so this is valid in every such scheme
-            added[call_id] = wire
-        count = len(self) + len(calls)
-        taken.update(added.values())
-        if len(taken) < count:
-            self._taken = set(self.values())
+        if self._taken:
             return False
-        self.update(added)
+        prefix, is_valid = self._prefix, self._valid.fullmatch
+        count = len(self) + len(calls)
+        for number, call in enumerate(calls):
+            call_id, wire = call.id, call.wire_id
+            plain = prefix + call_id.removeprefix(_OURS)
+            if wire.startswith(prefix) and wire != plain and is_valid(wire):  # it would be kept
+                for added in calls[:number]:
+                    del self[added.id]
+                return False
+            self[call_id] = plain
         if len(self) < count:
-            raise ProjectionError("a call was given an id twice", layer="projection", calls=[*map(str, added)])
+            raise ProjectionError(
+                "a call was given an id twice", layer="projection", calls=sorted({str(call.id) for call in calls})
+            )
         return True
 
+    def _plain(self, call_id: CallId) -> str:
+        """A stem is short and plain, so this is valid in every scheme that has a prefix."""
+        return self._prefix + call_id.removeprefix(_OURS)
+
+    def _is_free(self, wire: str) -> bool:
+        return wire not in self._taken and self.get(CallId(_OURS + wire[len(self._prefix) :])) != wire
+
     def _prefixed(self, call: Numbered) -> str:
-        prefix, wire = self._prefix, call.wire_id
-        if wire.startswith(prefix) and wire not in self._taken and self._valid.fullmatch(wire):
+        wire, plain = call.wire_id, self._plain(call.id)
+        if wire.startswith(self._prefix) and self._valid.fullmatch(wire) and self._is_free(wire):
             return wire
-        plain = prefix + call.id[_STEM_START:]
-        return plain if plain not in self._taken else self._hashed(call.id, prefix, 24)
+        return plain if self._is_free(plain) else self._hashed(call.id, self._prefix, 24)
 
     def _nine(self, call: Numbered) -> str:
         wire = call.wire_id
-        if len(wire) == 9 and wire not in self._taken and _NINE.fullmatch(wire):
+        if len(wire) == 9 and self._is_free(wire) and _NINE.fullmatch(wire):
             return wire
         return self._hashed(call.id, "", 9)
 
     def _for_kimi(self, call: Numbered) -> str:
         name = self._names.project(call.name)
         match = _KIMI.fullmatch(call.wire_id)
-        if match and match[1] == name and call.wire_id not in self._taken and str(int(match[2])) == match[2]:
+        if match and match[1] == name and self._is_free(call.wire_id) and str(int(match[2])) == match[2]:
             self._highest = max(self._highest, int(match[2]))
             return call.wire_id
         self._highest += 1  # higher than every index in the table, so it is free under every name
         return f"functions.{name}:{self._highest}"
 
     def _hashed(self, call_id: CallId, prefix: str, length: int) -> str:
-        stem = call_id[_STEM_START:]
+        stem = call_id.removeprefix(_OURS)
         for attempt in range(1_000):
             candidate = prefix + base62(stem, attempt, length=length)
-            if candidate not in self._taken:
+            if self._is_free(candidate):
                 return candidate
         raise ProjectionError("no free id after a thousand tries", layer="projection", calls=[str(call_id)])
