@@ -1,7 +1,7 @@
 """How the store costs: loading against plain decoding, and appending to a short against a long log.
 
-Ratios, because seconds say more about the machine than about the code. Each is the median of several rounds in which
-both sides take turns, so that a busy moment of the machine hits both.
+Ratios, because seconds say more about the machine than about the code. Each is the median of the ratios of several
+rounds in which both sides take turns, so that a busy moment of the machine hits both.
 """
 
 import statistics
@@ -95,13 +95,15 @@ def append_ratio(short: int = 10, long: int = 100_000, *, rounds: int = 60) -> f
 
 
 async def _ratio(one: Callable[[], Awaitable[None]], other: Callable[[], Awaitable[None]], rounds: int) -> float:
-    times: tuple[list[float], list[float]] = ([], [])
+    ratios: list[float] = []
     for _ in range(rounds):
-        for work, seconds in zip((one, other), times, strict=True):
+        seconds: list[float] = []
+        for work in (one, other):
             begin = time.perf_counter()
             await work()
             seconds.append(time.perf_counter() - begin)
-    return statistics.median(times[0]) / statistics.median(times[1])
+        ratios.append(seconds[0] / seconds[1])
+    return statistics.median(ratios)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Records and entries as bytes, and back.
+"""Records as bytes, and back.
 
 A record is one JSON object; a file of records begins with a line that names the format and its version. What this
 program does not know (a newer version, a record, a block or a field it has never heard of) is refused by name and
@@ -7,13 +7,12 @@ never dropped: see docs/decisions.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
 import msgspec
 
 from legato.errors import CodecError
-from legato.model.entries import Entry
 from legato.model.records import Record
 
 FORMAT = "legato-log"
@@ -28,8 +27,8 @@ def _record_decoder() -> msgspec.json.Decoder[Record]:
 
 
 @cache
-def _entry_decoder() -> msgspec.json.Decoder[Entry]:
-    return msgspec.json.Decoder(Entry)
+def _records_decoder() -> msgspec.json.Decoder[list[Record]]:
+    return msgspec.json.Decoder(list[Record])
 
 
 def encode_record(record: Record) -> bytes:
@@ -45,17 +44,15 @@ def decode_record(data: bytes | memoryview) -> Record:
         raise _refusal("record", error) from None
 
 
-def encode_entry(entry: Entry) -> bytes:
-    """One entry as JSON."""
-    return _encoder.encode(entry)
-
-
-def decode_entry(data: bytes) -> Entry:
-    """The entry in `data`; raises `CodecError` that names what is unknown or damaged."""
+def decode_records(data: Sequence[bytes]) -> list[Record]:
+    """What `decode_record` gives for each of `data`, in one go; raises `CodecError` if one of them cannot be read."""
     try:
-        return _entry_decoder().decode(data)
+        records = _records_decoder().decode(b"".join((b"[", b",".join(data), b"]")))
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise _refusal("entry", error) from None
+        raise _refusal("record", error) from None
+    if len(records) != len(data):
+        raise CodecError("several records where one should be")
+    return records
 
 
 def dump_log(records: Iterable[Record]) -> Iterator[bytes]:

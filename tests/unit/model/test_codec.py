@@ -11,10 +11,9 @@ from legato.errors import CodecError
 from legato.model import Code, Entry, HostedTool, Media, MediaKind, Record, ToolCall, Usage
 from legato.model.codec import (
     VERSION,
-    decode_entry,
     decode_record,
+    decode_records,
     dump_log,
-    encode_entry,
     encode_record,
     load_log,
 )
@@ -88,9 +87,17 @@ def test_the_examples_hold_every_kind_of_record() -> None:
     assert {type(record) for record in RECORDS} == set(get_args(Record))
 
 
-def test_an_entry_survives_a_round_trip() -> None:
-    entry = user("hi", Media(MediaKind.DOCUMENT, "application/pdf", url="u", name="n"))
-    assert decode_entry(encode_entry(entry)) == entry
+def test_records_in_one_go_are_what_they_are_one_by_one() -> None:
+    data = [encode_record(record) for record in RECORDS]
+    assert decode_records(data) == [decode_record(one) for one in data]
+    assert decode_records([]) == []
+
+
+def test_a_damaged_record_among_others_is_refused() -> None:
+    good = encode_record(RECORDS[0])
+    for bad in (b"", b"{", b"null", b'{"record":"teleported"}', good + b"," + good):
+        with pytest.raises(CodecError):
+            decode_records([good, bad, good])
 
 
 @pytest.mark.parametrize(
@@ -110,9 +117,8 @@ def test_what_a_newer_version_wrote_is_refused_by_name(damaged: object, named: s
 
 @pytest.mark.parametrize("data", [b"", b"{", b"\xff", b"[" * 100_000, b"null"])
 def test_damaged_bytes_are_refused(data: bytes) -> None:
-    for decode in (decode_record, decode_entry):
-        with pytest.raises(CodecError):
-            decode(data)
+    with pytest.raises(CodecError):
+        decode_record(data)
 
 
 def test_a_log_survives_a_round_trip() -> None:

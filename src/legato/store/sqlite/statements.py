@@ -9,6 +9,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 from legato.errors import StoreError
@@ -134,7 +135,10 @@ def load_records(
     """A part of a log."""
     number, length = _row(connection, "number, length", session_id, where)
     first, end = range_of(length, start, stop)
-    return unseal_records(session_id, _rows(connection, number, first, end), start=first, stop=end)
+    # Closed in any case: the traceback of an error about a damaged record would keep a half-read cursor alive, and with
+    # it, even after the connection is closed, the lock that keeps writers out.
+    with closing(_rows(connection, number, first, end)) as rows:
+        return unseal_records(session_id, rows, start=first, stop=end)
 
 
 _SUMMARY = "id, title, route, meta, created, updated, length, parent"
@@ -167,7 +171,9 @@ def inspect_session(connection: sqlite3.Connection, session_id: str, where: str)
 
 
 def _inspect_log(connection: sqlite3.Connection, session_id: str, number: int, length: int) -> Iterator[Problem]:
-    return _guarded(lambda: find_problems(session_id, _rows(connection, number, 0, SPAN), length=length), session_id)
+    return _guarded(
+        lambda: find_problems(session_id, _rows(connection, number, 0, SPAN).fetchall(), length=length), session_id
+    )
 
 
 def _inspect_pages(connection: sqlite3.Connection) -> Iterator[Problem]:
@@ -203,15 +209,13 @@ def _insert_rows(connection: sqlite3.Connection, number: int, rows: Sequence[Row
     )
 
 
-def _rows(connection: sqlite3.Connection, number: int, first: int, end: int) -> list[Row]:
+def _rows(connection: sqlite3.Connection, number: int, first: int, end: int) -> sqlite3.Cursor:
+    """Rows as `seals` wants them, for whoever closes the cursor."""
     base = number * SPAN
-    cursor = connection.execute(
+    return connection.execute(
         "SELECT place - ?, seal, data FROM records WHERE place >= ? AND place < ? ORDER BY place",
         (base, base + first, base + end),
     )
-    # All at once: an error about a damaged record would keep a half-read cursor alive in its traceback, and with it,
-    # even after the connection is closed, the lock that keeps writers out.
-    return cursor.fetchall()
 
 
 def _row(connection: sqlite3.Connection, columns: str, session_id: str, where: str) -> tuple[Any, ...]:
