@@ -1,8 +1,10 @@
 """Secrets stay out of every form that leaves, and what is no secret stays readable."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from legato.diagnostics import HIDDEN, Redactor
+from legato.diagnostics import HIDDEN, Redactor, redaction
 
 PLAIN = Redactor({})
 
@@ -89,3 +91,17 @@ def test_a_text_that_is_json_is_read_for_the_names_of_its_fields():
 @pytest.mark.parametrize("text", ['{"a": 1,  "b": [ 2 ]}', "{not json}", "[" * 5_000 + "]" * 5_000, "[1]"])
 def test_json_without_secrets_keeps_its_form(text: str):
     assert PLAIN.text(text) == text
+
+
+PIECES = st.sampled_from(
+    ["sk", "pk", "gsk", "xai", "r8", "hf", "fw", "pplx", "tvly", "nvapi", "glpat", "ghp", "github_pat", "xoxb", "-", "_", ".",
+     "*", ":", "=", "@", "/", "://", " ", "\n", '"', "Bearer", "bearer", "Basic", "authorization", "Proxy-Authorization",
+     "api_key", "API-KEY", "secret", "token", "access-token", "passwd", "Password", "passphrase", "x-goog-api-key", "AIza",
+     "AKIA", "ASIA", "eyJ", "-----BEGIN RSA PRIVATE KEY-----", "-----END PRIVATE KEY-----", "\u017fk", "to\u212aen",
+     "ap\u0131_key", "7", "a1B2c3D4e5", "ABCDEFGH01234567", "é"]
+)  # fmt: skip
+
+
+@given(st.lists(PIECES, max_size=12).map("".join))
+def test_a_text_that_is_passed_over_at_a_glance_holds_no_secret(text: str):
+    assert PLAIN.text(text) == redaction._SHAPES.sub(redaction._hide, text)
