@@ -76,16 +76,16 @@ class IdTable(dict[CallId, str]):
         if self._taken:
             return False
         prefix, is_valid = self._prefix, self._valid.fullmatch
-        count = len(self) + len(calls)
-        for number, call in enumerate(calls):
+        initial, before = prefix[0], len(self)
+        for call in calls:
             call_id, wire = call.id, call.wire_id
             plain = prefix + call_id.removeprefix(_OURS)
-            if wire.startswith(prefix) and wire != plain and is_valid(wire):  # it would be kept
-                for added in calls[:number]:
+            if wire[:1] == initial and wire.startswith(prefix) and wire != plain and is_valid(wire):  # it would be kept
+                for added in calls[: len(self) - before]:
                     del self[added.id]
                 return False
             self[call_id] = plain
-        if len(self) < count:
+        if len(self) < before + len(calls):
             raise ProjectionError(
                 "a call was given an id twice", layer="projection", calls=sorted({str(call.id) for call in calls})
             )
