@@ -26,8 +26,8 @@ from legato.model import (
     ToolCall,
 )
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
-from legato.wire.assembly import Assembly
-from legato.wire.contract import DialectParts, Spelled, StreamDecoder, Voice
+from legato.wire.assembly import Assembly, encode_json
+from legato.wire.contract import DialectParts, Projected, Spelled, StreamDecoder, Voice
 from legato.wire.names import NameTable
 
 NOT_PLAIN: dict[str, Unit | None] = {
@@ -88,16 +88,20 @@ def printed(spelled: Spelled) -> list[JsonObject]:
 
 
 def printed_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
-    """What the dialect prints in a row: as far as it goes the same as each unit alone, with nothing decided."""
+    """What the dialect prints in a row: as far as it goes the same as each unit alone, with the same decisions."""
     assert dialect.print_row is not None
     page, alone = Assembly(dialect.blocks_field), Assembly(dialect.blocks_field)
-    dialect.print_row(units, 0, voice, page)
-    for unit in units[: len(page.ends)]:
+    projected: Projected = {}
+    dialect.print_row(units, 0, voice, page, projected)
+    decided: Projected = {}
+    for place, unit in enumerate(units[: len(page.ends)]):
         assert unit is not None
         spelled = dialect.spell(unit, alone.end, voice, True)
-        assert spelled.decisions == ()
         alone.append(spelled.groups, spelled.end)
-    assert page.messages == alone.messages
+        if spelled.decisions:
+            decided[place] = spelled.decisions
+    assert projected == decided
+    assert encode_json(page.messages) == encode_json(alone.messages)
     assert page.starts == alone.starts
     assert page.ends == alone.ends
     return page

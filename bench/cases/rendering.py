@@ -125,7 +125,7 @@ class _Units:
 
 
 def _print(given: _Units) -> Assembly:
-    print_row(given.units, 0, given.voice, given.page)
+    print_row(given.units, 0, given.voice, given.page, {})
     return given.page
 
 

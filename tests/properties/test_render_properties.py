@@ -16,7 +16,7 @@ from legato.request import PrefixChange, Request
 from legato.request.spelling import Spelling
 from legato.request.voices import Voices
 from legato.transcript import Exchange
-from legato.wire.assembly import Assembly
+from legato.wire.assembly import Assembly, encode_json
 from legato.wire.contract import Severity, Spelled
 from legato.wire.dialects import dialect_parts
 
@@ -144,25 +144,25 @@ def test_rendering_changes_nothing(route: str, news: list[Entry]) -> None:
     assert list(conversation.log) == before
 
 
-def printed(conversation: Conversation, route: str) -> Spelling:
+def printed(conversation: Conversation, route: str, *, thinking_on: bool = False) -> Spelling:
     """What a request to `route` is made from."""
-    _, spelling = Voices.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
+    _, spelling = Voices.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=thinking_on)
     spelling.advance()
     return spelling
 
 
 @pytest.mark.parametrize("route", [route for route in ALL_ROUTES if dialect_parts(resolve(route).dialect).print_row])
-@given(first=interleaved(max_size=3), rest=st.lists(turns(), max_size=6))
+@given(first=interleaved(max_size=3), rest=st.lists(turns(), max_size=6), thinks=st.booleans())
 def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
-    route: str, first: News, rest: list[list[Entry]]
+    route: str, first: News, rest: list[list[Entry]], thinks: bool
 ) -> None:
-    spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route)
+    spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
     page = Assembly(spelling.parts.blocks_field)
     for place, unit in enumerate(spelling.columns.units):
         alone = Spelled((), page.end) if unit is None else spelling.parts.spell(unit, page.end, spelling.voice, True)
         page.append(alone.groups, alone.end)
         assert spelling.columns.projected.get(place, ()) == alone.decisions
-    assert spelling.assembly.messages == page.messages
+    assert encode_json(spelling.assembly.messages) == encode_json(page.messages)
     assert spelling.assembly.starts == page.starts
     assert spelling.assembly.ends == page.ends
 

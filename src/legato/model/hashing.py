@@ -16,7 +16,7 @@ def _sha256(data: bytes) -> bytes:
 
 def base62(*parts: str | int, length: int) -> str:
     """`length` (at most 40) base62 characters of the hash of `parts`; no two lists of parts are confused."""
-    text = "\0".join(f"{len(str(part))}:{part}" for part in parts)
+    text = "\0".join([f"{len(part)}:{part}" for part in map(str, parts)])
     number = int.from_bytes(_sha256(text.encode("utf-8", "surrogatepass")), "big") % 62**length
     digits: list[str] = []
     for _ in range(length):

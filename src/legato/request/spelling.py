@@ -18,7 +18,7 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import Assembly
-from legato.wire.contract import DialectParts, End, Envelope, Head, Spelled, Voice
+from legato.wire.contract import DialectParts, End, Envelope, Head, Projected, Spelled, Voice
 from legato.wire.dialects import dialect_parts
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
@@ -32,7 +32,7 @@ class Columns:
         self.units: list[Unit | None] = []
         self.decided: dict[int, tuple[Decision, ...]] = {}
         """what was decided when the unit was made, for places where something was"""
-        self.projected: dict[int, tuple[Decision, ...]] = {}
+        self.projected: Projected = {}
         """what was decided when it was printed, for places where something was"""
 
     def up_to(self, place: int) -> Columns:
@@ -149,7 +149,7 @@ class Spelling:
         printed = 0
         while printed < len(units):
             if print_row is not None:
-                print_row(units, printed, self.voice, page)
+                print_row(units, printed, self.voice, page, self.columns.projected)
                 done = len(page.ends) - start
                 self.units_spelled += done - printed
                 printed = done

@@ -73,6 +73,10 @@ class Spelled(Struct, frozen=True, gc=False):
     decisions: tuple[Decision, ...] = ()
 
 
+Projected: TypeAlias = dict[int, tuple[Decision, ...]]
+"""What was decided when units were printed, by the place of the unit."""
+
+
 class Names(Protocol):
     """The projection of tool names for one target."""
 
@@ -235,9 +239,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """where a message holds its blocks (`content`, `parts`), for dialects whose groups have roles"""
     spell: Callable[[Unit, End, Voice, bool], Spelled]
     """(unit, how the one before ended, voice, whether this unit's own thinking is kept)"""
-    print_row: Callable[[Sequence[Unit | None], int, Voice, Assembly], None] | None = None
-    """(units, number of the first, voice, page): prints units in a row as `spell` would, only faster, and stops before
-    the first one about which something has to be decided"""
+    print_row: Callable[[Sequence[Unit | None], int, Voice, Assembly, Projected], None] | None = None
+    """(units, number of the first, voice, page, decisions): prints units in a row as `spell` would, only faster, and
+    stops before the first one that is not plain"""
     tail: Callable[[End, Voice], Spelled]
     """what must stand at the end because a request may not end otherwise; no groups if nothing must"""
     head: Callable[[Envelope, Voice], Head]

@@ -13,6 +13,7 @@ from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.assembly import Assembly
 from legato.wire.contract import End
 from legato.wire.openai_chat import DIALECT
+from legato.wire.openai_chat.exchange import NO_THOUGHT
 
 ASKED = Said(0, (Text("go on"),))
 ANSWERED = Exchange(2, (Text("it is "), Text("done")), outputs=())
@@ -55,16 +56,22 @@ def test_the_row_ends_before_a_unit_about_which_something_has_to_be_decided(unit
         {"max_calls": 1},
         {"text_beside_calls": False},
         {"native_tool_history": False},
-        {"profile": "kimi", "thinking_on": True, "reasoning_field": "reasoning_content"},
     ],
-    ids=["too many calls", "text beside calls", "no tool history", "a thought is demanded"],
+    ids=["too many calls", "text beside calls", "no tool history"],
 )
 def test_the_row_ends_before_calls_that_the_target_cannot_take_as_they_are(limits: dict[str, Any]) -> None:
     assert printed([ASKED, ANSWERED, ASKED, CALLED, ASKED], **limits).ends == [End.HUMAN, End.ANSWER, End.HUMAN]
 
 
-def test_where_no_human_may_follow_results_the_row_ends_before_the_human() -> None:
-    assert printed([ASKED, CALLED, ASKED], user_after_tool=False).ends == [End.HUMAN, End.RESULTS]
+def test_where_no_human_may_follow_results_a_bridge_stands_between_them() -> None:
+    page = printed([ASKED, CALLED, ASKED, ANSWERED, ASKED], user_after_tool=False)
+    assert [message["role"] for message in page.messages[-4:]] == ["assistant", "user", "assistant", "user"]
+
+
+def test_where_a_thought_is_demanded_a_placeholder_stands_with_calls_alone() -> None:
+    page = printed([ASKED, CALLED, ANSWERED], "kimi", thinking_on=True)
+    answers = [message for message in page.messages if message["role"] == "assistant"]
+    assert [message.get("reasoning_content") for message in answers] == [NO_THOUGHT, None]
 
 
 def test_where_calls_may_not_come_first_the_row_does_not_begin_with_them() -> None:

@@ -1,7 +1,7 @@
 """Print plain units in a row.
 
 In:  units in order, the voice of the target, and the messages that were printed so far.
-Out: the same messages with all units printed up to the first about which something has to be decided.
+Out: the same messages with all units printed up to the first that is not plain.
 
 A long history is nearly all plain: a person's text, an answer of text and calls, for each call a text. What such units
 come to is the same as what `spell` and the assembler would make of them, without asking each block what it is and
@@ -16,13 +16,13 @@ from legato.model import Authority, JsonObject, Text, ToolCall
 from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.anthropic.answer import continues_answers
 from legato.wire.assembly import Assembly
-from legato.wire.contract import End, Voice
+from legato.wire.contract import End, Projected, Voice
 
 _PERSON = Authority.PERSON
 _HUMAN, _ANSWER, _RESULTS = End.HUMAN, End.ANSWER, End.RESULTS
 
 
-def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
+def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly, projected: Projected) -> None:
     """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is.
 
     One loop and no function for a unit or a block, because calling one would take as long as what it does.

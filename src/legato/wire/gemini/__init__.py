@@ -9,12 +9,14 @@ from legato.wire.gemini.encode import spell, tail
 from legato.wire.gemini.head import head
 from legato.wire.gemini.parse import parse
 from legato.wire.gemini.reply import reply, reply_stream
+from legato.wire.gemini.rows import print_row
 from legato.wire.gemini.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.GEMINI,
     messages_field="contents",
     spell=spell,
+    print_row=print_row,
     tail=tail,
     head=head,
     decode=decode,

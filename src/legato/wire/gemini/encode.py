@@ -19,7 +19,7 @@ from legato.wire.contract import End, Group, Spelled, Voice
 from legato.wire.gemini.answer import PrintedAnswer
 from legato.wire.gemini.media import media_part
 from legato.wire.gemini.parts import Aside, omission, response_part
-from legato.wire.gemini.signatures import PLACEHOLDER
+from legato.wire.gemini.signatures import PLACEHOLDER, unsigned
 from legato.wire.phrases import (
     CONTINUE,
     EMBEDDED_RESULT,
@@ -129,14 +129,12 @@ def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bo
 
 def _sign_first_calls(unit: Exchange, answer: PrintedAnswer, most: int) -> None:
     """Put the placeholder on the first call of each content, where it has no signature of its own."""
-    unsigned = [at for at in range(0, len(answer.calls), most) if "thoughtSignature" not in answer.calls[at]]
-    for at in unsigned:
+    bare = [at for at in range(0, len(answer.calls), most) if "thoughtSignature" not in answer.calls[at]]
+    for at in bare:
         answer.calls[at]["thoughtSignature"] = PLACEHOLDER
-    if unsigned:
+    if bare:
         calls = unit.calls
-        ids = tuple(calls[at].id for at in unsigned)
-        detail = "the target did not make this call"
-        answer.decisions.append(Decision(Action.INSERTED, "placeholder-signature", Fault.PROJECTION, detail, ids))
+        answer.decisions.append(unsigned(calls[at].id for at in bare))
 
 
 def _embed(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:

@@ -2,7 +2,7 @@
 
 profiles    what tells the servers of the family apart, as a table
 encode      prints a conversation: human (the human side), exchange (answers) with results, envelope (all around)
-rows        prints many units at once, where nothing has to be decided about them
+rows        prints many units at once, as far as they are plain
 decode      reads a response body, stream a streamed one: message is the reader both share, with calls and reading
 parse       reads a request back
 reply       writes responses

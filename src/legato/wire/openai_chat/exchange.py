@@ -12,6 +12,7 @@ accept it, and not always an empty string.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import NamedTuple, assert_never
 
@@ -220,7 +221,7 @@ def _spell_pairs(unit: Exchange, read: _Read, voice: Voice, decisions: list[Deci
         message = _answer(opening, opening.text or bare)
         if demands_thought and not opening.thought:
             message["reasoning_content"] = NO_THOUGHT
-            decisions.append(_no_thought(batch))
+            decisions.append(no_thought(batch))
         message["tool_calls"] = [_spell_call(call, unit, voice, decisions) for call in batch]
         messages.append(message)
         for call, completion in zip(batch, unit.completions[first : first + len(batch)], strict=True):
@@ -289,7 +290,8 @@ def _split(calls: list[ToolCall], limit: int) -> Decision:
     )
 
 
-def _no_thought(batch: list[ToolCall]) -> Decision:
+def no_thought(batch: Sequence[ToolCall]) -> Decision:
+    """What is decided where `NO_THOUGHT` stands with the calls `batch`."""
     return Decision(
         Action.INSERTED,
         "reasoning-placeholder",

@@ -1,76 +1,52 @@
-"""Print plain units in a row.
-
-In:  units in order, the voice of the target, and the messages that were printed so far.
-Out: the same messages with all units printed up to the first about which something has to be decided.
-
-Each unit becomes the messages that `spell` would make of it; that nothing has to be decided about it makes this short.
-"""
+"""Plain units as chat messages, printed in a row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import Authority, CallKind, JsonObject, Text, ToolCall
+from legato.model import CallKind, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.arguments import wire_arguments_text
 from legato.wire.assembly import Assembly
-from legato.wire.contract import End, Voice
+from legato.wire.contract import End, Projected, Voice
+from legato.wire.openai_chat.exchange import NO_THOUGHT, no_thought
+from legato.wire.openai_chat.human import BRIDGED_ANSWER
 from legato.wire.openai_chat.profiles import profile_of
 from legato.wire.openai_chat.results import spell_result
+from legato.wire.phrases import ANSWER_BRIDGE
+from legato.wire.rows import print_plain
 
-_PERSON = Authority.PERSON
 _FUNCTION = CallKind.FUNCTION
-_START, _HUMAN, _ANSWER, _RESULTS = End
+_START, _RESULTS = End.START, End.RESULTS
 
 
-def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
+def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly, projected: Projected) -> None:
     """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is."""
-    printer = _Printer(voice)
-    after_results = voice.target.capabilities.user_after_tool
-    calls_first = profile_of(voice.target).calls_first
-    messages, starts, ends = page.messages, page.starts, page.ends
-    end = page.end
-    for number in range(first, len(units)):
-        unit = units[number]
-        if type(unit) is Said:
-            text = unit.blocks[0]
-            if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
-                return
-            if end is _RESULTS and not after_results:
-                return
-            starts.append((len(messages), 0))
-            messages.append({"role": "user", "content": text.text})
-            end = _HUMAN
-        elif type(unit) is Exchange and unit.outputs is not None and (calls_first or end is not _START):
-            printed = printer.print(unit, unit.outputs)
-            if printed is None:
-                return
-            starts.append((len(messages), 0))
-            messages += printed
-            end = _RESULTS if unit.outputs else _ANSWER
-        else:
-            return
-        ends.append(end)
+    print_plain(_Printer(voice), units, first, page, projected)
 
 
 class _Printer:
-    """Prints plain exchanges for one target."""
-
     def __init__(self, voice: Voice) -> None:
         capabilities, profile = voice.target.capabilities, profile_of(voice.target)
-        demands_thought = profile.reasoning_content and capabilities.reasoning_field and voice.thinking_on
-        takes_calls = capabilities.native_tool_history and capabilities.text_beside_calls and not demands_thought
+        takes_calls = capabilities.native_tool_history and capabilities.text_beside_calls
         self._most_calls = capabilities.max_calls if takes_calls else 0
+        self._demands_thought = profile.reasoning_content and capabilities.reasoning_field and voice.thinking_on
+        self._demands_bridge = not capabilities.user_after_tool
+        self._calls_first = profile.calls_first
         self._bare = None if profile.null_beside_calls or not capabilities.empty_text else ""
         self._names_results = profile.named_results
         self._voice = voice
-        self._same_names: set[str] = set()
 
-    def print(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
-        """The answer and its results as messages; None if the target cannot take them as they are."""
-        if len(outputs) > self._most_calls:
+    def said(self, text: str, before: End) -> list[JsonObject]:
+        message: JsonObject = {"role": "user", "content": text}
+        if before is _RESULTS and self._demands_bridge:
+            return [{"role": "assistant", "content": ANSWER_BRIDGE}, message]
+        return [message]
+
+    def exchange(self, unit: Exchange, outputs: Sequence[str], before: End) -> list[JsonObject] | None:
+        if len(outputs) > self._most_calls or (before is _START and not self._calls_first):
             return None
-        ids = self._voice.ids
+        ids, project = self._voice.ids, self._voice.names.project
         texts: list[str] = []
         calls: list[JsonObject] = []
         answer: JsonObject = {"role": "assistant", "content": self._bare}
@@ -78,7 +54,7 @@ class _Printer:
         for block in unit.blocks:
             if type(block) is ToolCall:
                 name = block.name
-                if block.kind is not _FUNCTION or not self._keeps(name):
+                if block.kind is not _FUNCTION or project(name) != name:
                     return None
                 wire_id, output = ids[block.id], outputs[len(calls)]
                 if unit.has_failed:  # a failure is marked, unless it says so itself
@@ -94,13 +70,12 @@ class _Printer:
         if texts:
             answer["content"] = texts[0] if len(texts) == 1 else "".join(texts)
         if calls:
+            if self._demands_thought:
+                answer["reasoning_content"] = NO_THOUGHT
             answer["tool_calls"] = calls
         return messages
 
-    def _keeps(self, name: str) -> bool:
-        """Whether the tool has the same name there."""
-        if name not in self._same_names:
-            if self._voice.names.project(name) != name:
-                return False
-            self._same_names.add(name)
-        return True
+    def decided(self, unit: Said | Exchange, before: End) -> tuple[Decision, ...]:
+        if type(unit) is Exchange:
+            return (no_thought(unit.calls),) if self._demands_thought and unit.completions else ()
+        return (BRIDGED_ANSWER,) if self._demands_bridge and before is _RESULTS else ()

@@ -1,66 +1,51 @@
-"""Print plain units in a row.
-
-In:  units in order, the voice of the target, and the items that were printed so far.
-Out: the same items with all units printed up to the first about which something has to be decided.
-
-Each unit becomes the items that `spell` would make of it; that nothing has to be decided about it makes this short.
-"""
+"""Plain units as input items, printed in a row."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import Authority, CallKind, JsonObject, Text, ToolCall
+from legato.model import CallKind, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.arguments import wire_arguments_text
 from legato.wire.assembly import Assembly
-from legato.wire.contract import End, Voice
+from legato.wire.contract import End, Projected, Voice
+from legato.wire.openai_responses.wording import text_part, user_message
+from legato.wire.rows import print_plain
 
-_PERSON = Authority.PERSON
 _FUNCTION = CallKind.FUNCTION
-_HUMAN, _ANSWER, _RESULTS = End.HUMAN, End.ANSWER, End.RESULTS
 
 
-def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly) -> None:
+def print_row(units: Sequence[Unit | None], first: int, voice: Voice, page: Assembly, projected: Projected) -> None:
     """Print `units` from number `first` up to one that is not plain, or that the target cannot take as it is."""
-    capabilities = voice.target.capabilities
-    most_calls = capabilities.max_calls if capabilities.native_tool_history else 0
-    ids, project = voice.ids, voice.names.project
-    same_names: set[str] = set()
-    items, starts, ends = page.messages, page.starts, page.ends
-    for number in range(first, len(units)):
-        unit = units[number]
-        printed: list[JsonObject] = []
-        if type(unit) is Said:
-            text = unit.blocks[0]
-            if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
-                return
-            content = [{"type": "input_text", "text": text.text}]
-            printed.append({"type": "message", "role": "user", "content": content})
-            end = _HUMAN
-        elif type(unit) is Exchange and unit.outputs is not None and not unit.has_failed:
-            if len(unit.outputs) > most_calls:
-                return
-            outputs: list[JsonObject] = []
-            for block in unit.blocks:
-                if type(block) is ToolCall:
-                    name, wire_id = block.name, ids[block.id]
-                    if name not in same_names:
-                        if project(name) != name:
-                            return
-                        same_names.add(name)
-                    if block.kind is not _FUNCTION:
-                        return
-                    arguments, output = wire_arguments_text(block), unit.outputs[len(outputs)]
-                    call = {"type": "function_call", "call_id": wire_id, "name": name, "arguments": arguments}
-                    printed.append(call)
-                    outputs.append({"type": "function_call_output", "call_id": wire_id, "output": output})
-                elif type(block) is Text:
-                    printed.append({"type": "message", "role": "assistant", "content": block.text})
-            printed += outputs
-            end = _RESULTS if outputs else _ANSWER
-        else:
-            return
-        starts.append((len(items), 0))
-        items += printed
-        ends.append(end)
+    print_plain(_Printer(voice), units, first, page, projected)
+
+
+class _Printer:
+    def __init__(self, voice: Voice) -> None:
+        capabilities = voice.target.capabilities
+        self._most_calls = capabilities.max_calls if capabilities.native_tool_history else 0
+        self._voice = voice
+
+    def said(self, text: str, before: End) -> list[JsonObject]:
+        return [user_message(text_part(text))]
+
+    def exchange(self, unit: Exchange, outputs: Sequence[str], before: End) -> list[JsonObject] | None:
+        if len(outputs) > self._most_calls or unit.has_failed:
+            return None
+        ids, project = self._voice.ids, self._voice.names.project
+        items: list[JsonObject] = []
+        results: list[JsonObject] = []
+        for block in unit.blocks:
+            if type(block) is ToolCall:
+                name, wire_id, output = block.name, ids[block.id], outputs[len(results)]
+                if block.kind is not _FUNCTION or project(name) != name:
+                    return None
+                arguments = wire_arguments_text(block)
+                items.append({"type": "function_call", "call_id": wire_id, "name": name, "arguments": arguments})
+                results.append({"type": "function_call_output", "call_id": wire_id, "output": output})
+            elif type(block) is Text:
+                items.append({"type": "message", "role": "assistant", "content": block.text})
+        return items + results
+
+    def decided(self, unit: Said | Exchange, before: End) -> tuple[Decision, ...]:
+        return ()
