@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from legato.formats.content import Content
 from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_list, as_object, as_text, well_typed
@@ -44,13 +42,8 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
     draft.model = parsed.model or model
     provider = provider or provider_for(draft.format, draft.model)
     draft.route = route_of(provider, draft.model)
-    origin = origin_of(provider, draft.model)
-    entries = [
-        replace(entry, origin=origin) if entry.speaker is Speaker.AI and entry.origin is None else entry
-        for entry in parsed.entries
-        if entry.blocks
-    ]
-    draft.entries = entries
+    answered = parsed.answered_by(origin_of(provider, draft.model))
+    draft.entries = entries = [entry for entry in answered.entries if entry.blocks]
     draft.places = [prefix + place for place in find_places(entries, body.get(field), field)]
     draft.sources = [-1] * len(entries)
     draft.system = [parsed.system] if parsed.system else []

@@ -73,8 +73,7 @@ class Identity:
         One loop, and no function for a call whose id was never met and makes a name as it is, nor for the result of an
         open call under its own id: nearly all are such, and there is no more to look at.
         """
-        if entry.speaker is not _TOOL or entry.answer is not None:
-            self._begin(entry)  # else it changes nothing
+        self._begin(entry)
         suffix, owners, bare_owners, open_calls = self._suffix, self._owner, self._bare_owner, self._open
         blocks: list[Block] = []
         is_named = False

@@ -10,17 +10,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import msgspec
-from msgspec.structs import replace
 
 from legato.errors import FormatError, IngestError
-from legato.model import Entry, JsonObject, Origin, Speaker, Target, read_json_leniently
+from legato.model import JsonObject, Target, read_json_leniently
 from legato.request.catalogue import Catalogue, resolve
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 
 Body: TypeAlias = bytes | str | Mapping[str, Any] | Sequence[Any]
-
-_AI = Speaker.AI
 
 
 def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = None) -> Parsed:
@@ -32,8 +29,7 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     """
     target = resolve(source, catalogue)
     parts = dialect_parts(target.dialect)
-    parsed = parts.parse(_fields(body, parts.messages_field, target))
-    return replace(parsed, entries=_from(target.origin(), parsed.entries))
+    return parts.parse(_fields(body, parts.messages_field, target)).answered_by(target.origin())
 
 
 def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
@@ -57,9 +53,3 @@ def _decoded(data: bytes | str) -> object:
         return read_json_leniently(data)
     except IngestError as error:
         raise FormatError(error.message) from None
-
-
-def _from(origin: Origin, entries: list[Entry]) -> list[Entry]:
-    return [
-        replace(entry, origin=origin) if entry.speaker is _AI and entry.origin is None else entry for entry in entries
-    ]

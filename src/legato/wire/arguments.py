@@ -17,7 +17,7 @@ from legato.model import Json, JsonObject, ToolCall, clean_text, ingest, read_js
 RAW_KEY = "raw_arguments"
 """the one key of the object that stands on the wire for arguments that are not a JSON object"""
 
-LONGEST_PLAIN = 64 * 1024  # shorter text cannot hold a string or a number of parts that is too large
+_LONGEST_PLAIN = 64 * 1024  # shorter text cannot hold a string or a number of parts that is too large
 
 
 def _plain_decoder(levels: int) -> msgspec.json.Decoder[JsonObject]:
@@ -29,7 +29,7 @@ def _plain_decoder(levels: int) -> msgspec.json.Decoder[JsonObject]:
     return msgspec.json.Decoder(dict[str, value])
 
 
-decode_plain = _plain_decoder(levels=3).decode
+_decode_plain = _plain_decoder(levels=3).decode
 
 
 class Arguments(NamedTuple):
@@ -52,10 +52,10 @@ def read_plain_arguments(text: str) -> JsonObject | None:
     Nearly all arguments are the text of a small object. The parser checks that while it reads, so that nobody has to
     walk over the value again.
     """
-    if len(text) > LONGEST_PLAIN or "u0000" in text:
+    if len(text) > _LONGEST_PLAIN or "u0000" in text:
         return None
     try:
-        value = decode_plain(text)
+        value = _decode_plain(text)
     except (msgspec.DecodeError, UnicodeError):
         return None
     return None if RAW_KEY in value else value

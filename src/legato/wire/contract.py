@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from legato.model import (
     Answer,
@@ -32,6 +33,7 @@ from legato.model import (
     JsonObject,
     Options,
     Origin,
+    Speaker,
     Target,
     ToolSpec,
 )
@@ -41,6 +43,8 @@ from legato.transcript.units import Unit
 
 if TYPE_CHECKING:
     from legato.wire.assembly import Assembly
+
+_AI = Speaker.AI
 
 # --- printing ---------------------------------------------------------------------------------------------------------
 
@@ -181,6 +185,14 @@ class Parsed(Struct, frozen=True):
     options: Options = Options()
     notes: list[str] = field(default_factory=list[str])
     """what was not understood, with its place; nothing is dropped silently"""
+
+    def answered_by(self, origin: Origin | None) -> Parsed:
+        """The same with `origin` for all answers that have none."""
+        entries = [
+            replace(entry, origin=origin) if entry.speaker is _AI and entry.origin is None else entry
+            for entry in self.entries
+        ]
+        return replace(self, entries=entries)
 
     def conversation(self) -> Conversation:
         """The conversation, ready to be rendered; `system` is an instruction that it begins with."""

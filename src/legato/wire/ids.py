@@ -71,7 +71,8 @@ class IdTable(dict[CallId, str]):
     def _extend_at_once(self, calls: Sequence[Numbered]) -> bool:
         """Add `calls` if each gets its plain id, as nearly all do; False, with nothing done, if not.
 
-        Plain ids are as different as our own, so where there are no others, none is in the way of another.
+        Plain ids are as different as our own, so where there are no others, none is in the way of another. A provider's
+        id is kept where it has the prefix; most come from another provider, and their first letter tells.
         """
         if self._taken:
             return False
@@ -80,7 +81,7 @@ class IdTable(dict[CallId, str]):
         for call in calls:
             call_id, wire = call.id, call.wire_id
             plain = prefix + call_id.removeprefix(_OURS)
-            if wire[:1] == initial and wire.startswith(prefix) and wire != plain and is_valid(wire):  # it would be kept
+            if wire[:1] == initial and wire.startswith(prefix) and wire != plain and is_valid(wire):
                 for added in calls[: len(self) - before]:
                     del self[added.id]
                 return False

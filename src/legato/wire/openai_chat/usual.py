@@ -17,11 +17,9 @@ from __future__ import annotations
 from types import NoneType
 from typing import Any
 
-from msgspec import DecodeError
-
 from legato.model import UNMINTED, Block, Entry, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
 from legato.model.ingest import MAX_TEXT
-from legato.wire.arguments import LONGEST_PLAIN, RAW_KEY, decode_plain, read_arguments
+from legato.wire.arguments import read_arguments, read_plain_arguments
 from legato.wire.openai_chat.account import OPENINGS, Account
 from legato.wire.openai_chat.results import RESULT_OPENINGS, read_result
 
@@ -149,11 +147,8 @@ def _read_answer(message: JsonObject, account: Account) -> list[Block] | None:
             return None
         name, wire_id = clean_text(name), clean_text(wire_id)
         account.names[wire_id] = name
-        try:
-            arguments = decode_plain(text)
-        except (DecodeError, UnicodeError):
-            arguments = None
-        if arguments is not None and len(text) <= LONGEST_PLAIN and "u0000" not in text and RAW_KEY not in arguments:
+        arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
+        if arguments is not None:
             blocks.append(ToolCall(name, arguments, wire_id))
         else:
             arguments, raw, finished = read_arguments(clean_text(text))
