@@ -146,38 +146,50 @@ def logs(max_size: int = 12) -> st.SearchStrategy[list[Entry]]:
 CALL_IDS = st.sampled_from([CallId(f"hist_tool_{stem}") for stem in ("a", "b", "a_2", "abcdefgh1")])
 
 
-def turns() -> st.SearchStrategy[list[Entry]]:
+ENDS = st.sampled_from(
+    [
+        ToolResponse(result="fine"),
+        ToolResponse(result=" "),
+        ToolResponse(result={"rows": [1, 2]}),
+        ToolResponse(error="no such file"),
+        ToolResponse(error="broken", result="half of it"),
+        ToolResponse(reason=ClosureReason.DENIED, said="not that one"),
+        ToolResponse(result="seen", media=(Media(kind=MediaKind.IMAGE, mime="image/png", data="aGk="),)),
+        None,
+    ]
+)
+GOOD_ENDS = st.sampled_from([ToolResponse(result="fine"), ToolResponse(result="good")])
+
+
+def turns(ends: st.SearchStrategy[ToolResponse | None] = ENDS) -> st.SearchStrategy[list[Entry]]:
     """One turn as most of them are: a question, an answer of text and calls, and how each call ended, if it did."""
-    ends = st.sampled_from(
-        [
-            ToolResponse(result="fine"),
-            ToolResponse(result=" "),
-            ToolResponse(result={"rows": [1, 2]}),
-            ToolResponse(error="no such file"),
-            ToolResponse(error="broken", result="half of it"),
-            ToolResponse(reason=ClosureReason.DENIED, said="not that one"),
-            ToolResponse(result="seen", media=(Media(kind=MediaKind.IMAGE, mime="image/png", data="aGk="),)),
-            None,
-        ]
-    )
     names = st.sampled_from(["read", "read", "write", "a tool"])
     called = st.lists(st.tuples(names, ends), max_size=4)
     texts = st.sampled_from(["", "I look", "it is done ", "\n"])
-    return st.builds(_turn, st.integers(0, 10_000), st.booleans(), texts, called)
+    wire_ids = st.sampled_from(["call_{number}n{n}", "toolu_{number}n{n}", "call_{number}_{n}"])
+    return st.builds(_turn, st.integers(0, 10_000), wire_ids, st.booleans(), texts, called, st.booleans())
 
 
-def _turn(number: int, asks: bool, text: str, called: list[tuple[str, ToolResponse | None]]) -> list[Entry]:
-    calls = [ToolCall(name, {"n": n}, f"call_{number}_{n}") for n, (name, _) in enumerate(called)]
+def _turn(
+    number: int,
+    wire_id: str,
+    asks: bool,
+    text: str,
+    called: list[tuple[str, ToolResponse | None]],
+    together: bool,
+) -> list[Entry]:
+    calls = [ToolCall(name, {"n": n}, wire_id.format(number=number, n=n)) for n, (name, _) in enumerate(called)]
     said = (*([Text(text)] if text else []), *calls)
     responses = [
         replace(end, wire_id=call.wire_id, tool_name=call.name)
         for call, (_, end) in zip(calls, called, strict=True)
         if end is not None
     ]
+    results = [tuple(responses)] if together and responses else [(response,) for response in responses]
     return [
         *([Entry(Speaker.HUMAN, (Text(f"question {number}"),))] if asks else []),
         *([Entry(Speaker.AI, said)] if said else []),
-        *(Entry(Speaker.TOOL, (response,)) for response in responses),
+        *(Entry(Speaker.TOOL, blocks) for blocks in results),
     ]
 
 

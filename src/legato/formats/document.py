@@ -135,7 +135,7 @@ class Document:
         talk = Conversation()
         if self.system.strip():
             talk.instruct(self.system)
-        talk.load(self.entries, format=self.format, digest=self.digest, safe=True)
+        talk.load(self.entries, format=self.format, digest=self.digest)
         if compacted:
             first = self.first_seq
             talk.apply(

@@ -16,6 +16,7 @@ newest call.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -28,13 +29,13 @@ _FIRST = ("call", "toolu_", "hist_tool_")
 _HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
 _LONGEST_STEM = 24
 _STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
-_is_usual = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
+is_usual = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
 """a wire id with one prefix and a stem that is good for a name"""
 
 
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
-    if usual := _is_usual(wire_id):
+    if usual := is_usual(wire_id):
         return usual[1]
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
@@ -46,11 +47,11 @@ class Identity:
 
     def __init__(self) -> None:
         self.next_ordinal = 0
-        self._suffix: dict[str, int] = {}
+        self.suffixes: dict[str, int] = {}
         """each stem in use, with a number below which all its suffixes are in use too"""
         self._owner: dict[str, CallId] = {}
         """by wire id: the newest call that had it, answered or not"""
-        self._bare_owner: dict[str, CallId] = {}
+        self.bare_owners: dict[str, CallId] = {}
         self._open: dict[CallId, ToolCall] = {}
         """open calls since a human last spoke, in order; `_older` has the ones before"""
         self._older: dict[CallId, ToolCall] = {}
@@ -74,13 +75,13 @@ class Identity:
         open call under its own id: nearly all are such, and there is no more to look at.
         """
         self._begin(entry)
-        suffix, owners, bare_owners, open_calls = self._suffix, self._owner, self._bare_owner, self._open
+        suffix, owners, bare_owners, open_calls = self.suffixes, self._owner, self.bare_owners, self._open
         blocks: list[Block] = []
         is_named = False
         for block in entry.blocks:
             if type(block) is ToolCall:
                 wire_id = block.wire_id
-                usual = _is_usual(wire_id)
+                usual = is_usual(wire_id)
                 if (
                     usual is None
                     or (stem := usual[1]) in suffix
@@ -162,13 +163,26 @@ class Identity:
         """A free id: the bare wire id where that is short and plain, else a hash, with a suffix if it is taken."""
         if not _STEM.fullmatch(stem):
             stem = base62(self.next_ordinal, wire_id, name, length=_LONGEST_STEM)
-        if stem not in self._suffix:
+        if stem not in self.suffixes:
             return CallId(PREFIX + stem)
-        number = self._suffix[stem] + 1
-        while f"{stem}_{number}" in self._suffix:
+        number = self.suffixes[stem] + 1
+        while f"{stem}_{number}" in self.suffixes:
             number += 1
-        self._suffix[stem] = number - 1
+        self.suffixes[stem] = number - 1
         return CallId(f"{PREFIX}{stem}_{number}")
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is open or waits: then answers with new ids and their results concern only each other."""
+        return not (self._open or self._waiting or self._still_armed)
+
+    def take_row(self, names: dict[str, CallId], wire_ids: Iterable[str], newest: list[ToolCall]) -> None:
+        """Remember calls that were named by stems not met before, and answered; `newest` are the newest answer's."""
+        self.next_ordinal += len(names)
+        self.suffixes.update(dict.fromkeys(names, 1))
+        self.bare_owners.update(names)
+        self._owner.update(zip(wire_ids, names.values(), strict=True))
+        self._answer, self._answer_calls, self._siblings = None, newest, {}
 
     # --- finding ------------------------------------------------------------------------------------------------------
 
@@ -190,11 +204,11 @@ class Identity:
             return owner
         stem = bare(wire_id)
         armed = self._armed.get(stem)
-        return armed[0][1] if armed else self._bare_owner.get(stem)
+        return armed[0][1] if armed else self.bare_owners.get(stem)
 
     def _is_known(self, call_id: str) -> bool:
         """Whether this is one of our own ids, and a call's: not that of a result that came alone."""
-        return call_id.startswith(PREFIX) and call_id[len(PREFIX) :] in self._suffix
+        return call_id.startswith(PREFIX) and call_id[len(PREFIX) :] in self.suffixes
 
     def _first_open(self, tool_name: str) -> CallId | None:
         """The first open call of that tool since a human spoke, else the first open call, else the same among older."""
@@ -252,17 +266,17 @@ class Identity:
     def _note_call(self, call: ToolCall, stem: str) -> None:
         name, wire_id = call.id, call.wire_id
         self.next_ordinal = call.ordinal + 1
-        self._suffix[name[len(PREFIX) :]] = 1
+        self.suffixes[name[len(PREFIX) :]] = 1
         if call.adopts is None:
             self._open[name] = call
         if not wire_id:
             return
-        if stem in self._bare_owner:
+        if stem in self.bare_owners:
             self._arm_again(call, stem)
         if call.adopts is not None:
             self._waiting.pop(stem, None)
         self._answer_calls.append(call)
-        self._owner[wire_id] = self._bare_owner[stem] = name
+        self._owner[wire_id] = self.bare_owners[stem] = name
 
     def _arm_again(self, call: ToolCall, stem: str) -> None:
         """An id that was met before: a new answer arms it for itself alone, the same answer once more."""
@@ -271,7 +285,7 @@ class Identity:
             return
         armed = self._armed.get(stem)
         if armed is None:
-            name = self._bare_owner[stem]
+            name = self.bare_owners[stem]
             newest = self._open.get(name) or self._older.get(name) or self._still_armed.get(name)
             armed = self._armed[stem] = [] if newest is None else [(newest.wire_id, name)]
         if call.adopts is None:
@@ -292,7 +306,7 @@ class Identity:
     def _note_response(self, response: ToolResponse) -> None:
         if response.ordinal >= 0:  # it came alone: it has a name of its own and waits for its call
             self.next_ordinal = response.ordinal + 1
-            self._suffix[response.call_id[len(PREFIX) :]] = 1
+            self.suffixes[response.call_id[len(PREFIX) :]] = 1
             if response.wire_id:
                 self._waiting[bare(response.wire_id)] = (response.call_id, response)
                 self._owner[response.wire_id] = response.call_id  # the same result again is a duplicate of this one

@@ -108,7 +108,8 @@ class Ledger:
         """orphans whose call came after all, with the id of that call"""
         self.incarnation = 0
         self.refused_origins: tuple[Origin, ...] = ()
-        self._importing = 0
+        self.importing = 0
+        """how many of the next entries come from a file"""
 
     @classmethod
     def replay(cls, log: Iterable[Record]) -> Ledger:
@@ -145,9 +146,9 @@ class Ledger:
                         call.frozen = call.frozen or reason
             case Opened():
                 self.incarnation = record.incarnation
-                self._importing = 0
+                self.importing = 0
             case Imported():
-                self._importing = record.entries
+                self.importing = record.entries
             case ReasoningRefused():
                 if record.origin not in self.refused_origins:
                     self.refused_origins = (*self.refused_origins, record.origin)
@@ -156,9 +157,9 @@ class Ledger:
 
     def enter(self, seq: int, entry: Entry) -> None:
         """Take an entry: most records are one."""
-        imported = self._importing > 0
+        imported = self.importing > 0
         if imported:
-            self._importing -= 1
+            self.importing -= 1
         calls, pending = self.calls, self.pending
         for block in entry.blocks:
             if type(block) is ToolResponse:
@@ -196,6 +197,12 @@ class Ledger:
                 self.in_order.append(call)
                 if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
                     self._adopt(call, orphan)
+
+    def take_row(self, calls: list[Call], entries: int) -> None:
+        """Take calls that are new and complete, out of so many entries."""
+        self.calls.update({call.id: call for call in calls})
+        self.in_order += calls
+        self.importing = max(0, self.importing - entries)
 
     def _adopt(self, call: Call, orphan: Call) -> None:
         """The call of a result that came alone has come after all: what is known of the result is true of it."""

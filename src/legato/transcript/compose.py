@@ -11,7 +11,7 @@ recorded. A view for one window puts summaries in place of the runs that compact
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from legato.ledger import Ledger
 from legato.model import (
@@ -136,6 +136,12 @@ class Composer:
                     if speaker is _TOOL:
                         said.note(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
                 said.blocks.append(block)
+
+    def take_row(self, slots: list[Slot], homes: Iterable[tuple[CallId, Slot]]) -> None:
+        """Take slots whose units are made; `homes` has each call in them with its slot."""
+        self._make_units()
+        self.slots += slots
+        self._slot_of.update(homes)
 
     def _awaits(self, entry: Entry) -> bool:
         """Whether `entry` holds nothing but results for the newest answer, which needs nothing to know of them."""

@@ -3,7 +3,7 @@
 Writing has three moves. `prepare` turns news into records: it validates, mints ids and changes nothing that can be
 seen. Whoever stores the log appends them there. `apply` takes them into memory and cannot fail, so memory is never
 ahead of the disk. A conversation that lives in memory alone skips the middle move: `record`, `human` and `result` do
-the other two at once.
+the other two at once, and `take` does them for a whole transcript.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from legato.model import (
 )
 from legato.model.records import Imported, Record, Recorded
 from legato.transcript.compose import Composer, standing
+from legato.transcript.row import record_row
 from legato.transcript.view import View
 
 _BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
@@ -85,25 +86,10 @@ class Conversation:
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    def prepare(self, news: Iterable[Entry | Answer | Record], *, safe: bool = False) -> list[Record]:
-        """Records for `news`, validated and named. Nothing is recorded until `apply` gets them.
-
-        `safe` says that their values came through `ingest` already, as those of our own parsers and readers did, and
-        that nobody else will change them: then they are taken as they are.
-        """
-        if self._minted is not None:  # an earlier preparation was never applied; its names are free again
-            self._identity = Identity()
-            for record in self._log:
-                if type(record) is Recorded:
-                    self._identity.note(record.entry)
-            self._minted = None
-        # All are good, or none is named.
-        checked = [
-            item
-            if safe and type(item) is Entry and item.blocks and type(item.speaker) is Speaker
-            else _checked_news(item, safe)
-            for item in news
-        ]
+    def prepare(self, news: Iterable[Entry | Answer | Record]) -> list[Record]:
+        """Records for `news`, validated and named. Nothing is recorded until `apply` gets them."""
+        self._forget_unapplied()
+        checked = [_checked_news(item) for item in news]  # all are good, or none is named
         mint = self._identity.mint
         records: list[Record] = []
         for item in checked:
@@ -115,6 +101,16 @@ class Conversation:
                 records.append(cast(Record, item))
         self._minted = records
         return records
+
+    def _forget_unapplied(self) -> None:
+        """Names that were minted for records that were never applied are free again."""
+        if self._minted is None:
+            return
+        self._identity = Identity()
+        for record in self._log:
+            if type(record) is Recorded:
+                self._identity.note(record.entry)
+        self._minted = None
 
     def apply(self, records: Iterable[Record]) -> None:
         """Take records that were prepared, or read from a store."""
@@ -133,6 +129,22 @@ class Conversation:
             else:
                 ledger.apply(seq, record)
                 composer.apply(seq, record, log)
+
+    def take(self, entries: Iterable[Entry]) -> None:
+        """Record entries that one of our own parsers or readers made: their values are safe already.
+
+        Nearly all of a transcript is recorded in a row; what is left is named, entered and placed one by one.
+        """
+        self._forget_unapplied()
+        checked = [_meaningful(entry) for entry in entries]  # all are good, or none is recorded
+        log, identity, ledger, composer = self._log, self._identity, self.ledger, self.composer
+        index = record_row(checked, 0, log, identity, ledger, composer)
+        while index < len(checked):
+            seq, entry = len(log), identity.mint(checked[index])
+            log.append(Recorded(entry=entry))
+            ledger.enter(seq, entry)
+            composer.place(seq, entry)
+            index = record_row(checked, index + 1, log, identity, ledger, composer)
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""
@@ -174,17 +186,10 @@ class Conversation:
         )
         return self.record(Entry(Speaker.TOOL, (response,)))
 
-    def load(
-        self,
-        entries: Sequence[Entry],
-        *,
-        format: str,  # noqa: A002  # the file's format
-        digest: str,
-        safe: bool = False,
-    ) -> None:
-        """Record entries that come from a file; `safe` as in `prepare`."""
-        imported = Imported(format=format, digest=digest, entries=len(entries))
-        self.apply(self.prepare([imported, *entries], safe=safe))
+    def load(self, entries: Sequence[Entry], *, format: str, digest: str) -> None:  # noqa: A002  # the file's format
+        """Record entries that a reader made of a file."""
+        self.apply([Imported(format=format, digest=digest, entries=len(entries))])
+        self.take(entries)
 
     def copy(self) -> Conversation:
         """A conversation with the same log that goes its own way from here."""
@@ -208,19 +213,19 @@ def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
     return tuple(Text(part) if isinstance(part, str) else part for part in parts)
 
 
-def _checked_news(news: Entry | Answer | Record, safe: bool) -> Entry | Record:
+def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
     """An entry, or that of an answer, checked; or a record, whose entry is checked if it holds one."""
     if type(news) is Entry:
-        return _checked(news, safe)
+        return _with_safe_values(_meaningful(news))
     if type(news) is Answer:
-        return _checked(news.entry, safe)
+        return _with_safe_values(_meaningful(news.entry))
     if type(news) is Recorded:
-        return replace(news, entry=_checked(news.entry, safe))
+        return replace(news, entry=_with_safe_values(_meaningful(news.entry)))
     return cast(Record, news)
 
 
-def _checked(entry: Entry, safe: bool) -> Entry:
-    """`entry`, if it means anything; its texts and values made safe, unless they are."""
+def _meaningful(entry: Entry) -> Entry:
+    """`entry`, if somebody says something in it."""
     if type(entry.speaker) is not Speaker:
         try:
             entry = replace(entry, speaker=Speaker(entry.speaker))
@@ -232,8 +237,10 @@ def _checked(entry: Entry, safe: bool) -> Entry:
         raise InvalidEntry(
             f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
         )
-    if safe:
-        return entry
+    return entry
+
+
+def _with_safe_values(entry: Entry) -> Entry:
     blocks = [_safe(block) for block in entry.blocks]
     for old, new in zip(entry.blocks, blocks, strict=True):
         if old is not new:

@@ -128,8 +128,8 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
     return Said(slot.first, tuple(blocks), slot.authority), notes
 
 
-_BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
-_CUT, _CANCELLED, _REFUSED = _BROKEN_OFF
+BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
+_CUT, _CANCELLED, _REFUSED = BROKEN_OFF
 _SUCCESS = CompletionKind.SUCCESS
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
 
 def _plain_exchange(slot: Slot, ledger: Ledger) -> Exchange | None:
     """The unit of an answer about which nothing has to be decided, as of nearly all; None for another one."""
-    if slot.notes or slot.moved or slot.ending in _BROKEN_OFF or not slot.blocks:
+    if slot.notes or slot.moved or slot.ending in BROKEN_OFF or not slot.blocks:
         return None
     calls = ledger.calls
     completions: list[Completion] = []

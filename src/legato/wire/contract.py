@@ -199,7 +199,7 @@ class Parsed(Struct, frozen=True):
         talk = Conversation()
         if self.system.strip():
             talk.instruct(self.system)
-        talk.apply(talk.prepare(self.entries, safe=True))
+        talk.take(self.entries)
         return talk
 
 

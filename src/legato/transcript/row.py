@@ -1,0 +1,183 @@
+"""Entries of the usual shapes, recorded in a row.
+
+In:  entries that our own parsers and readers made, in order.
+Out: the same log, names, calls and slots as if each had been named, entered and placed by itself, up to the first entry
+     about which there is something to decide.
+
+Usual is a person's text, and an answer of text and calls with all its results behind it: every call has an id that was
+never met, and one result under that id, in order, which is a text. A long conversation is nearly all of that. Between
+such an answer and its results nothing is ever open, so what is true of a call is known when it is met, and everything
+that is kept about it is made in one loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from legato.ledger import Call, CallState, Completion, CompletionKind, Identity, Ledger
+from legato.ledger.identity import PREFIX, is_usual
+from legato.model import UNMINTED, Authority, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
+from legato.model.records import Record, Recorded
+from legato.transcript.compose import Composer
+from legato.transcript.slots import BROKEN_OFF, AnswerBlock, Slot, SlotKind
+from legato.transcript.units import Exchange, Said
+
+_HUMAN, _AI, _TOOL = Speaker
+_PERSON = Authority.PERSON
+_SAID, _ANSWER = SlotKind.SAID, SlotKind.ANSWER
+_COMPLETE, _SUCCESS = CallState.COMPLETE, CompletionKind.SUCCESS
+
+
+def record_row(
+    entries: Sequence[Entry], first: int, log: list[Record], identity: Identity, ledger: Ledger, composer: Composer
+) -> int:
+    """Record `entries` from number `first` up to one that is not usual; the number of that one."""
+    if not identity.is_quiet:
+        return first
+    row = _Row(len(log), identity, ledger)
+    index, count = first, len(entries)
+    while index < count:
+        entry, end = entries[index], index + 1
+        if entry.speaker is _AI:
+            while end < count and entries[end].speaker is _TOOL and entries[end].answer is None:
+                end += 1
+            if not row.take_exchange(entry, entries[index + 1 : end]):
+                break
+        elif entry.speaker is not _HUMAN or not row.take_said(entry):
+            break
+        index = end
+    if row.records:
+        row.commit(log, composer)
+    return index
+
+
+class _Row:
+    """Usual entries, recorded here and nowhere else yet."""
+
+    def __init__(self, seq: int, identity: Identity, ledger: Ledger) -> None:
+        self.records: list[Record] = []
+        self._seq = seq
+        self._identity = identity
+        self._ledger = ledger
+        self._slots: list[Slot] = []
+        self._names: dict[str, CallId] = {}
+        """by the stem of the wire id, in the order of `_calls`"""
+        self._calls: list[Call] = []
+        self._homes: list[Slot] = []
+        """for each call the slot of its answer"""
+
+    def take_said(self, entry: Entry) -> bool:
+        """Record what a person said, if that is one text."""
+        blocks = entry.blocks
+        block = blocks[0]
+        if len(blocks) > 1 or type(block) is not Text or entry.authority is not _PERSON or entry.answer is not None:
+            return False
+        if not block.text or block.text.isspace():
+            return False
+        seq = self._seq + len(self.records)
+        self._slots.append(Slot(_SAID, seq, seq, [block], unit=Said(seq, (block,)), is_stale=False))
+        self.records.append(Recorded(entry=entry))
+        return True
+
+    def take_exchange(self, answer: Entry, results: Sequence[Entry]) -> bool:
+        """Record an answer with the results behind it; false, with nothing done, unless they are usual."""
+        origin, ending = answer.origin, answer.ending
+        if answer.answer is not None or (ending is not None and ending in BROKEN_OFF):
+            return False
+        responses = results[0].blocks if len(results) == 1 else [block for entry in results for block in entry.blocks]
+        count = len(responses)
+        seq = self._seq + len(self.records)
+        response_seq, step = seq + 1, len(results) > 1
+        if step and count != len(results):
+            return False
+        names, calls, ledger = self._names, self._calls, self._ledger
+        known, incarnation, imported = ledger.calls, ledger.incarnation, len(self.records) < ledger.importing
+        suffixes, bare_owners = self._identity.suffixes, self._identity.bare_owners
+        ordinal = self._identity.next_ordinal + len(calls)
+        blocks: list[AnswerBlock] = []
+        answered: list[ToolResponse] = []
+        completions: list[Completion] = []
+        outputs: list[str] = []
+        for block in answer.blocks:
+            if type(block) is ToolCall:
+                wire_id, place = block.wire_id, len(outputs)
+                usual = is_usual(wire_id)
+                if (
+                    usual is None
+                    or (stem := usual[1]) in suffixes
+                    or stem in bare_owners
+                    or stem in names
+                    or (name := CallId(PREFIX + stem)) in known
+                    or block.adopts is not None
+                    or block.native is not None
+                    or block.raw is not None
+                    or place == count
+                    or type(response := responses[place]) is not ToolResponse
+                    or response.wire_id != wire_id
+                    or response.call_id != UNMINTED
+                    or response.ordinal >= 0
+                    or type(output := response.result) is not str
+                    or not output
+                    or output.isspace()
+                    or response.error is not None
+                    or response.reason is not None
+                    or response.guessed
+                    or response.media
+                ):
+                    break
+                block = replace(block, id=name, ordinal=ordinal)
+                response = replace(response, call_id=name)
+                completion = Completion(name, _SUCCESS, output)
+                names[stem] = name
+                calls.append(
+                    Call(
+                        name,
+                        ordinal,
+                        wire_id,
+                        block.name,
+                        block.arguments,
+                        seq,
+                        ending,
+                        incarnation,
+                        imported,
+                        _COMPLETE,
+                        response,
+                        response_seq,
+                        completion,
+                    )
+                )
+                answered.append(response)
+                completions.append(completion)
+                outputs.append(output)
+                ordinal += 1
+                response_seq += step
+            elif (
+                type(block) is not Text or outputs or block.native is not None or not block.text or block.text.isspace()
+            ):
+                break
+            blocks.append(block)
+        if len(blocks) < len(answer.blocks) or len(outputs) != count:
+            for _ in outputs:
+                calls.pop()
+                names.popitem()
+            return False
+        unit = Exchange(seq, tuple(blocks), tuple(completions), origin, tuple(outputs))
+        slot = Slot(_ANSWER, seq, seq, blocks, _PERSON, origin, ending, unit=unit, is_stale=False)
+        self._slots.append(slot)
+        self._homes += [slot] * count
+        self.records.append(Recorded(entry=replace(answer, blocks=unit.blocks)))
+        named = [tuple(answered)] if len(results) == 1 else [(response,) for response in answered]
+        for entry, responses in zip(results, named, strict=True):
+            self.records.append(Recorded(entry=replace(entry, blocks=responses)))
+        return True
+
+    def commit(self, log: list[Record], composer: Composer) -> None:
+        """Tell everybody."""
+        log += self.records
+        newest = self._slots[-1].unit
+        calls = list(newest.calls) if type(newest) is Exchange else []
+        self._identity.take_row(self._names, [call.wire_id for call in self._calls], calls)
+        self._ledger.take_row(self._calls, len(self.records))
+        composer.take_row(self._slots, zip(self._names.values(), self._homes, strict=True))
