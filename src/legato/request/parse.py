@@ -29,7 +29,10 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     """
     target = resolve(source, catalogue)
     parts = dialect_parts(target.dialect)
-    return parts.parse(_fields(body, parts.messages_field, target)).answered_by(target.origin())
+    parsed = parts.parse_json(body) if parts.parse_json is not None and isinstance(body, bytes | str) else None
+    if parsed is None:
+        parsed = parts.parse(_fields(body, parts.messages_field, target))
+    return parsed.answered_by(target.origin())
 
 
 def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:

@@ -260,6 +260,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
     parse: Callable[[JsonObject], Parsed]
+    parse_json: Callable[[bytes | str], Parsed | None] | None = None
+    """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     reply: Callable[[Answer, str], JsonObject]
     """(answer, model name) -> a response body"""
     reply_stream: Callable[[Answer, str], Iterator[bytes]]

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,7 +21,7 @@ from legato.errors import IngestError
 from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat import transcript
-from legato.wire.openai_chat.parse import parse
+from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.openai_chat.prose import ERROR_MARK
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
@@ -132,6 +133,15 @@ def test_a_message_that_is_read_directly_gives_what_reading_it_part_by_part_give
     assert body == before
 
 
+@given(BODIES | st.fixed_dictionaries({"messages": st.lists(USUAL, max_size=8)}), st.booleans())
+def test_json_that_is_read_directly_gives_what_its_objects_give(body, whole):
+    data = json.dumps(body if whole else body["messages"]).encode()
+    parsed = parse_json(data)
+    if parsed is not None:
+        objects = msgspec.json.decode(data)
+        assert repr(parsed) == outcome(read_thoroughly, objects if whole else {"messages": objects})
+
+
 class _Role(enum.StrEnum):
     USER = "user"
 
@@ -178,6 +188,7 @@ HELLO = {"role": "user", "content": "hi"}
 def test_a_message_that_is_not_quite_usual_is_read_the_same_on_both_roads(message):
     body = {"messages": [HELLO, message, HELLO]}
     assert outcome(parse, body) == outcome(read_thoroughly, body)
+    assert parse_json(json.dumps(body)) is None
 
 
 @pytest.mark.parametrize(
@@ -226,35 +237,70 @@ CALL = {"id": "c", "type": "function", "function": {"name": "read", "arguments":
 ABSENT = {"refusal": None, "function_call": None, "audio": None, "annotations": []}
 
 
-def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
-    body = {
-        "messages": [
-            {"role": "system", "content": "be kind"},
-            {"role": "user", "content": [{"type": "text", "text": "hi"}]},
-            {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [CALL], **ABSENT},
-            {"role": "tool", "tool_call_id": "c", "content": "done"},
-            {"role": "tool", "tool_call_id": "d", "name": "list", "content": ""},
-            {"role": "assistant", "content": "well"},
-        ]
-    }
-    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
-        parsed = parse(body)
-    assert ingested.call_args_list == [(({"messages": None},),)]
-    assert parsed == Parsed(
-        [
-            Entry(Speaker.HUMAN, (Text("hi"),)),
-            Entry(Speaker.AI, (Thinking("hm"), ToolCall("read", {"path": "a"}, "c"))),
-            Entry(
-                Speaker.TOOL,
-                (
-                    ToolResponse(wire_id="c", tool_name="read", result="done", is_complete=True),
-                    ToolResponse(wire_id="d", tool_name="list", result="", is_complete=True),
-                ),
+USUAL_BODY = {
+    "messages": [
+        {"role": "system", "content": "be kind"},
+        {"role": "user", "content": [{"type": "text", "text": "hi"}]},
+        {"role": "assistant", "content": None, "reasoning_content": "hm", "tool_calls": [CALL], **ABSENT},
+        {"role": "tool", "tool_call_id": "c", "content": "done"},
+        {"role": "tool", "tool_call_id": "d", "name": "list", "content": ""},
+        {"role": "assistant", "content": "well"},
+    ]
+}
+READ = Parsed(
+    [
+        Entry(Speaker.HUMAN, (Text("hi"),)),
+        Entry(Speaker.AI, (Thinking("hm"), ToolCall("read", {"path": "a"}, "c"))),
+        Entry(
+            Speaker.TOOL,
+            (
+                ToolResponse(wire_id="c", tool_name="read", result="done", is_complete=True),
+                ToolResponse(wire_id="d", tool_name="list", result="", is_complete=True),
             ),
-            Entry(Speaker.AI, (Text("well"),)),
-        ],
-        system="be kind",
-    )
+        ),
+        Entry(Speaker.AI, (Text("well"),)),
+    ],
+    system="be kind",
+)
+
+
+def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
+    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
+        parsed = parse(USUAL_BODY)
+    assert ingested.call_args_list == [(({"messages": None},),)]
+    assert parsed == READ
+
+
+@pytest.mark.parametrize("data", [json.dumps(USUAL_BODY), json.dumps(USUAL_BODY["messages"]).encode()])
+def test_a_conversation_of_usual_messages_is_read_straight_from_json(data):
+    assert parse_json(data) == READ
+
+
+def test_what_stands_beside_the_messages_is_read_from_json_too():
+    body = {"model": "m", **USUAL_BODY, "max_tokens": 5, "seed": 7, "tools": [{"function": {"name": "f"}}, 3]}
+    parsed = parse_json(json.dumps(body))
+    assert parsed == parse(body)
+    assert parsed is not None
+    assert (parsed.model, parsed.options.max_tokens, parsed.options.extra) == ("m", 5, {"seed": 7})
+    assert (parsed.tools[0].name, len(parsed.notes)) == ("f", 1)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[",
+        b"{}",
+        b"7",
+        b'{"messages": {}}',
+        b'{"messages": [], "model": }',
+        b"[" * 100_000,
+        b'["\xff"]',
+        "\ud800",
+    ],
+)
+def test_json_that_is_no_request_is_left_to_others(data):
+    assert parse_json(data) is None
 
 
 def test_what_the_caller_changes_later_does_not_change_what_was_read():
@@ -298,5 +344,6 @@ def test_a_body_of_too_many_parts_is_refused_on_both_roads(message):
     assert parse(body).notes == []
     with patch.object(ingest_module, "MAX_NODES", 50), patch.object(transcript, "MAX_NODES", 50):
         assert outcome(parse, body) == outcome(read_thoroughly, body)
+        assert parse_json(json.dumps(body)) is None
         with pytest.raises(IngestError):
             parse(body)

@@ -15,7 +15,7 @@ from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.encode import head, spell, tail
-from legato.wire.openai_chat.parse import parse
+from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.openai_chat.reply import reply, reply_stream
 from legato.wire.openai_chat.rows import print_row
 from legato.wire.openai_chat.stream import ChatDecoder
@@ -30,6 +30,7 @@ DIALECT = DialectParts(
     decode=decode,
     decoder=ChatDecoder,
     parse=parse,
+    parse_json=parse_json,
     reply=reply,
     reply_stream=reply_stream,
 )

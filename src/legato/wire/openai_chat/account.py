@@ -15,7 +15,7 @@ from typing import cast
 
 from msgspec.structs import replace
 
-from legato.model import Authority, Block, Entry, JsonObject, Media, Speaker, Text, ToolCall, ToolResponse
+from legato.model import Authority, Block, Entry, Json, Media, Speaker, Text, ToolCall, ToolResponse
 from legato.wire.openai_chat.results import awaits_media, give_back_media, is_caption
 from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION
 
@@ -84,9 +84,9 @@ class Account:
             self.results += cast("tuple[ToolResponse, ...]", self._said.pop().blocks)
         self.results.append(response)
 
-    def is_bridge(self, message: JsonObject) -> bool:
-        """Whether the answer `message` only keeps results and a human message apart."""
-        if message.get("content") != ANSWER_BRIDGE or message.get("tool_calls"):
+    def is_bridge(self, content: Json, calls: object) -> bool:
+        """Whether an answer with `content` and `calls` only keeps results and a human message apart."""
+        if content != ANSWER_BRIDGE or calls:
             return False
         return bool(self.entries()) and self.entries()[-1].speaker is _TOOL
 

@@ -13,6 +13,7 @@ from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, Tool
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat.reading import read_object, read_string
 from legato.wire.openai_chat.transcript import TranscriptReader
+from legato.wire.openai_chat.usual import usual_json
 
 _CHOICES = {
     "auto": Choice.AUTO,
@@ -33,6 +34,20 @@ def parse(body: JsonObject) -> Parsed:
         rest = _present(ingest(body))
         messages: Any = rest.pop("messages", [])
         reader.read(messages, lambda: messages)
+    return _parsed(reader, rest)
+
+
+def parse_json(data: bytes | str) -> Parsed | None:
+    """The same from JSON, of a body or of its messages alone; None if that takes a closer look at what it holds."""
+    found = usual_json(data)
+    if found is None:
+        return None
+    messages, rest = found
+    reader = TranscriptReader()
+    return _parsed(reader, _present(ingest(rest))) if reader.read_usual(messages) else None
+
+
+def _parsed(reader: TranscriptReader, rest: JsonObject) -> Parsed:
     account, notes = reader.account, reader.notes
     model = read_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)

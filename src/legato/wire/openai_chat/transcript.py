@@ -4,14 +4,14 @@ In:  `messages`, ours or anybody's.
 Out: the leading instructions, entries in order, and a note for everything that was not understood.
 
 There are two roads, for one reason: a long conversation is thousands of messages of a few shapes, and copying and
-questioning every field of them takes several times as long as making the entries. A message of a usual shape (`usual`)
-is read as it came, and only the texts that are kept are cleaned. For any other one the body is ingested as a whole and
-the message is read part by part. Both roads end in the same `Account`, and what both can read gives the same on both.
+questioning every field of them takes several times as long as making the entries. Of a message of a usual shape
+(`usual`) only the texts that are kept are cleaned. For any other one the body is ingested as a whole and the message is
+read part by part. Both roads end in the same `Account`, and what both can read gives the same on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
@@ -20,7 +20,7 @@ from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
 from legato.wire.openai_chat.results import read_result
-from legato.wire.openai_chat.usual import PARTS_OF_A_MESSAGE, read_row
+from legato.wire.openai_chat.usual import PARTS_OF_A_MESSAGE, Usual, read_row, usual_messages
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
@@ -68,17 +68,23 @@ class TranscriptReader:
         if not isinstance(messages, list):
             self.notes.append("messages: not a list, so no conversation was read")
             return
-        items = cast("list[JsonObject]", messages)  # or of anything
-        account = self.account
+        usual = usual_messages(cast("list[object]", messages))
         clean: list[object] | None = None
-        number = read_row(items, 0, account)
-        while number < len(items):
+        number = read_row(usual, 0, self.account)
+        while number < len(usual):
             if clean is None:
                 clean = ingested()
-            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(items) - 1)
-            number = read_row(items, number + 1, account)
-        if clean is None and len(items) * PARTS_OF_A_MESSAGE + account.parts > MAX_NODES:
+            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(usual) - 1)
+            number = read_row(usual, number + 1, self.account)
+        if clean is None and self._may_be_too_many(usual):
             ingested()  # which refuses a body of too many parts
+
+    def read_usual(self, messages: Sequence[Usual]) -> bool:
+        """Read messages of usual shapes; false, with who knows what read, if there is more to one of them."""
+        return read_row(messages, 0, self.account) == len(messages) and not self._may_be_too_many(messages)
+
+    def _may_be_too_many(self, messages: Sequence[object]) -> bool:
+        return len(messages) * PARTS_OF_A_MESSAGE + self.account.parts > MAX_NODES
 
     # --- messages of any shape ---
 
@@ -138,7 +144,7 @@ class TranscriptReader:
         return blocks
 
     def _read_answer(self, path: str, message: JsonObject) -> None:
-        if self.account.is_bridge(message):
+        if self.account.is_bridge(message.get("content"), message.get("tool_calls")):
             return
         self._note_answer(path, message)
         reader = MessageReader(_SameNames())

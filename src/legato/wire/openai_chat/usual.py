@@ -1,11 +1,12 @@
-"""Messages of the usual shapes, read in a row, straight from what came in.
+"""Messages of the usual shapes, read in a row.
 
-In:  messages as somebody passed them, not ingested.
+In:  JSON, or messages as somebody passed them, not ingested.
 Out: what they say, in an account, up to the first about which anything is unusual.
 
 Usual is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text and
-function calls whose arguments are a string; any other field says nothing. Types are asked for exactly, since a subclass
-may become something else when it is ingested. Strings are all that is kept, so nothing is shared with the caller.
+function calls whose arguments are a string; what an SDK prints besides is empty. These shapes are types here, so that
+looking whether a message has one of them, and taking it apart, is the work of the JSON parser, or of one conversion of
+all messages; what it gives shares nothing with the caller.
 
 A long conversation is thousands of messages, and nearly all of them are a question, an answer with calls, and results
 that are a string: those are read in the loop itself, because calling a function for each part of them would take as
@@ -14,46 +15,163 @@ long as what it does.
 
 from __future__ import annotations
 
-from types import NoneType
-from typing import Any
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
-from legato.model import UNMINTED, Block, Entry, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
+import msgspec
+from msgspec import Meta, Struct
+
+from legato.model import (
+    UNMINTED,
+    Block,
+    Entry,
+    JsonObject,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    clean_text,
+)
 from legato.model.ingest import MAX_TEXT
 from legato.wire.arguments import read_arguments, read_plain_arguments
 from legato.wire.openai_chat.account import OPENINGS, Account
 from legato.wire.openai_chat.results import RESULT_OPENINGS, read_result
 
 _HUMAN, _AI = Speaker.HUMAN, Speaker.AI
-_SPOKEN_FIELDS = frozenset({"role", "content"})
-_RESULT_FIELDS = frozenset({"role", "content", "tool_call_id", "name"})
-_ANSWER_FIELDS = frozenset({"role", "content", "tool_calls", "reasoning_content"})
-_INSTRUCTING = ("system", "developer")
 PARTS_OF_A_MESSAGE = 4
 """itself and three fields; where there may be more, they are counted"""
+_MORE_PARTS_OF_AN_ANSWER = 9  # as many fields more may be there
 _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _PARTS_OF_A_TEXT = 3  # itself, its type and its text
-_TEXT_OR_NULL = (str, NoneType)
-_LIST_OR_NULL = (list, NoneType)
 
 
-def read_row(messages: list[JsonObject], first: int, account: Account) -> int:
+# --- the shapes -------------------------------------------------------------------------------------------------------
+
+_NONE = Meta(max_length=0)
+_Nothing: TypeAlias = Annotated[str, _NONE] | Annotated[list[Any], _NONE] | Annotated[dict[str, Any], _NONE] | None
+"""as SDKs print what a message does not have"""
+
+
+class _Shape(Struct, forbid_unknown_fields=True, gc=False):
+    pass
+
+
+class _TextPart(_Shape):
+    type: Literal["text"]
+    text: str
+
+
+_Texts: TypeAlias = str | list[str | _TextPart]
+
+
+class _Function(_Shape):
+    name: str
+    arguments: str
+
+
+class _Call(_Shape):
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+class _System(_Shape, tag_field="role", tag="system"):
+    content: _Texts
+
+
+class _Developer(_Shape, tag_field="role", tag="developer"):
+    content: _Texts
+
+
+class _User(_Shape, tag_field="role", tag="user"):
+    content: _Texts
+    name: _Nothing = None
+
+
+class _Result(_Shape, tag_field="role", tag="tool"):
+    tool_call_id: str
+    content: _Texts
+    name: str = ""
+
+
+class _Answer(_Shape, tag_field="role", tag="assistant"):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+    reasoning_content: str | None = None
+    refusal: _Nothing = None
+    annotations: _Nothing = None
+    audio: _Nothing = None
+    function_call: _Nothing = None
+    name: _Nothing = None
+    reasoning: _Nothing = None
+    reasoning_details: _Nothing = None
+    images: _Nothing = None
+
+
+Usual: TypeAlias = _System | _Developer | _User | _Result | _Answer
+_SHAPES: dict[str, type[Usual]] = {
+    "system": _System,
+    "developer": _Developer,
+    "user": _User,
+    "tool": _Result,
+    "assistant": _Answer,
+}
+
+
+def usual_messages(items: list[object]) -> Sequence[Usual | None]:
+    """For each of `items` its shape, None for what has none of the usual ones."""
+    try:
+        return msgspec.convert(items, list[Usual])
+    except (msgspec.ValidationError, UnicodeError):
+        return [_usual(item) for item in items]
+
+
+def _usual(item: object) -> Usual | None:
+    role = cast(JsonObject, item).get("role") if type(item) is dict else None
+    shape = _SHAPES.get(role) if type(role) is str else None
+    try:
+        return None if shape is None else msgspec.convert(item, shape)
+    except (msgspec.ValidationError, UnicodeError):
+        return None
+
+
+def usual_json(data: bytes | str) -> tuple[list[Usual], JsonObject] | None:
+    """The messages in a request, or in a list of them, and the fields beside them; None unless all are usual."""
+    try:
+        body = _decoder().decode(data)
+        if isinstance(body, list):
+            return body, {}
+        messages = msgspec.json.decode(body.pop("messages"), type=list[Usual])
+        return messages, {name: msgspec.json.decode(value) for name, value in body.items()}
+    except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[list[Usual] | dict[str, msgspec.Raw]]:
+    return msgspec.json.Decoder(list[Usual] | dict[str, msgspec.Raw])
+
+
+# --- reading them -----------------------------------------------------------------------------------------------------
+
+
+def read_row(messages: Sequence[Usual | None], first: int, account: Account) -> int:
     """Read messages from number `first` up to one that is not usual; the number of that one.
 
-    They may be anything: that they are objects is looked at before they count as such.
+    Strings are asked for exactly, since one of a subclass may become something else when it is ingested.
     """
     results, names = account.results, account.names
     for number in range(first, len(messages)):
         message = messages[number]
-        if type(message) is not dict or type(role := message.get("role")) is not str:
-            return number
-        content = message.get("content")
-        if role == "tool":
-            wire_id = message.get("tool_call_id")
+        if type(message) is _Result:
+            wire_id, content = message.tool_call_id, message.content
             if (
                 type(content) is str
                 and type(wire_id) is str
-                and len(message) == 3
                 and wire_id in names
+                and not message.name
                 and content[:1] not in RESULT_OPENINGS
             ):
                 if not content.isascii() or "\0" in content or len(content) > MAX_TEXT:
@@ -67,22 +185,23 @@ def read_row(messages: list[JsonObject], first: int, account: Account) -> int:
                 results.append(response)
             else:
                 account.take_result(response)
-        elif role == "assistant":
+        elif type(message) is _Answer:
             blocks = _read_answer(message, account)
             if not blocks:
                 return number
-            if type(blocks[-1]) is ToolCall or not account.is_bridge(message):
+            if type(blocks[-1]) is ToolCall or not account.is_bridge(message.content, message.tool_calls):
                 account.entries().append(Entry(_AI, tuple(blocks)))
-        elif role == "user":
-            if type(content) is str and len(message) == 2 and content and content[0] not in OPENINGS:
-                account.entries().append(Entry(_HUMAN, (Text(clean_text(content)),)))
+        elif type(message) is _User:
+            said = message.content
+            if type(said) is str and said and said[0] not in OPENINGS:
+                account.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
             else:
-                texts = _read_spoken(message, account)
+                texts = _read_texts(said, account)
                 if not texts:
                     return number
                 account.take_human(texts, is_last=number == len(messages) - 1)
-        elif role in _INSTRUCTING:
-            texts = _read_spoken(message, account)
+        elif type(message) is _System or type(message) is _Developer:
+            texts = _read_texts(message.content, account)
             if not texts:
                 return number
             account.take_instruction("".join(block.text for block in texts))
@@ -93,57 +212,36 @@ def read_row(messages: list[JsonObject], first: int, account: Account) -> int:
     return len(messages)
 
 
-def _read_spoken(message: JsonObject, account: Account) -> list[Text] | None:
-    """The texts of a message that is nothing but text."""
-    if len(message) != 2 and not _says_no_more(message, _SPOKEN_FIELDS):
-        return None
-    texts = _read_texts(message.get("content"))
-    account.parts += len(message) + _PARTS_OF_A_TEXT * len(texts or ())
-    return texts
-
-
-def _read_result(message: JsonObject, account: Account) -> ToolResponse | None:
+def _read_result(message: _Result, account: Account) -> ToolResponse | None:
     """A result. Mostly it is the call before it that says the name of the tool."""
-    wire_id, name, content = message.get("tool_call_id"), message.get("name", ""), message.get("content")
-    if type(wire_id) is not str or type(name) is not str or not _says_no_more(message, _RESULT_FIELDS):
+    wire_id, name = message.tool_call_id, message.name
+    if type(wire_id) is not str or type(name) is not str:
         return None
-    texts = _read_texts(content)
+    texts = _read_texts(message.content, account)
     if texts is None:
         return None
-    account.parts += len(message) + _PARTS_OF_A_TEXT * len(texts)
+    account.parts += 1  # for the name
     text, wire_id = "".join(block.text for block in texts), clean_text(wire_id)
     return read_result(text, wire_id, clean_text(name) or account.names.get(wire_id, ""))
 
 
-def _read_answer(message: JsonObject, account: Account) -> list[Block] | None:
+def _read_answer(message: _Answer, account: Account) -> list[Block] | None:
     """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
-    content = message.get("content")
-    calls: list[JsonObject] | None = message.get("tool_calls")
-    if type(content) not in _TEXT_OR_NULL or type(calls) not in _LIST_OR_NULL:
-        return None
+    thought, content, calls = message.reasoning_content, message.content, message.tool_calls or ()
     blocks: list[Block] = []
-    if len(message) != 1 + (content is not None) + (calls is not None):
-        thought = message.get("reasoning_content")
-        if type(thought) not in _TEXT_OR_NULL or not _says_no_more(message, _ANSWER_FIELDS):
+    if thought:
+        if type(thought) is not str:
             return None
-        if thought and (thought := clean_text(thought)).strip():
+        if (thought := clean_text(thought)).strip():
             blocks.append(Thinking(thought))
     if content:
+        if type(content) is not str:
+            return None
         blocks.append(Text(clean_text(content)))
-    for call in calls or ():
-        if type(call) is not dict or len(call) != 3:
-            return None
-        try:
-            kind, wire_id = call["type"], call["id"]
-            function: JsonObject = call["function"]
-            if type(function) is not dict or len(function) != 2:
-                return None
-            name, text = function["name"], function["arguments"]
-        except KeyError:
-            return None
-        if type(kind) is not str or kind != "function" or type(wire_id) is not str:
-            return None
-        if type(name) is not str or type(text) is not str or not name:
+    for call in calls:
+        function, wire_id = call.function, call.id
+        name, text = function.name, function.arguments
+        if not name or type(name) is not str or type(wire_id) is not str or type(text) is not str:
             return None
         name, wire_id = clean_text(name), clean_text(wire_id)
         account.names[wire_id] = name
@@ -153,40 +251,21 @@ def _read_answer(message: JsonObject, account: Account) -> list[Block] | None:
         else:
             arguments, raw, finished = read_arguments(clean_text(text))
             blocks.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
-    account.parts += len(message) + _PARTS_OF_A_CALL * len(blocks)
+    account.parts += _MORE_PARTS_OF_AN_ANSWER + _PARTS_OF_A_CALL * len(calls)
     return blocks
 
 
-def _read_texts(content: str | list[Any] | None) -> list[Text] | None:
-    """The texts in `content`; None if there is something else in it, or a part that says nothing."""
+def _read_texts(content: _Texts, account: Account) -> list[Text] | None:
+    """The texts in `content`; None if one of them says nothing."""
     if type(content) is str:
         return [Text(clean_text(content))] if content else []
     if type(content) is not list:
         return None
     texts: list[Text] = []
     for item in content:
-        text = _read_part(item)
-        if not text:
+        text = item.text if type(item) is _TextPart else item
+        if not text or type(text) is not str:
             return None
         texts.append(Text(clean_text(text)))
+    account.parts += _PARTS_OF_A_TEXT * len(texts)
     return texts
-
-
-def _read_part(part: str | JsonObject) -> str | None:
-    if type(part) is str:
-        return part
-    if type(part) is not dict or len(part) != 2:
-        return None
-    kind, text = part.get("type"), part.get("text")
-    if type(kind) is not str or kind != "text":
-        return None
-    return text if type(text) is str else None
-
-
-def _says_no_more(message: JsonObject, fields: frozenset[str]) -> bool:
-    """Whether all that stands beside `fields` is null or empty, as SDKs print what a message does not have."""
-    return all(name in fields or (type(name) is str and _is_nothing(value)) for name, value in message.items())
-
-
-def _is_nothing(value: object) -> bool:
-    return value is None or (type(value) in (str, list, dict) and not value)
