@@ -27,7 +27,7 @@ from legato.model import (
     ToolResponse,
     ToolSpec,
 )
-from legato.model.records import Compacted, CompactionKind
+from legato.model.records import Compacted, CompactionKind, Imported
 from legato.transcript.conversation import Conversation
 
 MAX_NOTES = 1_000
@@ -135,7 +135,8 @@ class Document:
         talk = Conversation()
         if self.system.strip():
             talk.instruct(self.system)
-        talk.load(self.entries, format=self.format, digest=self.digest)
+        talk.apply([Imported(format=self.format, digest=self.digest, entries=len(self.entries))])
+        talk.take(self.entries)
         if compacted:
             first = self.first_seq
             talk.apply(

@@ -32,7 +32,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.model.records import Imported, Record, Recorded
+from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer, standing
 from legato.transcript.row import record_row
 from legato.transcript.view import View
@@ -185,11 +185,6 @@ class Conversation:
             media=tuple(media),
         )
         return self.record(Entry(Speaker.TOOL, (response,)))
-
-    def load(self, entries: Sequence[Entry], *, format: str, digest: str) -> None:  # noqa: A002  # the file's format
-        """Record entries that a reader made of a file."""
-        self.apply([Imported(format=format, digest=digest, entries=len(entries))])
-        self.take(entries)
 
     def copy(self) -> Conversation:
         """A conversation with the same log that goes its own way from here."""

@@ -271,6 +271,23 @@ def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
     assert parsed == READ
 
 
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"refusal": None, "annotations": None, "audio": None, "function_call": None},
+        {"refusal": None, "annotations": [], "name": None},
+        {"function_call": None, "provider_specific_fields": None},
+        {"reasoning": "", "reasoning_details": [], "images": [], "provider_specific_fields": {}},
+    ],
+    ids=["OpenAI", "OpenAI's JSON", "LiteLLM", "OpenRouter"],
+)
+def test_what_sdks_print_of_fields_that_are_not_there_is_usual(empty):
+    answer = {"role": "assistant", "content": "x", "tool_calls": [CALL]}
+    parsed = parse_json(json.dumps([{**answer, **empty}]))
+    assert parsed is not None
+    assert parsed == parse({"messages": [answer]})
+
+
 @pytest.mark.parametrize("data", [json.dumps(USUAL_BODY), json.dumps(USUAL_BODY["messages"]).encode()])
 def test_a_conversation_of_usual_messages_is_read_straight_from_json(data):
     assert parse_json(data) == READ

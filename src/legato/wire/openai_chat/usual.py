@@ -42,7 +42,7 @@ from legato.wire.openai_chat.results import RESULT_OPENINGS, read_result
 _HUMAN, _AI = Speaker.HUMAN, Speaker.AI
 PARTS_OF_A_MESSAGE = 4
 """itself and three fields; where there may be more, they are counted"""
-_MORE_PARTS_OF_AN_ANSWER = 9  # as many fields more may be there
+_MORE_PARTS_OF_AN_ANSWER = 10  # as many fields more may be there
 _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 
@@ -108,6 +108,7 @@ class _Answer(_Shape, tag_field="role", tag="assistant"):
     reasoning: _Nothing = None
     reasoning_details: _Nothing = None
     images: _Nothing = None
+    provider_specific_fields: _Nothing = None
 
 
 Usual: TypeAlias = _System | _Developer | _User | _Result | _Answer
