@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeAlias
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from legato.ledger import Identity
+from legato.ledger import Identity, Ledger
 from legato.model import (
     UNMINTED,
     Authority,
@@ -30,10 +31,10 @@ from legato.model import (
 )
 from legato.model.blocks import CallKind
 from legato.model.records import Imported, Recorded
-from legato.transcript import Conversation
+from legato.transcript import Conversation, Exchange
 from legato.transcript.row import record_row
 
-from builders import ai, call, calls, response, result, talk, tool, units, user
+from builders import ai, call, calls, response, result, talk, thought, tool, units, user
 from strategies import GOOD_ENDS, entries, interleaved, logs, turns
 
 Change: TypeAlias = Callable[[Entry], list[Entry]]
@@ -48,6 +49,9 @@ CHANGES: tuple[Change, ...] = (
     lambda entry: [replace(entry, speaker=Speaker.TOOL)],
     lambda entry: [replace(entry, blocks=(*entry.blocks, *entry.blocks))],
     lambda entry: [entry, replace(entry, speaker=Speaker.HUMAN)],
+    lambda entry: [replace(entry, blocks=(Text(""),))],
+    lambda entry: [replace(entry, blocks=(Text(" \n"),))],
+    lambda entry: [replace(entry, blocks=(Thinking("hm"),))],
 )
 
 
@@ -61,6 +65,7 @@ def changed_turns(draw: st.DrawFn) -> list[Entry]:
     return [*turn[:index], *draw(st.sampled_from(CHANGES))(turn[index]), *turn[index + 1 :]]
 
 
+conversation_module = import_module("legato.transcript.conversation")
 TRANSCRIPTS = st.lists(
     st.one_of(turns(GOOD_ENDS), turns(), changed_turns(), entries().map(lambda entry: [entry])), max_size=8
 ).map(lambda parts: [entry for part in parts for entry in part])
@@ -130,9 +135,41 @@ def test_what_is_known_of_a_result_that_came_before_its_call_stays_so() -> None:
     assert_taken_as_recorded(talk(*before), talk(*before), [*ROW[3:], calls("call_e"), result("call_e")])
 
 
-@pytest.mark.parametrize("again", ["call_a", "toolu_a"])
-def test_an_id_that_is_used_again_in_a_row_gets_another_name(again: str) -> None:
-    assert_taken_as_recorded(talk(), talk(), [calls("call_a"), result("call_a"), calls(again), result(again)])
+@pytest.mark.parametrize(
+    ("once", "again"),
+    [
+        ("call_a", "call_a"),
+        ("call_a", "toolu_a"),
+        ("functions.read:0", "functions.read:0"),
+        ("é", "call_é"),
+        ("", ""),
+        ("hist_tool_a", "hist_tool_a"),
+        ("call_call_a", "hist_tool_call_a"),
+        ("call_call_a_b", "hist_tool_call_a_b"),
+        ("hist_tool_é", "toolu_é"),
+    ],
+)
+def test_an_id_that_is_used_again_in_a_row_gets_another_name(once: str, again: str) -> None:
+    news = [calls(once), result(once), user("go on"), calls(again), result(again), calls("call_b"), result(again)]
+    for stop in range(len(news) + 1):
+        assert_taken_as_recorded(talk(), talk(), news[:stop])
+
+
+def test_an_id_of_ours_means_the_call_of_that_name() -> None:
+    named = replace(call("q"), id=CallId("hist_tool_call_y"), ordinal=0)
+    before = [Recorded(entry=ai(named)), Recorded(entry=user("go on"))]
+    taken, recorded = Conversation(before), Conversation(before)
+    assert_taken_as_recorded(taken, recorded, [calls("hist_tool_call_y"), result("hist_tool_call_y")])
+
+
+def test_a_name_that_only_the_ledger_knows_is_not_new() -> None:
+    unnoted = [
+        replace(call("q1"), id=CallId("hist_tool_z"), ordinal=5),
+        replace(call("q2"), id=CallId("hist_tool_a"), ordinal=0),
+    ]
+    before = [Recorded(entry=ai(block)) for block in unnoted] + [Recorded(entry=user("go"))]
+    taken, recorded = Conversation(before), Conversation(before)
+    assert_taken_as_recorded(taken, recorded, [calls("call_a"), result("call_a")])
 
 
 def test_an_id_that_others_named_otherwise_is_not_new() -> None:
@@ -140,6 +177,14 @@ def test_an_id_that_others_named_otherwise_is_not_new() -> None:
     before = [Recorded(entry=twins), Recorded(entry=user("go on"))]
     taken, recorded = Conversation(before), Conversation(before)
     assert_taken_as_recorded(taken, recorded, ROW[1:3])
+
+
+def test_a_name_that_stands_for_a_result_that_was_adopted_is_not_new() -> None:
+    orphan = ToolResponse(call_id=CallId("hist_tool_a"), tool_name="read", result="early")
+    adopter = replace(call("zzz"), id=CallId("hist_tool_b"), ordinal=0, adopts=CallId("hist_tool_a"))
+    before = [Recorded(entry=tool(orphan)), Recorded(entry=ai(adopter)), Recorded(entry=user("go"))]
+    taken, recorded = Conversation(before), Conversation(before)
+    assert_taken_as_recorded(taken, recorded, [calls("call_a"), result("call_a", "mine"), user("x")])
 
 
 def test_results_that_are_not_one_for_each_entry_are_recorded_as_they_would_be() -> None:
@@ -173,16 +218,64 @@ def assert_taken_as_recorded(taken: Conversation, recorded: Conversation, news: 
     assert state(taken) == state(recorded)
 
 
-def test_a_transcript_as_usual_is_taken_without_a_look_at_single_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked_at: list[Entry] = []
+def usual_turns(first: int, count: int, wire_id: str = "call_{n}") -> list[Entry]:
+    ids = [wire_id.format(n=n) for n in range(first, first + count)]
+    return [entry for one in ids for entry in (user("and now?"), calls(one), result(one))]
+
+
+@pytest.fixture
+def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
+    """The entries that were recorded by themselves."""
+    entries: list[Entry] = []
     mint = Identity.mint
-    monkeypatch.setattr(Identity, "mint", lambda self, entry: (looked_at.append(entry), mint(self, entry))[1])
+    monkeypatch.setattr(Identity, "mint", lambda self, entry: (entries.append(entry), mint(self, entry))[1])
+    return entries
+
+
+@pytest.mark.parametrize(
+    "wire_id",
+    [
+        "call_{n}",
+        "toolu_bdrk_{n}",
+        "functions.read:{n}",
+        "chatcmpl-tool-0123456789abcdef0123456789{n}",
+        "Abc{n:06d}",
+        "é{n}",
+    ],
+)
+def test_a_transcript_as_usual_is_taken_without_a_look_at_single_entries(wire_id: str, looked_at: list[Entry]) -> None:
     conversation = Conversation()
-    conversation.take(ROW)
+    conversation.take(usual_turns(0, 20, wire_id))
     assert not looked_at
-    assert len(conversation.log) == len(ROW)
-    conversation.take([calls("call_e"), result("call_f"), *ROW[:1], calls("call_g"), result("call_g")])
-    assert [entry.speaker for entry in looked_at] == [Speaker.AI, Speaker.TOOL, Speaker.HUMAN]
+    assert len(conversation.log) == 60
+
+
+def test_answers_with_thinking_and_signatures_are_as_usual(looked_at: list[Entry]) -> None:
+    signed = replace(call("call_b", "grep"), native={"thoughtSignature": "c2ln"})
+    taken = Conversation()
+    taken.take(
+        [user("go"), ai(thought("hm"), "I look", signed), result("call_b", name="grep"), ai(thought("so"), "done")]
+    )
+    assert not looked_at
+    assert [len(entry.blocks) for entry in taken.entries] == [1, 3, 1, 2]
+    assert [unit.outputs for unit in units(taken) if isinstance(unit, Exchange)] == [None, None]
+
+
+def test_after_what_is_not_as_usual_the_rest_is_taken_as_before(looked_at: list[Entry]) -> None:
+    Conversation().take([*usual_turns(0, 20), calls("call_x"), *usual_turns(20, 20)])
+    assert len(looked_at) < 10
+
+
+def test_where_nothing_is_as_usual_the_search_for_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[int] = []
+
+    def counted(entries: list[Entry], first: int, *rest: Any) -> int:
+        searches.append(first)
+        return record_row(entries, first, *rest)
+
+    monkeypatch.setattr(conversation_module, "record_row", counted)
+    Conversation().take([calls("call_a"), result("call_a")] * 1_000)
+    assert len(searches) < 30
 
 
 def test_a_long_run_of_results_is_looked_at_once() -> None:
@@ -220,14 +313,20 @@ def unnamed(block: Block) -> Block:
 
 
 def state(conversation: Conversation) -> dict[str, Any]:
+    composer = conversation.composer
+    as_it_is = [(slot.is_stale, slot.revision, slot.cause, slot.unit) for slot in composer.slots]
+    touched = [slot.first for slot in composer.touched]
     view = conversation.view()
     view.refresh()
     return {
         "log": list(conversation.log),
         "ledger": conversation.ledger,
+        "replayed": conversation.ledger == Ledger.replay(conversation.log),
         "names": vars(conversation._identity),
         "instructions": conversation.instructions,
+        "as it is": as_it_is,
+        "touched": touched,
         "units": units(conversation),
-        "slots": [(slot.kind, slot.first, slot.last, slot.blocks) for slot in conversation.composer.slots],
+        "slots": [(slot.kind, slot.first, slot.last, slot.blocks) for slot in composer.slots],
         "decisions": [view.decisions(index) for index in range(len(view.slots))],
     }

@@ -16,7 +16,6 @@ newest call.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -40,6 +39,11 @@ def bare(wire_id: str) -> str:
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
     return wire_id
+
+
+def stem_of(bare_id: str, wire_id: str, name: str, ordinal: int) -> str:
+    """What a call is named by: its bare id where that is short and plain, else a hash."""
+    return bare_id if _STEM.fullmatch(bare_id) else base62(ordinal, wire_id, name, length=_LONGEST_STEM)
 
 
 class Identity:
@@ -160,9 +164,8 @@ class Identity:
         return response
 
     def _name(self, stem: str, wire_id: str, name: str) -> CallId:
-        """A free id: the bare wire id where that is short and plain, else a hash, with a suffix if it is taken."""
-        if not _STEM.fullmatch(stem):
-            stem = base62(self.next_ordinal, wire_id, name, length=_LONGEST_STEM)
+        """A free id, with a suffix if its stem is taken."""
+        stem = stem_of(stem, wire_id, name, self.next_ordinal)
         if stem not in self.suffixes:
             return CallId(PREFIX + stem)
         number = self.suffixes[stem] + 1
@@ -173,15 +176,17 @@ class Identity:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether nothing is open or waits: then answers with new ids and their results concern only each other."""
+        """Whether calls with new ids and their results concern only each other, and no human word changes anything."""
         return not (self._open or self._waiting or self._still_armed)
 
-    def take_row(self, names: dict[str, CallId], wire_ids: Iterable[str], newest: list[ToolCall]) -> None:
-        """Remember calls that were named by stems not met before, and answered; `newest` are the newest answer's."""
-        self.next_ordinal += len(names)
-        self.suffixes.update(dict.fromkeys(names, 1))
-        self.bare_owners.update(names)
-        self._owner.update(zip(wire_ids, names.values(), strict=True))
+    def take_row(
+        self, stems: list[str], wire_ids: list[str], owners: dict[str, CallId], newest: list[ToolCall]
+    ) -> None:
+        """Remember calls with ids never met before, named by `stems` and answered; `newest` are the newest answer's."""
+        self.next_ordinal += len(stems)
+        self.suffixes.update(dict.fromkeys(stems, 1))
+        self._owner.update(zip(wire_ids, owners.values(), strict=True))
+        self.bare_owners.update(owners)
         self._answer, self._answer_calls, self._siblings = None, newest, {}
 
     # --- finding ------------------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ from legato.model.records import (
     Started,
 )
 from legato.transcript.slots import Slot, SlotKind, orphan_call
+from legato.transcript.units import Exchange
 
 _HUMAN, _AI, _TOOL = Speaker
 _PERSON, _INSTRUCTION = Authority
@@ -142,6 +143,11 @@ class Composer:
         self._make_units()
         self.slots += slots
         self._slot_of.update(homes)
+        newest = slots[-1]
+        is_whole = type(newest.unit) is Exchange and newest.unit.completions and not self.ledger.pending
+        if not is_whole:  # it is made when the next slot begins, like any other
+            newest.unit, newest.is_stale = None, True
+            self._stale.append(newest)
 
     def _awaits(self, entry: Entry) -> bool:
         """Whether `entry` holds nothing but results for the newest answer, which needs nothing to know of them."""

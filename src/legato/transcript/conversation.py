@@ -37,6 +37,7 @@ from legato.transcript.compose import Composer, standing
 from legato.transcript.row import record_row
 from legato.transcript.view import View
 
+_SHORT_ROW, _LONGEST_STRETCH = 8, 256
 _BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
 
 
@@ -131,20 +132,26 @@ class Conversation:
                 composer.apply(seq, record, log)
 
     def take(self, entries: Iterable[Entry]) -> None:
-        """Record entries that one of our own parsers or readers made: their values are safe already.
+        """Record entries that one of our own parsers or readers made: their values are safe, and nobody changes them.
 
-        Nearly all of a transcript is recorded in a row; what is left is named, entered and placed one by one.
+        Most transcripts are recorded in a row as a whole. Where hardly anything is as usual, looking for more of it
+        would take longer than it saves, so the stretches between two looks grow.
         """
         self._forget_unapplied()
-        checked = [_meaningful(entry) for entry in entries]  # all are good, or none is recorded
+        news = [_meaningful(entry) for entry in entries]  # all of them say something, or none is recorded
         log, identity, ledger, composer = self._log, self._identity, self.ledger, self.composer
-        index = record_row(checked, 0, log, identity, ledger, composer)
-        while index < len(checked):
-            seq, entry = len(log), identity.mint(checked[index])
-            log.append(Recorded(entry=entry))
-            ledger.enter(seq, entry)
-            composer.place(seq, entry)
-            index = record_row(checked, index + 1, log, identity, ledger, composer)
+        mint, enter, place = identity.mint, ledger.enter, composer.place
+        index, stretch = 0, 1
+        while index < len(news):
+            first = index
+            index = record_row(news, first, log, identity, ledger, composer)
+            stretch = min(2 * stretch, _LONGEST_STRETCH) if index - first < _SHORT_ROW else 1
+            named = [mint(entry) for entry in news[index : index + stretch]]
+            for seq, entry in enumerate(named, len(log)):
+                log.append(Recorded(entry=entry))
+                enter(seq, entry)
+                place(seq, entry)
+            index += stretch
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""

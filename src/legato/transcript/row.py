@@ -4,10 +4,10 @@ In:  entries that our own parsers and readers made, in order.
 Out: the same log, names, calls and slots as if each had been named, entered and placed by itself, up to the first entry
      about which there is something to decide.
 
-Usual is a person's text, and an answer of text and calls with all its results behind it: every call has an id that was
-never met, and one result under that id, in order, which is a text. A long conversation is nearly all of that. Between
-such an answer and its results nothing is ever open, so what is true of a call is known when it is met, and everything
-that is kept about it is made in one loop.
+Usual is a person's text, and an answer with all its results behind it: every call has an id that was never met, and one
+result under that id, in order, which is a text. A long conversation is nearly all of that. Between such an answer and
+its results nothing is ever open, so what is true of a call is known when it is met, and everything that is kept about
+it is made in one loop.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from legato.ledger import Call, CallState, Completion, CompletionKind, Identity, Ledger
-from legato.ledger.identity import PREFIX, is_usual
-from legato.model import UNMINTED, Authority, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
+from legato.ledger.identity import PREFIX, bare, is_usual, stem_of
+from legato.model import UNMINTED, Authority, CallId, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer
 from legato.transcript.slots import BROKEN_OFF, AnswerBlock, Slot, SlotKind
@@ -62,11 +62,13 @@ class _Row:
         self._identity = identity
         self._ledger = ledger
         self._slots: list[Slot] = []
-        self._names: dict[str, CallId] = {}
-        """by the stem of the wire id, in the order of `_calls`"""
-        self._calls: list[Call] = []
+        self._calls: dict[CallId, Call] = {}
+        self._owners: dict[str, CallId] = {}
+        """the same calls by bare id"""
+        self._stems: list[str] = []
+        """of the same calls: what their names are made of"""
         self._homes: list[Slot] = []
-        """for each call the slot of its answer"""
+        """of the same calls: the slot of their answer"""
 
     def take_said(self, entry: Entry) -> bool:
         """Record what a person said, if that is one text."""
@@ -92,27 +94,34 @@ class _Row:
         response_seq, step = seq + 1, len(results) > 1
         if step and count != len(results):
             return False
-        names, calls, ledger = self._names, self._calls, self._ledger
-        known, incarnation, imported = ledger.calls, ledger.incarnation, len(self.records) < ledger.importing
+        calls, owners, stems, ledger = self._calls, self._owners, self._stems, self._ledger
+        known, adopted, incarnation = ledger.calls, ledger.adopted, ledger.incarnation
+        imported = len(self.records) < ledger.importing
         suffixes, bare_owners = self._identity.suffixes, self._identity.bare_owners
         ordinal = self._identity.next_ordinal + len(calls)
         blocks: list[AnswerBlock] = []
         answered: list[ToolResponse] = []
         completions: list[Completion] = []
         outputs: list[str] = []
+        is_plain = True
         for block in answer.blocks:
             if type(block) is ToolCall:
                 wire_id, place = block.wire_id, len(outputs)
-                usual = is_usual(wire_id)
+                if usual := is_usual(wire_id):
+                    bare_id = stem = usual[1]
+                else:
+                    bare_id = bare(wire_id)
+                    if not wire_id or wire_id.startswith(PREFIX) or bare_id in owners:
+                        break
+                    stem = stem_of(bare_id, wire_id, block.name, ordinal)
+                name = CallId(PREFIX + stem)
                 if (
-                    usual is None
-                    or (stem := usual[1]) in suffixes
-                    or stem in bare_owners
-                    or stem in names
-                    or (name := CallId(PREFIX + stem)) in known
+                    stem in suffixes
+                    or bare_id in bare_owners
+                    or name in calls
+                    or name in known
+                    or name in adopted
                     or block.adopts is not None
-                    or block.native is not None
-                    or block.raw is not None
                     or place == count
                     or type(response := responses[place]) is not ToolResponse
                     or response.wire_id != wire_id
@@ -127,43 +136,50 @@ class _Row:
                     or response.media
                 ):
                     break
+                if block.native is not None or block.raw is not None:
+                    is_plain = False
                 block = replace(block, id=name, ordinal=ordinal)
                 response = replace(response, call_id=name)
                 completion = Completion(name, _SUCCESS, output)
-                names[stem] = name
-                calls.append(
-                    Call(
-                        name,
-                        ordinal,
-                        wire_id,
-                        block.name,
-                        block.arguments,
-                        seq,
-                        ending,
-                        incarnation,
-                        imported,
-                        _COMPLETE,
-                        response,
-                        response_seq,
-                        completion,
-                    )
+                owners[bare_id] = name
+                stems.append(stem)
+                calls[name] = Call(
+                    name,
+                    ordinal,
+                    wire_id,
+                    block.name,
+                    block.arguments,
+                    seq,
+                    ending,
+                    incarnation,
+                    imported,
+                    _COMPLETE,
+                    response,
+                    response_seq,
+                    completion,
                 )
                 answered.append(response)
                 completions.append(completion)
                 outputs.append(output)
                 ordinal += 1
                 response_seq += step
-            elif (
-                type(block) is not Text or outputs or block.native is not None or not block.text or block.text.isspace()
-            ):
+            elif type(block) is Text:
+                if not block.text or block.text.isspace():
+                    break
+                if outputs or block.native is not None:
+                    is_plain = False
+            elif type(block) is Thinking:
+                is_plain = False
+            else:
                 break
             blocks.append(block)
-        if len(blocks) < len(answer.blocks) or len(outputs) != count:
+        if len(blocks) < len(answer.blocks) or len(outputs) != count or not (is_plain or _is_visible(blocks)):
             for _ in outputs:
-                calls.pop()
-                names.popitem()
+                calls.popitem()
+                owners.popitem()
+                stems.pop()
             return False
-        unit = Exchange(seq, tuple(blocks), tuple(completions), origin, tuple(outputs))
+        unit = Exchange(seq, tuple(blocks), tuple(completions), origin, tuple(outputs) if is_plain else None)
         slot = Slot(_ANSWER, seq, seq, blocks, _PERSON, origin, ending, unit=unit, is_stale=False)
         self._slots.append(slot)
         self._homes += [slot] * count
@@ -177,7 +193,12 @@ class _Row:
         """Tell everybody."""
         log += self.records
         newest = self._slots[-1].unit
-        calls = list(newest.calls) if type(newest) is Exchange else []
-        self._identity.take_row(self._names, [call.wire_id for call in self._calls], calls)
+        answer_calls = list(newest.calls) if type(newest) is Exchange else []
+        wire_ids = [call.wire_id for call in self._calls.values()]
+        self._identity.take_row(self._stems, wire_ids, self._owners, answer_calls)
         self._ledger.take_row(self._calls, len(self.records))
-        composer.take_row(self._slots, zip(self._names.values(), self._homes, strict=True))
+        composer.take_row(self._slots, zip(self._calls, self._homes, strict=True))
+
+
+def _is_visible(blocks: list[AnswerBlock]) -> bool:
+    return any(type(block) is not Thinking for block in blocks)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import copy
 import enum
 import json
-from collections import OrderedDict
+from collections import OrderedDict, UserDict
 from collections.abc import Callable
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
 
@@ -146,6 +147,17 @@ class _Role(enum.StrEnum):
     USER = "user"
 
 
+class _Kind(enum.StrEnum):
+    """The text is one thing, the value another."""
+
+    TEXT = "text"
+    CALL = "function"
+
+    @property
+    def value(self) -> str:
+        return "other"
+
+
 class _Shouted(str):
     __slots__ = ()
 
@@ -168,7 +180,40 @@ class _Nobody:
         return "nobody"
 
 
+class _Empty(str):
+    """Not as empty as it says."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class _Broken(str):
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        raise RuntimeError("no")
+
+    def __len__(self) -> int:
+        raise RuntimeError("no")
+
+
+class _Quiet(dict[str, Any]):
+    """Holds more than it shows."""
+
+    def items(self) -> Any:
+        return list(super().items())[:2]
+
+
 HELLO = {"role": "user", "content": "hi"}
+CALL = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
+SIGNED = {
+    "id": "c",
+    "type": "function",
+    "function": {"name": "read", "arguments": "{}"},
+    "extra_content": {"google": {"thought_signature": "s"}},
+}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +223,7 @@ HELLO = {"role": "user", "content": "hi"}
         {"role": "user", "content": [{"type": "text", "text": MEDIA_CAPTION.format(tool="shot")}, PICTURE]},
         {"role": "user", "content": [{"type": "text", "text": "hi", "cache_control": {"type": "ephemeral"}}]},
         {"role": "tool", "tool_call_id": "c", "content": "x", "status": "done"},
-        {"role": "tool", "tool_call_id": "c", "name": None, "content": "x"},
+        {"role": "tool", "tool_call_id": "c", "name": 3, "content": "x"},
         {"role": "assistant", "content": "x", "tool_calls": [3]},
         {"role": "assistant", "content": "x", "tool_calls": [{"id": "c", "type": "function", "function": 3}]},
         {"role": "assistant", "content": "x", "prefix": True},
@@ -210,6 +255,24 @@ def test_a_message_that_is_not_quite_usual_is_read_the_same_on_both_roads(messag
         {"messages": [HELLO], "tools": ({"function": {"name": "f"}},), 1: 2},
         OrderedDict(messages=[HELLO]),
         [("messages", [HELLO])],
+        {"messages": [MappingProxyType({**HELLO, "prefix": True}), UserDict(HELLO), _Quiet({**HELLO, "name": "bob"})]},
+        {"messages": [{"role": "assistant", "tool_calls": [MappingProxyType(SIGNED)]}]},
+        {
+            "messages": [
+                {"role": "assistant", "tool_calls": [{**CALL, "function": UserDict(SIGNED["function"], strict=1)}]}
+            ]
+        },
+        {"messages": [{"role": "assistant", "tool_calls": ({**CALL},)}, {"role": "assistant", "tool_calls": {3}}]},
+        {"messages": [{"role": "assistant", "tool_calls": [{**CALL, "type": _Kind.CALL}]}]},
+        {"messages": [{"role": "user", "content": [MappingProxyType({"type": "text", "text": "a", "more": 1})]}]},
+        {"messages": [{"role": "user", "content": [{"type": _Kind.TEXT, "text": "a"}]}]},
+        {"messages": [{"role": "user", "content": {"b", "a", "zz"}}, {"role": "user", "content": ("a", "b")}]},
+        {"messages": [{"role": "assistant", "content": _Empty("x"), "tool_calls": [CALL]}]},
+        {"messages": [{"role": "assistant", "content": "x", "reasoning_content": _Empty("hm")}]},
+        {"messages": [{"role": "assistant", "content": _Broken("x")}, {"role": "user", "content": _Broken("x")}]},
+        {"messages": [{"role": "tool", "tool_call_id": "c", "content": "x", "name": _Empty("zz")}]},
+        {"messages": [{"role": "tool", "tool_call_id": _Broken("c"), "content": [_Broken("x")]}]},
+        {"messages": [{"role": "assistant", "content": "x", "tool_calls": [{**CALL, "id": _Broken("c")}]}]},
     ],
 )
 def test_values_that_json_does_not_have_are_read_the_same_on_both_roads(body):
@@ -233,7 +296,6 @@ def test_recorded_conversations_are_read_the_same_on_both_roads():
 
 # --- which messages are usual -----------------------------------------------------------------------------------------
 
-CALL = {"id": "c", "type": "function", "function": {"name": "read", "arguments": '{"path": "a"}'}}
 ABSENT = {"refusal": None, "function_call": None, "audio": None, "annotations": []}
 
 
@@ -271,6 +333,17 @@ def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
     assert parsed == READ
 
 
+def test_fields_that_nobody_knows_are_usual_as_long_as_they_are_empty():
+    body = {
+        "messages": [{**HELLO, "mood": None}, {"role": "assistant", "content": "", "tool_calls": [CALL], "mood": []}]
+    }
+    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
+        parsed = parse(body)
+    assert ingested.call_count == 1
+    assert parsed == read_thoroughly(body)
+    assert parse(json.loads(json.dumps(body))) == parsed
+
+
 @pytest.mark.parametrize(
     "empty",
     [
@@ -278,8 +351,9 @@ def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
         {"refusal": None, "annotations": [], "name": None},
         {"function_call": None, "provider_specific_fields": None},
         {"reasoning": "", "reasoning_details": [], "images": [], "provider_specific_fields": {}},
+        {"name": None, "tool_call_id": None},
     ],
-    ids=["OpenAI", "OpenAI's JSON", "LiteLLM", "OpenRouter"],
+    ids=["OpenAI", "OpenAI's JSON", "LiteLLM", "OpenRouter", "one model for all roles"],
 )
 def test_what_sdks_print_of_fields_that_are_not_there_is_usual(empty):
     answer = {"role": "assistant", "content": "x", "tool_calls": [CALL]}
@@ -354,6 +428,8 @@ def _spoil(value: Any) -> None:
         {"role": "user", "content": [{"type": "text", "text": "hi"}] * 4},
         {"role": "tool", "tool_call_id": "c", "content": ["x"] * 6},
         {"role": "assistant", "tool_calls": [CALL] * 3, **ABSENT},
+        {"role": "tool", "tool_call_id": "c", "content": "x", "name": ""},
+        {"role": "tool", "tool_call_id": "c", "content": "x", "name": None, "mood": None},
     ],
 )
 def test_a_body_of_too_many_parts_is_refused_on_both_roads(message):

@@ -33,7 +33,7 @@ class Account:
         self.names: dict[str, str] = {}
         """by wire id: the tool of the newest call"""
         self.parts = 0
-        """how many parts messages of a usual shape had beside those that each of them has, or a few more"""
+        """how many parts there were in the calls and the lists of texts of usual messages"""
         self._said: list[Entry] = []
         self.results: list[ToolResponse] = []
         """results in a row, which are one entry as soon as something else is said"""

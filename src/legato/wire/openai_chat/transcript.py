@@ -20,7 +20,7 @@ from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
 from legato.wire.openai_chat.results import read_result
-from legato.wire.openai_chat.usual import PARTS_OF_A_MESSAGE, Usual, read_row, usual_messages
+from legato.wire.openai_chat.usual import Usual, most_parts, read_row, usual_messages
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
@@ -68,7 +68,8 @@ class TranscriptReader:
         if not isinstance(messages, list):
             self.notes.append("messages: not a list, so no conversation was read")
             return
-        usual = usual_messages(cast("list[object]", messages))
+        items = cast("list[object]", messages)
+        usual = usual_messages(items)
         clean: list[object] | None = None
         number = read_row(usual, 0, self.account)
         while number < len(usual):
@@ -76,15 +77,15 @@ class TranscriptReader:
                 clean = ingested()
             self._read_any(f"messages[{number}]", clean[number], is_last=number == len(usual) - 1)
             number = read_row(usual, number + 1, self.account)
-        if clean is None and self._may_be_too_many(usual):
+        if clean is None and self._are_too_many(len(items) + sum(map(len, cast("list[JsonObject]", items)))):
             ingested()  # which refuses a body of too many parts
 
     def read_usual(self, messages: Sequence[Usual]) -> bool:
         """Read messages of usual shapes; false, with who knows what read, if there is more to one of them."""
-        return read_row(messages, 0, self.account) == len(messages) and not self._may_be_too_many(messages)
+        return read_row(messages, 0, self.account) == len(messages) and not self._are_too_many(most_parts(messages))
 
-    def _may_be_too_many(self, messages: Sequence[object]) -> bool:
-        return len(messages) * PARTS_OF_A_MESSAGE + self.account.parts > MAX_NODES
+    def _are_too_many(self, parts: int) -> bool:
+        return parts + self.account.parts > MAX_NODES
 
     # --- messages of any shape ---
 
