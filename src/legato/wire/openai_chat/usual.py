@@ -178,7 +178,7 @@ def _is_nothing(name: object, value: object) -> bool:
 
 def _is_exact(item: JsonObject, message: Usual) -> bool:
     """Whether the lists and dictionaries in `item` are such themselves: what only behaves like one may hold more."""
-    if type(message) is _Result and type(message.content) is str:
+    if message.tool_calls is None and type(message.content) is not list:
         return True  # there are none
     calls: list[JsonObject] | None = item.get("tool_calls")
     if type(calls) is list:
@@ -187,10 +187,12 @@ def _is_exact(item: JsonObject, message: Usual) -> bool:
                 return False
     elif calls is not None:
         return False
-    content: list[str | JsonObject] | str | None = item.get("content")
-    if type(content) is list:
-        return all(type(part) is str or (type(part) is dict and type(part["type"]) is str) for part in content)
-    return content is None or type(content) is str
+    if type(message.content) is not list:
+        return True
+    content: list[str | JsonObject] = item["content"]
+    return type(content) is list and all(
+        type(part) is str or (type(part) is dict and type(part["type"]) is str) for part in content
+    )
 
 
 def usual_json(data: bytes | str) -> tuple[list[Usual], JsonObject] | None:
