@@ -19,6 +19,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+QUICK = 0.3
+"""seconds"""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser()
@@ -37,7 +40,7 @@ def main() -> None:
         for size in options.sizes:
             objects = peer.load(messages[:size])
             fresh = getattr(peer, "fresh", list)
-            seconds = [_timed(convert, fresh(objects), options.gc) for _ in range(options.rounds + 1)][1:]
+            seconds = _samples(convert, lambda o=objects, f=fresh: f(o), options.rounds, options.gc)
             results.append({"label": label, "repairs": repairs, "messages": size, "seconds": seconds})
         for length in options.sessions:
             turns = [peer.load(turn) for turn in _turns(messages)[:length]]
@@ -47,7 +50,7 @@ def main() -> None:
     for label, convert in getattr(peer, "FROM_JSON", {}).items():
         for size in options.sizes:
             data = json.dumps(messages[:size]).encode()
-            seconds = [_timed(convert, data, options.gc) for _ in range(options.rounds + 1)][1:]
+            seconds = _samples(convert, lambda d=data: d, options.rounds, options.gc)
             results.append({"label": label, "repairs": False, "messages": size, "seconds": seconds})
     version = importlib.metadata.version(peer.DISTRIBUTION)
     print(json.dumps({"version": version, "python": sys.version.split()[0], "results": results}))
@@ -60,6 +63,12 @@ def _load(path: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _samples(work: Callable[[Any], object], given: Callable[[], Any], rounds: int, collecting: bool) -> list[float]:
+    """So many samples after one that warms up; three times as many where that takes hardly any time."""
+    first = _timed(work, given(), collecting)
+    return [_timed(work, given(), collecting) for _ in range(rounds * 3 if first < QUICK else rounds)]
 
 
 def _timed(work: Callable[[Any], object], given: Any, collecting: bool) -> float:
