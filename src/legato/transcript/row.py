@@ -183,11 +183,15 @@ class _Row:
         slot = Slot(_ANSWER, seq, seq, blocks, _PERSON, origin, ending, unit=unit, is_stale=False)
         self._slots.append(slot)
         self._homes += [slot] * count
-        self.records.append(Recorded(entry=replace(answer, blocks=unit.blocks)))
+        self._keep(replace(answer, blocks=unit.blocks), results, answered)
+        return True
+
+    def _keep(self, answer: Entry, results: Sequence[Entry], answered: list[ToolResponse]) -> None:
+        """Keep the records of an answer and of its results, which are in one entry or each in one of its own."""
+        self.records.append(Recorded(entry=answer))
         named = [tuple(answered)] if len(results) == 1 else [(response,) for response in answered]
         for entry, responses in zip(results, named, strict=True):
             self.records.append(Recorded(entry=replace(entry, blocks=responses)))
-        return True
 
     def commit(self, log: list[Record], composer: Composer) -> None:
         """Tell everybody."""

@@ -4,7 +4,7 @@ profiles    what tells the servers of the family apart, as a table
 encode      prints a conversation: human (the human side), exchange (answers) with results, envelope (all around)
 rows        prints many units at once, as far as they are plain
 decode      reads a response body, stream a streamed one: message is the reader both share, with calls and reading
-parse       reads a request back
+parse       reads a request back: transcript its messages, and those of the usual shapes (shapes) in a row (usual)
 reply       writes responses
 rules       judges a request, and shares no code with the rest
 """

@@ -20,7 +20,8 @@ from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
 from legato.wire.openai_chat.results import read_result
-from legato.wire.openai_chat.usual import Usual, most_parts, read_row, usual_messages
+from legato.wire.openai_chat.shapes import Usual, most_parts, usual_messages
+from legato.wire.openai_chat.usual import read_row
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {
