@@ -15,7 +15,9 @@ import functools
 import re
 from enum import StrEnum
 
-_CHAINING = r";&|`$<>(){}\n\r\\"
+from legato.tools.commands import COMPOUND
+
+_CHAINING = "".join(map(re.escape, sorted(COMPOUND)))
 _CHAIN = re.compile(r"&&|\|\||[;&|`\n\r(){}]|\$\(|<\(|>\(")
 
 

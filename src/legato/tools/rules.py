@@ -16,6 +16,7 @@ from msgspec import Struct
 
 from legato.errors import ConfigError
 from legato.model import JsonObject
+from legato.tools.commands import goes_further
 from legato.tools.patterns import GlobKind, escape, matches, split_chain
 from legato.tools.registry import Tool, ToolKind
 
@@ -70,7 +71,9 @@ class Rule(Struct, frozen=True):
         if tool.kind is not ToolKind.EXECUTE:
             return matches(self.pattern, subject, GlobKind.COMMAND)
         if self.effect is Effect.ALLOW:
-            return matches(self.pattern, subject, GlobKind.STRICT)
+            return self.pattern == escape(subject) or (
+                matches(self.pattern, subject, GlobKind.STRICT) and not goes_further(subject, self.pattern)
+            )
         pattern = self.pattern
         return any(matches(pattern, part, GlobKind.COMMAND) for part in (subject, *split_chain(subject)))
 
