@@ -18,7 +18,7 @@ from legato.cli.surroundings import find_profile, profiles_of
 from legato.cli.terminal.cells import clip, one_line, table
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
-from legato.cli.terminal.words import dollars, tokens
+from legato.cli.terminal.words import dollars, subject_of, tokens
 from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError
 from legato.model import Authority, Entry, Speaker
@@ -132,6 +132,8 @@ async def _approval(talk: Talk, mode: str) -> Next:
     talk.screen.line(f"Approval: {approval.mode}.")
     for rule in approval.rules:
         talk.screen.line(f"  {rule.effect} {rule}", Style.DIM)
+    for grant in approval.grants:
+        talk.screen.line(f"  this session: {grant.tool} {one_line(subject_of(grant.arguments))}", Style.DIM)
     return None
 
 

@@ -66,6 +66,7 @@ class Workbench:
 
     def open(self, session_id: str | None = None, *, profile: Profile | None = None) -> Session:
         """A session, new or stored; enter it with `async with`."""
+        self.approval.forget_session()
         self.spending = Spending()
         self.session = Session(
             profile or self.profile,

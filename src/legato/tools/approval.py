@@ -5,10 +5,12 @@ Out: a `Permit` with the arguments that will run, or a `Refusal` with what the m
 
 A question is keyed by the call's canonical id and by the hash of what was shown, and an answer to anything else is
 ignored: a permission cannot reach a sibling, nor a command that was changed after it was shown. Questions are asked one
-at a time, in call order. "For the session" and "always" become rules, and a call that waits its turn is judged again
-when its turn comes: so they free the waiting calls that they cover, and no others. What a person did not say is never
-put into a person's mouth: nobody there, nobody answered, forbidden by a rule and forbidden by the mode each have their
-own words.
+at a time, in call order.
+
+"For the session" means this very call: the same tool with the same arguments. Only a pattern that the person was shown,
+or wrote, reaches further; it becomes a rule. A call that waits its turn is judged again when its turn comes, so an
+answer frees the waiting calls that it covers, and no others. What a person did not say is never put into a person's
+mouth: nobody there, nobody answered, forbidden by a rule and forbidden by the mode each have their own words.
 """
 
 from __future__ import annotations
@@ -25,16 +27,20 @@ from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolRespon
 from legato.model.hashing import digest
 from legato.model.records import Scope, Verdict
 from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.offers import offered_pattern
 from legato.tools.patterns import escape
 from legato.tools.registry import Tool, ToolKind
-from legato.tools.rules import Effect, Mode, Rule, judge, suggest_pattern
+from legato.tools.rules import Effect, Judgement, Mode, Rule, judge
 
 _MAX_STRAY_RULINGS = 8
 """an approver that keeps answering other questions is broken, and is treated as absent"""
 
 
 class Question(Struct, frozen=True):
-    """What a person is asked: the tool, and exactly what it would do. `pattern` is what "always" might mean."""
+    """What a person is asked: the tool, and exactly what it would do.
+
+    `pattern` is what "always" may mean: a rule for the tool with that pattern; None offers nothing.
+    """
 
     call: CallId
     tool: str
@@ -42,14 +48,14 @@ class Question(Struct, frozen=True):
     arguments: JsonObject
     shown: str
     digest: str
-    pattern: str
+    pattern: str | None = None
 
 
 class Ruling(Struct, frozen=True):
     """A person's answer to the question with that call and digest.
 
     `arguments`, where given, run instead of what the model asked for. `pattern` is what a ruling for the session or for
-    always reaches; without one it reaches repetitions of this very call.
+    always reaches; without one it reaches repetitions of this very call, in this session.
     """
 
     call: CallId
@@ -95,6 +101,18 @@ class Permit(Struct, frozen=True):
     arguments: JsonObject
 
 
+class Grant(Struct, frozen=True):
+    """A call that may run again unasked: that tool with those arguments, to the letter."""
+
+    tool: str
+    arguments: JsonObject
+
+    @property
+    def key(self) -> bytes:
+        """What is equal for equal calls; 1 and 1.0 and true are different arguments."""
+        return msgspec.json.encode([self.tool, self.arguments], order="sorted")
+
+
 class Refusal(Struct, frozen=True):
     """The call may not run: a closure with a reason of its own, or an error that says why."""
 
@@ -128,24 +146,36 @@ class Approval:
     ) -> None:
         self.mode = mode
         self.rules: list[Rule] = list(rules)
+        self.session_rules: list[Rule] = []
+        self._grants: dict[bytes, Grant] = {}
         self.approver = approver
         self.timeout = timeout
         self._remember, self._noted = remember, noted
         self._turn = anyio.Lock()
 
+    @property
+    def grants(self) -> tuple[Grant, ...]:
+        """The calls that were allowed for this session, to the letter."""
+        return tuple(self._grants.values())
+
+    def forget_session(self) -> None:
+        """Drop what was allowed for a session: another one begins."""
+        self.session_rules.clear()
+        self._grants.clear()
+
     async def decide(
         self, call: ToolCall, tool: Tool, *, arguments: JsonObject, records: ApprovalRecords
     ) -> Permit | Refusal:
         """May `call` run? Asks, if modes and rules do not say."""
-        verdict = self._by_rule(tool, arguments)
-        if verdict is not None:
+        verdict = self._unasked(tool, arguments)
+        if not isinstance(verdict, Judgement):
             return verdict
         if self.approver is None:
             return await self._unavailable(call, records)
         async with self._turn:
             # An answer to a question before this one may have settled this one too.
-            verdict = self._by_rule(tool, arguments)
-            if verdict is not None:
+            verdict = self._unasked(tool, arguments)
+            if not isinstance(verdict, Judgement):
                 return verdict
             shown = await anyio.to_thread.run_sync(tool.preview, arguments, abandon_on_cancel=True)
             question = Question(
@@ -155,19 +185,26 @@ class Approval:
                 arguments=arguments,
                 shown=shown,
                 digest=digest_of(tool.name, arguments, shown),
-                pattern=suggest_pattern(tool, arguments),
+                pattern=None if verdict.by_rule else offered_pattern(tool, arguments),
             )
             return await self._ask(call, tool, question, records=records)
 
-    def _by_rule(self, tool: Tool, arguments: JsonObject) -> Permit | Refusal | None:
-        judgement = judge(tool, arguments, mode=self.mode, rules=self.rules)
+    def _judge(self, tool: Tool, arguments: JsonObject) -> Judgement:
+        rules = (*self.rules, *self.session_rules)
+        return judge(tool, arguments, mode=self.mode, rules=rules)
+
+    def _unasked(self, tool: Tool, arguments: JsonObject) -> Permit | Refusal | Judgement:
+        """What modes, rules and grants decide; a judgement if a person has to."""
+        judgement = self._judge(tool, arguments)
         match judgement.effect:
             case Effect.ALLOW:
                 return Permit(arguments)
             case Effect.DENY:
                 return Refusal(error=judgement.why)
             case Effect.ASK:
-                return None
+                if Grant(tool.name, arguments).key in self._grants:
+                    return Permit(arguments)
+                return judgement
 
     async def _ask(
         self, call: ToolCall, tool: Tool, question: Question, *, records: ApprovalRecords
@@ -189,7 +226,7 @@ class Approval:
         if ruling.verdict is Verdict.DENIED:
             return Refusal(ClosureReason.DENIED, said=ruling.reason)
         arguments = question.arguments if edited is None else edited
-        self._keep(ruling, tool, arguments)
+        self._keep(ruling.scope, ruling.pattern, tool, arguments)
         return Permit(arguments)
 
     async def _ruling(self, question: Question) -> Ruling | None:
@@ -211,13 +248,18 @@ class Approval:
             self._noted(Note(NoteKind.STRAY_RULING, question.call, stray))
         return None
 
-    def _keep(self, ruling: Ruling, tool: Tool, arguments: JsonObject) -> None:
-        if ruling.scope is Scope.ONCE:
+    def _keep(self, scope: Scope, pattern: str | None, tool: Tool, arguments: JsonObject) -> None:
+        if scope is Scope.ONCE:
             return
-        pattern = ruling.pattern if ruling.pattern is not None else escape(tool.subject(arguments))
+        if pattern is None:  # nothing that a settings file could hold was agreed to
+            grant = Grant(tool.name, arguments)
+            self._grants[grant.key] = grant
+            return
         rule = Rule(Effect.ALLOW, escape(tool.name), pattern)
-        self.rules.append(rule)
-        if ruling.scope is Scope.ALWAYS:
+        if scope is Scope.SESSION:
+            self.session_rules.append(rule)
+        else:
+            self.rules.append(rule)
             self._remember(rule)
 
     async def _unavailable(self, call: ToolCall, records: ApprovalRecords) -> Refusal:

@@ -1,7 +1,7 @@
 """What the words of a shell command say, as far as that can be told without running a shell.
 
 In:  the text of a command.
-Out: its words, and whether its options make more of it than its program is known for.
+Out: its words, whether it is a single command, and whether its options make more of it than its program is known for.
 
 A shell computes what it runs: variables, substitutions and aliases are not looked through here. So nothing in this
 module proves a command harmless. It finds reasons to ask.
@@ -56,6 +56,11 @@ def split_words(command: str) -> list[Word]:
 
 def _content(quoted: re.Match[str]) -> str:
     return quoted["single"] or quoted["double"] or quoted["escaped"] or ""
+
+
+def is_single(command: str) -> bool:
+    """Whether `command` is one command with plain words: nothing chained, redirected, substituted or on a new line."""
+    return bool(command.strip()) and not COMPOUND & set(command)
 
 
 def goes_further(command: str, allowed: str) -> bool:

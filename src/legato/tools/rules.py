@@ -85,10 +85,15 @@ def parse_rules(*, allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Ite
 
 
 class Judgement(Struct, frozen=True):
-    """What modes and rules say about a call; `why` is told to the model when it is denied."""
+    """What modes and rules say about a call.
+
+    `why` is told to the model when the call is denied. A call may be asked about because a rule says so; then no rule
+    that allows it would change that.
+    """
 
     effect: Effect
     why: str = ""
+    by_rule: bool = False
 
 
 _FREE = {
@@ -117,18 +122,5 @@ def judge(tool: Tool, arguments: JsonObject, *, mode: Mode, rules: Iterable[Rule
     if mode is Mode.NEVER:
         return Judgement(Effect.ALLOW)
     if Effect.ASK in hits:
-        return Judgement(Effect.ASK)
+        return Judgement(Effect.ASK, by_rule=True)
     return Judgement(Effect.ALLOW if Effect.ALLOW in hits or tool.kind in _FREE[mode] else Effect.ASK)
-
-
-def suggest_pattern(tool: Tool, arguments: JsonObject) -> str:
-    """A pattern that a person may want to allow, wider than this call: a folder, or a command with other arguments."""
-    subject = tool.subject(arguments)
-    if tool.kind in (ToolKind.READ, ToolKind.EDIT):
-        folder, slash, _ = subject.rpartition("/")
-        return f"{escape(folder)}/**" if slash else "*"
-    words = subject.split(" ")
-    if tool.kind is not ToolKind.EXECUTE or len(words) == 1 or not matches("*", subject, GlobKind.STRICT):
-        return escape(subject)
-    named = 2 if len(words) > 2 and words[1].isalpha() else 1
-    return f"{escape(' '.join(words[:named]))} *"

@@ -156,6 +156,16 @@ def test_always_becomes_a_rule_in_the_users_settings(talk: Talk, home: Home):
     assert load().settings.approval.allow == ("shell(touch *)",)
 
 
+def test_yes_for_the_session_means_this_very_call_until_another_session_begins(talk: Talk, home: Home):
+    one, two = (f'call shell with {{"command": "touch {name}"}}' for name in ("one", "two"))
+    ran = talk(one, one, two, "/approval", "/clear", one, "/approval", answers=("s", "n", "n"))
+
+    assert len([question for question, _ in ran.prompt.asked if question == "allow? "]) == 3
+    assert ((home.work / "one").exists(), (home.work / "two").exists()) == (True, False)
+    assert ran.text.count("  this session: shell touch one\n") == 1
+    assert not home.settings.exists()
+
+
 def test_a_rule_that_cannot_be_written_holds_for_this_session(talk: Talk, home: Home):
     home.settings.parent.mkdir(parents=True)
     home.settings.parent.chmod(0o700)

@@ -42,7 +42,7 @@ def ask(asked: Question, *answers: str | BaseException) -> tuple[Ruling, str, li
     [
         (["y"], Ruling(ID, DIGEST)),
         (["YES"], Ruling(ID, DIGEST)),
-        (["s"], Ruling(ID, DIGEST, scope=Scope.SESSION, pattern="git *")),
+        (["s"], Ruling(ID, DIGEST, scope=Scope.SESSION)),
         (["a", ""], Ruling(ID, DIGEST, scope=Scope.ALWAYS, pattern="git *")),
         (["a", "git status"], Ruling(ID, DIGEST, scope=Scope.ALWAYS, pattern="git status")),
         (["n too risky"], Ruling(ID, DIGEST, verdict=Verdict.DENIED, reason="too risky")),
@@ -83,15 +83,32 @@ def test_the_choices_are_not_broken_where_the_screen_ends(monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "50")
     _, text, _ = ask(question(pattern="git commit --message *" + "x" * 40), "y")
 
-    assert text.splitlines()[-3:] == [
-        "  [y] yes, once   [s] yes, for this session",
-        "  [a] always: shell(git commit --message *xxxxxxx…",
+    assert text.splitlines()[-6:] == [
+        "  [y] yes, once",
+        "  [s] yes, this very call for this session",
         "  [e] edit it   [n] no, and why",
+        "  [a] always, everywhere:",
+        f"  │ shell(git commit --message *{'x' * 17}",
+        f"  │ {'x' * 23})",
     ]
 
 
-def test_what_always_would_mean_is_shown():
-    assert "[a] always: shell(git *)" in ask(question(), "y")[1]
+@pytest.mark.parametrize("pattern", ["git *", "git  log", "größe.md", "x" * 60])
+def test_what_always_would_mean_is_shown_to_the_last_character(pattern: str):
+    text = ask(question(pattern=pattern), "y")[1]
+    told = text[text.index("[y]") :].replace("\n  │ ", "\n")
+
+    assert "[a] always, everywhere:" in told
+    assert f"shell({pattern})" in told
+
+
+@pytest.mark.parametrize("pattern", [None, "a\u3164b", f"a{' ' * 70}b", "a\nb"])
+def test_always_is_not_offered_where_nothing_is_or_where_it_could_not_be_shown_as_it_is(pattern: str | None):
+    ruling, text, _ = ask(question(pattern=pattern), "a", "s")
+
+    assert "always" not in text
+    assert "Answer y, s, e or n." in text
+    assert ruling == Ruling(ID, DIGEST, scope=Scope.SESSION)
 
 
 def test_an_edit_is_shown_as_a_difference():

@@ -23,7 +23,8 @@ from legato.tools import (
     ToolKind,
     parse_rules,
 )
-from legato.tools.rules import judge, suggest_pattern
+from legato.tools.approval import Grant
+from legato.tools.rules import judge
 from scheduling import ANYTHING, Recorder, Stage, bad, call, closed, instant, ok, scheduler, until
 
 pytestmark = pytest.mark.anyio
@@ -165,26 +166,6 @@ async def test_a_rule_reads_back_as_it_is_written() -> None:
         assert str(Rule.parse(text, Effect.ASK)) == text
 
 
-@pytest.mark.parametrize(
-    ("kind", "subject", "pattern"),
-    [
-        (ToolKind.EXECUTE, "git status -s", "git status *"),
-        (ToolKind.EXECUTE, "ls -l", "ls *"),
-        (ToolKind.EXECUTE, "make", "make"),
-        (ToolKind.EXECUTE, "make; rm *", "make; rm \\*"),
-        (ToolKind.EDIT, "src/a/b.py", "src/a/**"),
-        (ToolKind.EDIT, "b.py", "*"),
-        (ToolKind.OTHER, '{"a":1}', '{"a":1}'),
-    ],
-)
-async def test_a_suggested_pattern_is_wider_than_the_call_but_not_than_its_kind(
-    kind: ToolKind, subject: str, pattern: str
-) -> None:
-    act = echo("act", kind)
-    assert suggest_pattern(act, {"path": subject}) == pattern
-    assert Rule(Effect.ALLOW, "act", pattern).covers(act, subject) or ";" in subject
-
-
 async def test_plan_mode_refuses_in_its_own_name_and_reading_goes_on() -> None:
     keeper = Recorder()
     tools = [instant("act", kind=ToolKind.EDIT), instant("look")]
@@ -310,17 +291,63 @@ async def test_a_lasting_yes_frees_the_waiting_calls_that_it_covers_and_no_other
     paths = {"a": "docs/1", "b": "src/2", "c": "docs/3"}
     await runner.run([call(key, "act", path=path) for key, path in paths.items()], Recorder())
     assert [question.call for question in person.questions] == ["hist_tool_a", "hist_tool_b"]
-    rule = Rule(Effect.ALLOW, "act", "docs/**")
-    assert approval.rules == [rule, rule]
-    assert remembered == ([rule, rule] if scope is Scope.ALWAYS else [])
+    rules = [Rule(Effect.ALLOW, "act", "docs/**")] * 2
+    is_kept = scope is Scope.ALWAYS
+    assert (approval.rules, approval.session_rules, remembered) == (
+        rules if is_kept else [],
+        [] if is_kept else rules,
+        rules if is_kept else [],
+    )
 
 
-async def test_a_lasting_yes_without_a_pattern_covers_repetitions_of_the_same_call() -> None:
-    person = Person(lambda question: yes(question, Scope.SESSION))
-    runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=Approval(approver=person))
+@pytest.mark.parametrize("scope", [Scope.SESSION, Scope.ALWAYS])
+async def test_a_lasting_yes_without_a_pattern_covers_repetitions_of_the_same_call_and_is_not_written_down(
+    scope: Scope,
+) -> None:
+    remembered: list[Rule] = []
+    person = Person(lambda question: yes(question, scope))
+    approval = Approval(approver=person, remember=remembered.append)
+    runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=approval)
     commands = {"a": "ls *", "b": "ls *", "c": "ls x"}
     await runner.run([call(key, "act", path=command) for key, command in commands.items()], Recorder())
     assert [question.call for question in person.questions] == ["hist_tool_a", "hist_tool_c"]
+    assert (approval.grants, approval.rules, remembered) == (
+        (Grant("act", {"path": "ls *"}), Grant("act", {"path": "ls x"})),
+        [],
+        [],
+    )
+
+
+async def test_the_same_command_with_another_argument_beside_it_is_another_call() -> None:
+    person = Person(lambda question: yes(question, Scope.SESSION))
+    runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=Approval(approver=person))
+    await runner.run([call("a", "act", path="ls"), call("b", "act", path="ls", timeout=600)], Recorder())
+    assert [question.arguments for question in person.questions] == [{"path": "ls"}, {"path": "ls", "timeout": 600}]
+
+
+async def test_a_yes_for_the_session_settles_what_a_rule_asks_for_and_not_what_one_denies() -> None:
+    person = Person(lambda question: yes(question, Scope.SESSION))
+    approval = Approval(Mode.ASK, parse_rules(ask=["act(git push *)"]), approver=person)
+    runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=approval)
+    await runner.run([call(key, "act", path="git push") for key in "ab"], Recorder())
+    assert [question.pattern for question in person.questions] == [None]
+    approval.rules += parse_rules(deny=["act(git push *)"])
+    (response,) = await runner.run([call("c", "act", path="git push")], Recorder())
+    assert response.error is not None
+
+
+async def test_what_was_allowed_for_a_session_ends_with_it() -> None:
+    def answer(question: Question) -> Ruling:
+        return yes(question, Scope.SESSION, pattern="x *" if question.arguments["path"].startswith("x") else None)
+
+    person = Person(answer)
+    approval = Approval(approver=person)
+    runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=approval)
+    await runner.run([call("a", "act", path="ls"), call("b", "act", path="x 1")], Recorder())
+    assert (len(approval.grants), len(approval.session_rules)) == (1, 1)
+    approval.forget_session()
+    await runner.run([call("c", "act", path="ls"), call("d", "act", path="x 2")], Recorder())
+    assert [question.call[-1] for question in person.questions] == ["a", "b", "c", "d"]
 
 
 async def test_an_answer_for_another_call_or_another_digest_is_ignored() -> None:

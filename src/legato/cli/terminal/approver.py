@@ -2,7 +2,8 @@
 
 The exact command or difference is shown, with everything hidden in it made visible and every line behind a bar, so that
 nothing in it can pass for a line of ours. There is no default answer: an empty line asks again, and what was typed
-before the question stood there is no answer to it.
+before the question stood there is no answer to it. What "always" would store is shown as it would be stored, to the
+last character, or not offered.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import anyio
 import msgspec
 from msgspec import Struct
 
-from legato.cli.terminal.cells import flowing
+from legato.cli.terminal.cells import clip, flowing
 from legato.cli.terminal.diffs import is_diff, style_of
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal, reveal_line
@@ -30,6 +31,7 @@ _WANTS = {
     ToolKind.EXECUTE: "wants to run",
     ToolKind.OTHER: "wants to run with",
 }
+_ALWAYS = "always, everywhere:"
 
 
 class _Choice(Struct, frozen=True):
@@ -82,23 +84,30 @@ class TerminalApprover:
         colours = is_diff(lines)
         for line in lines:
             screen.quote(line, style_of(line) if colours else None)
-        always = f"[a] always: {reveal_line(f'{question.tool}({question.pattern})')}"
-        choices = ("[y] yes, once", "[s] yes, for this session", always, "[e] edit it", "[n] no, and why")
-        for line in flowing(choices, screen.width):
+        choices = {letter: f"[{letter}] {text}" for letter, text in _choices(question).items()}
+        always = choices.get("a", "")
+        if is_cut := clip(always, screen.width - 2) != always:
+            del choices["a"]
+        for line in flowing([*choices.values()], screen.width):
             screen.line(line, Style.DIM)
+        if is_cut:
+            screen.line(f"  [a] {_ALWAYS}", Style.DIM)
+            screen.quote(_rule(question), Style.DIM)
 
     async def _ruling(self, question: Question) -> Ruling:
+        letters = [*_choices(question)]
         while True:
             choice = _read(await self._reader.line("allow? "))
-            match choice.letter:
+            match choice.letter if choice.letter in letters else "":
                 case "y":
                     return Ruling(question.call, question.digest)
                 case "s":
-                    return _widely(question, Scope.SESSION, question.pattern)
+                    return Ruling(question.call, question.digest, scope=Scope.SESSION)
                 case "a":
-                    pattern = await self._reader.line("always for: ", default=choice.rest or question.pattern)
+                    default = choice.rest or question.pattern or ""
+                    pattern = await self._reader.line(f"always, for {reveal_line(question.tool)}: ", default=default)
                     if pattern:
-                        return _widely(question, Scope.ALWAYS, pattern)
+                        return Ruling(question.call, question.digest, scope=Scope.ALWAYS, pattern=pattern)
                 case "e":
                     edited = await self._edited(question)
                     if edited is not None:
@@ -107,7 +116,7 @@ class TerminalApprover:
                     reason = choice.rest or await self._reader.line("why not? (Enter to say nothing) ")
                     return Ruling(question.call, question.digest, verdict=Verdict.DENIED, reason=reason or None)
                 case _:
-                    self._screen.line("Answer y, s, a, e or n.", Style.DIM)
+                    self._screen.line(f"Answer {', '.join(letters[:-1])} or {letters[-1]}.", Style.DIM)
 
     async def _edited(self, question: Question) -> JsonObject | None:
         """The arguments as the person wants them; None if they cannot be read."""
@@ -133,5 +142,18 @@ def _read(line: str) -> _Choice:
     return _Choice(letters.get(word.lower(), word.lower()), rest.strip())
 
 
-def _widely(question: Question, scope: Scope, pattern: str) -> Ruling:
-    return Ruling(question.call, question.digest, scope=scope, pattern=pattern)
+def _choices(question: Question) -> dict[str, str]:
+    """The answers that this question has, by letter."""
+    choices = {"y": "yes, once", "s": "yes, this very call for this session"}
+    if _is_offered(question):
+        choices["a"] = f"{_ALWAYS} {_rule(question)}"
+    return {**choices, "e": "edit it", "n": "no, and why"}
+
+
+def _rule(question: Question) -> str:
+    return f"{question.tool}({question.pattern})"
+
+
+def _is_offered(question: Question) -> bool:
+    """Whether there is an "always", and it can be shown as it would be stored."""
+    return question.pattern is not None and reveal_line(_rule(question)) == _rule(question)
