@@ -8,6 +8,7 @@ from legato.model import CallId, JsonObject, ToolCall, ToolSpec
 from legato.model.records import Scope, Verdict
 from legato.tools import Approval, Effect, Mode, Question, Rule, Ruling, Tool, ToolContext, ToolKind, parse_rules
 from legato.tools.approval import Permit
+from legato.tools.protected import PROTECTED
 from scheduling import ANYTHING, Recorder
 
 WORDS = st.sampled_from(
@@ -85,10 +86,11 @@ def test_after_a_yes_for_the_session_exactly_the_equal_calls_run_unasked(
     person = Person(Scope.SESSION)
     approval = Approval(approver=person)
     assert runs(approval, tool(kind), first)
+    is_protected = person.questions[0].protected is not None
     is_same = name == "act" and same(first, second)
-    assert runs(approval, tool(kind, name), second) == is_same
+    assert runs(approval, tool(kind, name), second) == (is_same and not is_protected)
     assert (approval.rules, approval.session_rules) == ([], [])
-    assert len(approval.grants) == 1
+    assert len(approval.grants) == (0 if is_protected else 1)
 
 
 @given(pairs(), KINDS)
@@ -123,3 +125,19 @@ def test_what_is_offered_for_a_command_or_a_file_reaches_no_other_program_and_no
     rule = Rule(Effect.ALLOW, "act", pattern)
     for other in ("rm -rf x", "bash x", "env x", "x", "src/x", "*", ".git/config", f"{arguments['path']}; rm x"):
         assert not rule.covers(tool(kind), other) or other == arguments["path"]
+
+
+@given(
+    st.sampled_from([name for names in PROTECTED.values() for name in names if "*" not in name and " " not in name]),
+    st.sampled_from(["", "./", "a/", "a/../", "/w/", "~/"]),
+    st.sampled_from(["", "/x", "/x/y", "/"]),
+    st.sampled_from(["{}", "'{}'", '"{}"', "--to={}", "x:{}", "<{}", ">{}", "a;{}", "$({})", "`{}`", "@{}", "{},b"]),
+    st.booleans(),
+)
+def test_no_rule_lets_a_command_run_unasked_in_which_a_protected_name_is_written(
+    name: str, before: str, after: str, around: str, shouts: bool
+) -> None:
+    path = f"{before}{name}{after}"
+    command = f"tool {around.format(path.upper() if shouts else path)}"
+    everything = Approval(Mode.EDITS, parse_rules(allow=["act", "act(*)", f"act({command})"]))
+    assert not runs(everything, tool(ToolKind.EXECUTE), {"path": command})

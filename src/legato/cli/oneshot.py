@@ -36,6 +36,18 @@ MAX_STDIN = 10 * 1024 * 1024
 _SILENCE = 3.0
 """seconds without anything on standard input until a person is told what is waited for"""
 
+_HINTS = {
+    ClosureReason.APPROVAL_UNAVAILABLE: (
+        "it needs an approval, and nobody is there to give it; allow it with --approval, or with a rule such as "
+        "approval.allow = [{!r}]"
+    ),
+    ClosureReason.PROTECTED: (
+        "it may reach a protected file, which only a person can allow, each call by itself; do it in a conversation, "
+        "or, in a sandbox, with --approval never"
+    ),
+}
+"""what a person can do about a call that nobody was there to allow"""
+
 
 class Question(Struct, frozen=True):
     """What is asked: the blocks of one message, and notes about what was attached to it."""
@@ -172,11 +184,11 @@ class OneShot:
         )
 
     def _note_pending(self, event: events.Event) -> None:
-        is_ended = isinstance(event, events.ToolEnded)
-        if is_ended and event.response.reason is ClosureReason.APPROVAL_UNAVAILABLE:
+        if not isinstance(event, events.ToolEnded) or event.response.reason is None:
+            return
+        if hint := _HINTS.get(event.response.reason):
             self._pending.append(Pending(event.call, event.name))
-            hint = f"allow it with --approval, or with a rule such as approval.allow = [{event.name!r}]"
-            self._tell(f"{event.name} was not run: it needs an approval, and nobody is there to give it; {hint}")
+            self._tell(f"{event.name} was not run: {hint.format(event.name)}")
 
     def _code(self, outcome: TurnOutcome) -> ExitCode | int:
         match outcome:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from legato.cli.instructions import system_prompt
-from legato.cli.settings_files import cache_folder
+from legato.cli.settings_files import cache_folder, state_folder
 from legato.cli.settings_layers import Loaded
 from legato.errors import ConfigError
 from legato.model import CallId, JsonObject, ToolCall
@@ -155,6 +155,8 @@ class Workbench:
             approver=approver,
             timeout=settings.timeout,
             remember=self._remember,
+            protected=[self.loaded.user_file, state_folder()],
+            folder=self.folder,
             noted=self._note,
         )
 

@@ -20,6 +20,7 @@ class ClosureReason(Word):
     CANCELLED_RUNNING = "running-when-cancelled"
     DENIED = "denied-by-user"
     APPROVAL_UNAVAILABLE = "approval-unavailable"
+    PROTECTED = "protected"
     TIMED_OUT = "timed-out"
     INTERRUPTED = "interrupted"
     LOST_IN_COMPACTION = "lost-in-compaction"
@@ -38,6 +39,11 @@ CLOSURE_TEXTS: dict[ClosureReason, str] = {
     ClosureReason.DENIED: "[No result: the user denied this call. The tool did not run. Do not repeat it unchanged.]",
     ClosureReason.APPROVAL_UNAVAILABLE: (
         "[No result: this call needs an approval and nobody was there to give it. The tool did not run.]"
+    ),
+    ClosureReason.PROTECTED: (
+        "[No result: this call may reach a protected file (of version control, an editor, a shell, an agent or CI). "
+        "Only a person can allow that, for each call anew, and nobody was there. The tool did not run. "
+        "Leave such files alone and say what should be changed in them.]"
     ),
     ClosureReason.TIMED_OUT: (
         "[No result: this call ran longer than it was allowed to and was stopped. It may have taken effect in part. "

@@ -3,7 +3,7 @@
     registry, functions, schema   what a tool is, and how a Python function becomes one
     scheduler, batch, jobs        a batch of calls, from the first check to the last commit
     approval, rules, desk         may it run? modes, rules, and a person
-    offers, commands              what "always" may mean; what the words of a command say
+    protected, offers, commands   what no rule opens; what "always" may mean; what the words of a command say
     builtin, mcp                  files and commands of a working folder; other people's servers
 
 Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settle` of its keeper.

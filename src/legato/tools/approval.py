@@ -9,12 +9,14 @@ at a time, in call order.
 
 "For the session" means this very call: the same tool with the same arguments. Only a pattern that the person was shown,
 or wrote, reaches further; it becomes a rule. A call that waits its turn is judged again when its turn comes, so an
-answer frees the waiting calls that it covers, and no others. What a person did not say is never put into a person's
-mouth: nobody there, nobody answered, forbidden by a rule and forbidden by the mode each have their own words.
+answer frees the waiting calls that it covers, and no others. For a protected path every answer holds for one call, and
+nothing is kept of it. What a person did not say is never put into a person's mouth: nobody there, nobody answered,
+forbidden by a rule and forbidden by the mode each have their own words.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from typing import Protocol
 
@@ -29,6 +31,7 @@ from legato.model.records import Scope, Verdict
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.offers import offered_pattern
 from legato.tools.patterns import escape
+from legato.tools.protected import Protection
 from legato.tools.registry import Tool, ToolKind
 from legato.tools.rules import Effect, Judgement, Mode, Rule, judge
 
@@ -39,7 +42,8 @@ _MAX_STRAY_RULINGS = 8
 class Question(Struct, frozen=True):
     """What a person is asked: the tool, and exactly what it would do.
 
-    `pattern` is what "always" may mean: a rule for the tool with that pattern; None offers nothing.
+    `pattern` is what "always" may mean: a rule for the tool with that pattern; None offers nothing. `protected` says
+    why the answer can only hold for this one call, if that is so.
     """
 
     call: CallId
@@ -49,13 +53,15 @@ class Question(Struct, frozen=True):
     shown: str
     digest: str
     pattern: str | None = None
+    protected: str | None = None
 
 
 class Ruling(Struct, frozen=True):
     """A person's answer to the question with that call and digest.
 
     `arguments`, where given, run instead of what the model asked for. `pattern` is what a ruling for the session or for
-    always reaches; without one it reaches repetitions of this very call, in this session.
+    always reaches; without one it reaches repetitions of this very call, in this session. To a protected call every
+    ruling is one for once.
     """
 
     call: CallId
@@ -96,9 +102,10 @@ class ApprovalRecords(Protocol):
 
 
 class Permit(Struct, frozen=True):
-    """The call may run, with these arguments."""
+    """The call may run, with these arguments; it was allowed to write what is known by the names in `writes`."""
 
     arguments: JsonObject
+    writes: frozenset[str] = frozenset()
 
 
 class Grant(Struct, frozen=True):
@@ -131,7 +138,8 @@ class Approval:
     """The approval of one session: its mode, its rules and the person behind it.
 
     Subagents may share it; then there is still one question at a time. `remember` is told of each rule that holds for
-    always, so that somebody can write it down.
+    always, so that somebody can write it down. `protected` are further files and folders that no rule opens;
+    `folder` is the one that is worked in, whose own path protects nothing.
     """
 
     def __init__(
@@ -142,12 +150,15 @@ class Approval:
         approver: Approver | None = None,
         timeout: float | None = None,
         remember: Callable[[Rule], None] = lambda _: None,
+        protected: Iterable[str | os.PathLike[str]] = (),
+        folder: str | os.PathLike[str] | None = None,
         noted: Noted = lambda _: None,
     ) -> None:
         self.mode = mode
         self.rules: list[Rule] = list(rules)
         self.session_rules: list[Rule] = []
         self._grants: dict[bytes, Grant] = {}
+        self._protection = Protection(protected, folder=folder)
         self.approver = approver
         self.timeout = timeout
         self._remember, self._noted = remember, noted
@@ -171,7 +182,7 @@ class Approval:
         if not isinstance(verdict, Judgement):
             return verdict
         if self.approver is None:
-            return await self._unavailable(call, records)
+            return await self._unavailable(call, verdict.protected, records)
         async with self._turn:
             # An answer to a question before this one may have settled this one too.
             verdict = self._unasked(tool, arguments)
@@ -185,29 +196,30 @@ class Approval:
                 arguments=arguments,
                 shown=shown,
                 digest=digest_of(tool.name, arguments, shown),
-                pattern=None if verdict.by_rule else offered_pattern(tool, arguments),
+                pattern=None if verdict.protected or verdict.by_rule else offered_pattern(tool, arguments),
+                protected=verdict.protected,
             )
-            return await self._ask(call, tool, question, records=records)
+            return await self._ask(call, tool, question, writes=verdict.writes, records=records)
 
     def _judge(self, tool: Tool, arguments: JsonObject) -> Judgement:
         rules = (*self.rules, *self.session_rules)
-        return judge(tool, arguments, mode=self.mode, rules=rules)
+        return judge(tool, arguments, mode=self.mode, rules=rules, protection=self._protection)
 
     def _unasked(self, tool: Tool, arguments: JsonObject) -> Permit | Refusal | Judgement:
         """What modes, rules and grants decide; a judgement if a person has to."""
         judgement = self._judge(tool, arguments)
         match judgement.effect:
             case Effect.ALLOW:
-                return Permit(arguments)
+                return Permit(arguments, judgement.writes)
             case Effect.DENY:
                 return Refusal(error=judgement.why)
             case Effect.ASK:
-                if Grant(tool.name, arguments).key in self._grants:
-                    return Permit(arguments)
+                if judgement.protected is None and Grant(tool.name, arguments).key in self._grants:
+                    return Permit(arguments, judgement.writes)
                 return judgement
 
     async def _ask(
-        self, call: ToolCall, tool: Tool, question: Question, *, records: ApprovalRecords
+        self, call: ToolCall, tool: Tool, question: Question, *, writes: frozenset[str], records: ApprovalRecords
     ) -> Permit | Refusal:
         await records.asked(call, question.digest)
         try:
@@ -217,17 +229,20 @@ class Approval:
             await records.answered(call, Verdict.TIMED_OUT)
             return _UNANSWERED
         if ruling is None or ruling.verdict is Verdict.UNAVAILABLE:
-            return await self._unavailable(call, records)
+            return await self._unavailable(call, question.protected, records)
         if ruling.verdict is Verdict.TIMED_OUT:
             await records.answered(call, Verdict.TIMED_OUT)
             return _UNANSWERED
-        edited = ruling.arguments if ruling.arguments != question.arguments else None
-        await records.answered(call, ruling.verdict, scope=ruling.scope, reason=ruling.reason, arguments=edited)
+        edited = None
+        if ruling.arguments is not None and ruling.arguments != question.arguments:
+            edited, writes = ruling.arguments, frozenset[str]()
+        scope = Scope.ONCE if question.protected else ruling.scope
+        await records.answered(call, ruling.verdict, scope=scope, reason=ruling.reason, arguments=edited)
         if ruling.verdict is Verdict.DENIED:
             return Refusal(ClosureReason.DENIED, said=ruling.reason)
         arguments = question.arguments if edited is None else edited
-        self._keep(ruling.scope, ruling.pattern, tool, arguments)
-        return Permit(arguments)
+        self._keep(scope, ruling.pattern, tool, arguments)
+        return Permit(arguments, writes)
 
     async def _ruling(self, question: Question) -> Ruling | None:
         """The answer to this very question; None if nobody is able to give one."""
@@ -262,9 +277,9 @@ class Approval:
             self.rules.append(rule)
             self._remember(rule)
 
-    async def _unavailable(self, call: ToolCall, records: ApprovalRecords) -> Refusal:
+    async def _unavailable(self, call: ToolCall, protected: str | None, records: ApprovalRecords) -> Refusal:
         await records.answered(call, Verdict.UNAVAILABLE)
-        return Refusal(ClosureReason.APPROVAL_UNAVAILABLE)
+        return Refusal(ClosureReason.PROTECTED if protected else ClosureReason.APPROVAL_UNAVAILABLE)
 
 
 _UNANSWERED = Refusal(

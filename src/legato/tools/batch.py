@@ -131,6 +131,7 @@ class Batch:
             decision = await self._terms.approval.decide(job.call, tool, arguments=job.arguments, records=self._keeper)
             if not isinstance(decision, Permit):
                 return decision.response(job.call)
+            job.writes = decision.writes
             if decision.arguments is not job.arguments:
                 if fault := check_arguments(tool, decision.arguments):
                     return job.failed(f"The user changed the arguments. {fault}")
@@ -193,7 +194,7 @@ class Batch:
             self._terms.noted(Note(NoteKind.LATE_RETURN, call.id, detail))
 
         job.phase = Phase.RUNNING
-        context = ToolContext(name=tool.name, call_id=call.id, progress=progress)
+        context = ToolContext(name=tool.name, call_id=call.id, progress=progress, writes=job.writes)
         job.attempt = Attempt(tool, job.arguments, context=context, ended=job.ring, late=late)
         return job.attempt
 

@@ -42,7 +42,8 @@ class ToolContext(Struct):
     """What a running tool may know and say.
 
     `cancelled` is set when it should stop; a function in a thread can only see it there. `partial` is what the tool has
-    produced so far, kept if it is cancelled. `progress` shows a piece of output while the tool runs.
+    produced so far, kept if it is cancelled. `progress` shows a piece of output while the tool runs. `writes` is what
+    the tool said it would write when the call was allowed; a tool that finds itself elsewhere should not write.
     """
 
     name: str = ""
@@ -50,6 +51,7 @@ class ToolContext(Struct):
     cancelled: threading.Event = field(default_factory=threading.Event)
     partial: str = ""
     progress: Callable[[str], None] = lambda _: None
+    writes: frozenset[str] = frozenset()
 
 
 RunFunction: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[object]]
@@ -69,9 +71,9 @@ class Tool:
 
     `run` gets arguments that fit the schema and returns a `ToolOutput`, a `Media`, or any value that can become JSON;
     an exception is the tool's failure. `timeout` is in seconds. `writes` names the files that a call writes, so that
-    writes to one file keep their order. `preview` is the exact command or diff that a person is shown; raising says
-    that the call cannot work, and then nobody is asked. `subject` is what rules are matched against: a path or a
-    command.
+    writes to one file keep their order and protected files are recognised; a file may have several names. `preview` is
+    the exact command or diff that a person is shown; raising says that the call cannot work, and then nobody is asked.
+    `subject` is what rules are matched against: a path or a command.
     """
 
     spec: ToolSpec

@@ -1,10 +1,10 @@
 """May this call run? What modes and rules say, before anybody is asked.
 
-    deny rule  >  plan mode  >  ask rule  >  allow rule  >  what the mode says about this kind of tool
+    deny rule  >  plan mode  >  never mode  >  protected path  >  ask rule  >  allow rule  >  what the mode says
 
 A rule is written `tool(pattern)`, as in `shell(git status *)` or `write(docs/**)`, or `tool` alone; the tool may be a
 glob too (`mcp__github__*`). The pattern is matched against the subject of the call: a path, a command, or the
-arguments as JSON.
+arguments as JSON. What no rule can allow is in `protected`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.tools.commands import goes_further
 from legato.tools.patterns import GlobKind, escape, matches, split_chain
+from legato.tools.protected import Protection
 from legato.tools.registry import Tool, ToolKind
 
 
@@ -87,13 +88,16 @@ def parse_rules(*, allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Ite
 class Judgement(Struct, frozen=True):
     """What modes and rules say about a call.
 
-    `why` is told to the model when the call is denied. A call may be asked about because a rule says so; then no rule
-    that allows it would change that.
+    `why` is told to the model when the call is denied. A call that is asked about may be `protected`, for the reason
+    given there, or asked about because a rule says so; either way no rule that allows it would change that. `writes` is
+    what the tool says that it would write.
     """
 
     effect: Effect
     why: str = ""
+    protected: str | None = None
     by_rule: bool = False
+    writes: frozenset[str] = frozenset()
 
 
 _FREE = {
@@ -102,9 +106,12 @@ _FREE = {
     Mode.PLAN: {ToolKind.READ},
     Mode.NEVER: set(ToolKind),
 }
+_TABLE = Protection()
 
 
-def judge(tool: Tool, arguments: JsonObject, *, mode: Mode, rules: Iterable[Rule]) -> Judgement:
+def judge(
+    tool: Tool, arguments: JsonObject, *, mode: Mode, rules: Iterable[Rule], protection: Protection = _TABLE
+) -> Judgement:
     """What becomes of a call of `tool` with `arguments`."""
     subject = tool.subject(arguments)
     hits = {rule.effect: rule for rule in rules if rule.covers(tool, subject)}
@@ -119,8 +126,25 @@ def judge(tool: Tool, arguments: JsonObject, *, mode: Mode, rules: Iterable[Rule
             f"Plan mode is read only: the tool {tool.name!r} did not run. Look around and propose what to do instead; "
             "it can be done when plan mode is left.",
         )
+    writes = tool.writes(arguments)
     if mode is Mode.NEVER:
-        return Judgement(Effect.ALLOW)
+        return Judgement(Effect.ALLOW, writes=writes)
+    if why := _protected(tool, arguments, writes, protection):
+        return Judgement(Effect.ASK, protected=why, writes=writes)
     if Effect.ASK in hits:
-        return Judgement(Effect.ASK, by_rule=True)
-    return Judgement(Effect.ALLOW if Effect.ALLOW in hits or tool.kind in _FREE[mode] else Effect.ASK)
+        return Judgement(Effect.ASK, by_rule=True, writes=writes)
+    is_free = Effect.ALLOW in hits or tool.kind in _FREE[mode]
+    return Judgement(Effect.ALLOW if is_free else Effect.ASK, writes=writes)
+
+
+def _protected(tool: Tool, arguments: JsonObject, writes: frozenset[str], protection: Protection) -> str | None:
+    """Why only an answer to this very call may pass it: by what it writes, else by what it mentions."""
+    if writes:
+        return protection.of_files(writes)
+    match tool.kind:
+        case ToolKind.READ:
+            return None
+        case ToolKind.EXECUTE:
+            return protection.of_command(tool.subject(arguments))
+        case ToolKind.EDIT | ToolKind.OTHER:
+            return protection.of_arguments(arguments)

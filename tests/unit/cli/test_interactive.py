@@ -166,6 +166,20 @@ def test_yes_for_the_session_means_this_very_call_until_another_session_begins(t
     assert not home.settings.exists()
 
 
+@pytest.mark.parametrize("path", [".git/hooks/pre-commit", "legato.toml", "mine.toml"])
+def test_a_protected_file_is_asked_about_where_edits_are_free(
+    talk: Talk, home: Home, monkeypatch: pytest.MonkeyPatch, path: str
+):
+    (home.work / "mine.toml").write_text("")
+    monkeypatch.setenv("LEGATO_CONFIG", "mine.toml")
+    arguments = msgspec.json.encode({"path": path, "content": "x\n"}).decode()
+    ran = talk(f"call write with {arguments}", answers=("s", "n"), **{"approval.mode": "edits"})
+
+    assert " is protected: " in ran.text
+    assert "[y] yes, once   [e] edit it   [n] no, and why\n" in ran.text
+    assert not (home.work / path).exists() or not (home.work / path).read_text()
+
+
 def test_a_rule_that_cannot_be_written_holds_for_this_session(talk: Talk, home: Home):
     home.settings.parent.mkdir(parents=True)
     home.settings.parent.chmod(0o700)

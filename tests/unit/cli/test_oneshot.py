@@ -138,6 +138,19 @@ def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey
 # --- exit codes ---
 
 
+def test_a_protected_file_is_not_changed_where_nobody_can_be_asked_whatever_rules_say(home: Home):
+    home.configure('[approval]\nmode = "edits"\nallow = ["write", "shell"]\n')
+    prompt = 'call write with {"path": ".git/config", "content": "x"} and call shell with {"command": "touch .envrc"}'
+    result = home.legato("--simulate", "--output-format", "json", "-p", prompt)
+    (report,) = lines(result.stdout)
+
+    assert result.exit_code == report["exit_code"] == 5
+    assert [pending["tool"] for pending in report["approvals_needed"]] == ["write", "shell"]
+    assert "this call may reach a protected file" in report["text"]
+    assert result.stderr.count("which only a person can allow, each call by itself") == 2
+    assert sorted(home.work.iterdir()) == []
+
+
 def test_a_tool_that_needs_an_approval_is_not_run_the_others_are_and_the_exit_code_says_so(home: Home):
     (home.work / "a.txt").write_text("hello")
     prompt = 'use read on a.txt and call shell with {"command": "touch made"}'

@@ -111,6 +111,14 @@ def test_always_is_not_offered_where_nothing_is_or_where_it_could_not_be_shown_a
     assert ruling == Ruling(ID, DIGEST, scope=Scope.SESSION)
 
 
+def test_a_protected_call_has_no_answer_that_lasts():
+    ruling, text, _ = ask(question(protected=".git is protected: \x1b[2Kgit", pattern=None), "s", "a", "y")
+
+    assert "  .git is protected: \\x1b[2Kgit\n  [y] yes, once   [e] edit it   [n] no, and why\n" in text
+    assert text.count("Answer y, e or n.") == 2
+    assert ruling == Ruling(ID, DIGEST)
+
+
 def test_an_edit_is_shown_as_a_difference():
     shown = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new"
     _, text, _ = ask(

@@ -84,6 +84,8 @@ class TerminalApprover:
         colours = is_diff(lines)
         for line in lines:
             screen.quote(line, style_of(line) if colours else None)
+        if question.protected:
+            screen.line(f"  {reveal_line(question.protected)}", Style.YELLOW)
         choices = {letter: f"[{letter}] {text}" for letter, text in _choices(question).items()}
         always = choices.get("a", "")
         if is_cut := clip(always, screen.width - 2) != always:
@@ -144,7 +146,9 @@ def _read(line: str) -> _Choice:
 
 def _choices(question: Question) -> dict[str, str]:
     """The answers that this question has, by letter."""
-    choices = {"y": "yes, once", "s": "yes, this very call for this session"}
+    choices = {"y": "yes, once"}
+    if not question.protected:
+        choices["s"] = "yes, this very call for this session"
     if _is_offered(question):
         choices["a"] = f"{_ALWAYS} {_rule(question)}"
     return {**choices, "e": "edit it", "n": "no, and why"}

@@ -15,6 +15,7 @@ _CLOSED = {
     ClosureReason.CANCELLED_RUNNING: "cancelled while it ran",
     ClosureReason.DENIED: "denied",
     ClosureReason.APPROVAL_UNAVAILABLE: "not run: it needs an approval, and nobody is there to give it",
+    ClosureReason.PROTECTED: "not run: it may reach a protected file, and nobody is there to allow that",
     ClosureReason.TIMED_OUT: "stopped: it took too long",
     ClosureReason.INTERRUPTED: "interrupted: the program ended while it ran; it may have taken effect",
     ClosureReason.LOST_IN_COMPACTION: "its result was left out when the conversation was shortened",

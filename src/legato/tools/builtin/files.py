@@ -17,7 +17,7 @@ from legato.model import JsonObject, Media, MediaKind
 from legato.tools.builtin.diffs import FOR_A_MODEL, unified
 from legato.tools.builtin.workspace import Workspace
 from legato.tools.functions import tool
-from legato.tools.registry import Tool, ToolKind
+from legato.tools.registry import Tool, ToolContext, ToolKind
 
 _MAX_LINES = 2_000
 _MAX_LINE = 2_000
@@ -87,14 +87,18 @@ def write_tool(workspace: Workspace) -> Tool:
 
     @tool(
         kind=ToolKind.EDIT,
-        writes=lambda arguments: frozenset({str(workspace.resolve(str(arguments["path"])))}),
+        writes=lambda arguments: workspace.names_of(str(arguments["path"])),
         subject=lambda arguments: workspace.name_of(str(arguments.get("path", ""))),
         preview=preview,
     )
-    def write(path: PathArgument, content: Annotated[str, Meta(description="the whole new content")]) -> str:
+    def write(
+        path: PathArgument,
+        content: Annotated[str, Meta(description="the whole new content")],
+        context: ToolContext,
+    ) -> str:
         """Create a file, or replace all of it. Folders are made as needed. To change a part, use edit."""
         is_new = not workspace.exists(path)
-        workspace.write_text(path, content)
+        workspace.write_text(path, content, only=context.writes)
         count = len(content.splitlines())
         return f"{'Created' if is_new else 'Replaced'} {workspace.name_of(path)} ({count} line{'s' * (count != 1)})."
 
@@ -116,7 +120,7 @@ def edit_tool(workspace: Workspace) -> Tool:
 
     @tool(
         kind=ToolKind.EDIT,
-        writes=lambda arguments: frozenset({str(workspace.resolve(str(arguments["path"])))}),
+        writes=lambda arguments: workspace.names_of(str(arguments["path"])),
         subject=lambda arguments: workspace.name_of(str(arguments.get("path", ""))),
         preview=preview,
     )
@@ -124,11 +128,16 @@ def edit_tool(workspace: Workspace) -> Tool:
         path: PathArgument,
         old: Annotated[str, Meta(description="the exact text to replace, with enough around it to occur only once")],
         new: Annotated[str, Meta(description="the text that takes its place")],
+        context: ToolContext,
         all: bool = False,  # noqa: A002  # the model reads this name
     ) -> str:
         """Replace one piece of text in a file; returns the difference. With `all`, replace every occurrence."""
         workspace.resolve(path)
-        before, after = workspace.change_text(path, lambda text: replace_exactly(text, old, new, everywhere=all))
+
+        def change(text: str) -> str:
+            return replace_exactly(text, old, new, everywhere=all)
+
+        before, after = workspace.change_text(path, change, only=context.writes)
         return unified(before, after, path=workspace.name_of(path), most=FOR_A_MODEL)
 
     return edit

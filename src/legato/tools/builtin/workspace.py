@@ -15,11 +15,12 @@ import errno
 import os
 import stat
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from legato.errors import CallerError, UnsafeName
+from legato.tools.protected import NESTED, fold, is_protected_name
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -57,6 +58,26 @@ class Workspace:
             return self.show(self.resolve_for_reading(path))
         except CallerError:
             return path
+
+    def names_of(self, path: str) -> frozenset[str]:
+        """Every name, absolute, of the file that writing `path` changes; raises `UnsafeName` if it leads out.
+
+        Its real one and the one that was written. If a link with a protected name leads to it (`.vscode` to `conf`),
+        that name too, where the link is in a folder on the way. And if it is a part of a git repository under another
+        name (a bare one, or what a `.git` file points to), or would begin one, the name it has in a usual checkout:
+        git takes any folder with a HEAD for a repository, and runs what its config says.
+        """
+        real = self.resolve(path)
+        spelled = os.path.normpath(self.root / Path(path).expanduser())
+        names = {str(real), spelled}
+        for folder in (real.parent, *real.parent.parents):
+            if not folder.is_relative_to(self.root):
+                break
+            names |= _protected_links(folder, real)
+            inside = real.relative_to(folder)
+            if fold(str(inside)) == "head" or _is_repository(folder):
+                names.add(str(folder / ".git" / inside))
+        return frozenset(names)
 
     def _resolve(self, path: str, roots: tuple[Path, ...]) -> Path:
         if not path or "\0" in path:
@@ -114,9 +135,15 @@ class Workspace:
 
     # --- writing ---
 
-    def write_text(self, path: str, text: str) -> None:
-        """Put `text` into a file, whole or not at all; folders on the way are made, an existing mode is kept."""
+    def write_text(self, path: str, text: str, *, only: Collection[str] = ()) -> None:
+        """Put `text` into a file, whole or not at all; folders on the way are made, an existing mode is kept.
+
+        `only` are the names by which the file was judged, if it was: where `path` leads elsewhere by now, nothing is
+        written.
+        """
         resolved = self.resolve(path)
+        if only and str(resolved) not in only:
+            raise UnsafeName(f"{path} leads to {self.show(resolved)}, which it did not when the call was allowed")
         with self._folder_of(resolved, create=True) as (folder, name):
             mode = self._mode_of(folder, name, resolved)
             temporary = f".{name[:64]}.{os.urandom(6).hex()}.tmp"
@@ -133,12 +160,12 @@ class Workspace:
                 _remove(temporary, folder)
                 raise self._reason(error, resolved) from error
 
-    def change_text(self, path: str, change: Callable[[str], str]) -> tuple[str, str]:
+    def change_text(self, path: str, change: Callable[[str], str], *, only: Collection[str] = ()) -> tuple[str, str]:
         """Replace a file's text by `change(text)`, with no other change in between; the text before and after."""
         with self._lock:
             before = self.read_text(path)
             after = change(before)
-            self.write_text(path, after)
+            self.write_text(path, after, only=only)
         return before, after
 
     def _mode_of(self, folder: int, name: str, resolved: Path) -> int | None:
@@ -185,6 +212,27 @@ class Workspace:
         if isinstance(error, NotADirectoryError):
             return CallerError(f"{shown} cannot exist: a part of its path is a file or a link, not a folder")
         return CallerError(f"{shown}: {error.strerror or error}")
+
+
+def _protected_links(folder: Path, real: Path) -> set[str]:
+    """The names that `real` has behind links with protected names in `folder`."""
+    places = [os.path.join(folder, name) for name in NESTED]
+    with suppress(OSError), os.scandir(folder) as entries:
+        places += [entry.path for entry in entries if entry.is_symlink() and is_protected_name(entry.name)]
+    names: set[str] = set()
+    for place in places:
+        target = os.path.realpath(place) if os.path.lexists(place) else place
+        if target != place and real.is_relative_to(target):
+            names.add(os.path.normpath(os.path.join(place, real.relative_to(target))))
+    return names
+
+
+def _is_repository(folder: Path) -> bool:
+    """Whether git would take `folder` itself for a repository: what `is_git_directory` of its setup.c looks for."""
+    return os.path.lexists(folder / "HEAD") and (
+        os.path.lexists(folder / "commondir")
+        or (os.path.lexists(folder / "objects") and os.path.lexists(folder / "refs"))
+    )
 
 
 def _make_folder(name: str, folder: int) -> None:
