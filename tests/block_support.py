@@ -14,7 +14,9 @@ from pydantic import TypeAdapter
 from dialect_support import make_target, make_voice
 from legato.model import Decision, Dialect, Foreign, IdScheme, JsonObject, NameRule, Options, Target, ToolSpec
 from legato.transcript.units import Exchange, Unit
-from legato.wire.contract import DialectParts, End, Envelope, Spelled, Voice
+from legato.wire.contract import DialectParts, Envelope
+from legato.wire.encoder import EncodedUnit
+from legato.wire.voice import End, Voice
 
 
 def claude(**capabilities: Any) -> Target:
@@ -57,32 +59,30 @@ def assemble(
     system: str = "",
 ) -> tuple[JsonObject, list[Decision]]:
     """A whole body from units, as a request holds it, and every decision on the way."""
+    encoder = dialect.encoder(voice)
     messages: list[JsonObject] = []
     decisions: list[Decision] = []
     end = End.START
     called: list[str] = []
     for unit in units:
-        spelled = dialect.spell(unit, end, voice, True)
+        spelled = encoder.encode(unit, end, True)
         _join(messages, spelled, dialect.blocks_field)
         end = spelled.end
         decisions += spelled.decisions
         if isinstance(unit, Exchange):
             called += [call.name for call in unit.calls]
-    last = dialect.tail(end, voice)
+    last = encoder.tail(end)
     _join(messages, last, dialect.blocks_field)
     head = dialect.head(Envelope(system, tools, options or Options(), called), voice)
     return {**head.fields, dialect.messages_field: messages}, [*decisions, *last.decisions, *head.decisions]
 
 
-def _join(messages: list[JsonObject], spelled: Spelled, field: str) -> None:
-    for group in spelled.groups:
-        assert group.blocks, "a group is never empty"
-        if not group.role:
-            messages += group.blocks
-        elif messages and messages[-1]["role"] == group.role:
-            messages[-1][field] += group.blocks
+def _join(messages: list[JsonObject], spelled: EncodedUnit, field: str) -> None:
+    for message in spelled.messages:
+        if field and messages and messages[-1]["role"] == message["role"]:
+            messages[-1][field] += message[field]
         else:
-            messages.append({"role": group.role, field: list(group.blocks)})
+            messages.append(message)
 
 
 _BLOCK = TypeAdapter[Any](ContentBlockParam)

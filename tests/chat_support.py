@@ -32,11 +32,11 @@ from legato.model import (
     ToolSpec,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Unit
-from legato.wire.contract import End, Envelope, Voice
+from legato.wire.contract import Envelope
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
-from legato.wire.openai_chat.encode import head, spell, tail
+from legato.wire.voice import End, Voice
 
 _CAPABILITIES: dict[str, dict[str, Any]] = {
     "openai": {"developer_role": True},
@@ -102,17 +102,18 @@ def printed(
     """The whole body that the assembler would make, and every decision on the way."""
     speaking = voice(to, units, **voicing)
     called = [one.name for unit in units if isinstance(unit, Exchange) for one in unit.calls]
-    top = head(Envelope(system, tools, options, called), speaking)
+    encoder = DIALECT.encoder(speaking)
+    top = DIALECT.head(Envelope(system, tools, options, called), speaking)
     messages: list[Any] = list(top.first)
     decisions = list(top.decisions)
     end = End.START
     for unit in units:
-        spelled = spell(unit, end, speaking, keep_thinking)
-        messages += [block for group in spelled.groups for block in group.blocks]
+        spelled = encoder.encode(unit, end, keep_thinking)
+        messages += spelled.messages
         decisions += spelled.decisions
         end = spelled.end
-    last = tail(end, speaking)
-    messages += [block for group in last.groups for block in group.blocks]
+    last = encoder.tail(end)
+    messages += last.messages
     return {**top.fields, "messages": messages}, decisions + list(last.decisions)
 
 

@@ -27,10 +27,12 @@ from legato.model import (
 )
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.assembly import Assembly, encode_json
-from legato.wire.contract import DialectParts, Projected, Spelled, StreamDecoder, Voice
+from legato.wire.contract import DialectParts, StreamDecoder
+from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.names import NameTable
+from legato.wire.voice import End, Voice
 
-NOT_PLAIN: dict[str, Unit | None] = {
+NOT_SIMPLE: dict[str, Unit | None] = {
     "nothing": None,
     "summary": Summary(1, "in short"),
     "instruction": Said(1, (Text("do so"),), Authority.INSTRUCTION),
@@ -82,22 +84,36 @@ def exchange(blocks: Sequence[AnswerBlock], *completions: Completion, origin: Or
     return Exchange(1, tuple(blocks), completions, origin)
 
 
-def printed(spelled: Spelled) -> list[JsonObject]:
+def printed(spelled: EncodedUnit) -> list[JsonObject]:
     """The whole messages or items of a unit."""
-    return [block for group in spelled.groups for block in group.blocks]
+    return list(spelled.messages)
 
 
-def printed_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
+def spell_with(dialect: DialectParts) -> Callable[[Unit, End, Voice, bool], EncodedUnit]:
+    """What encodes one unit in `dialect`: (unit, how the one before ended, voice, whether thinking is kept)."""
+
+    def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> EncodedUnit:
+        return dialect.encoder(voice).encode(unit, before, keep_thinking)
+
+    return spell
+
+
+def tail_with(dialect: DialectParts) -> Callable[[End, Voice], EncodedUnit]:
+    """What `dialect` puts at the end of a request: (how the last unit ended, voice)."""
+    return lambda end, voice: dialect.encoder(voice).tail(end)
+
+
+def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
     """What the dialect prints in a row: as far as it goes the same as each unit alone, with the same decisions."""
-    assert dialect.print_row is not None
+    encoder = dialect.encoder(voice)
     page, alone = Assembly(dialect.blocks_field), Assembly(dialect.blocks_field)
     projected: Projected = {}
-    dialect.print_row(units, 0, voice, page, projected)
+    encoder.append_simple(units, 0, page, projected)
     decided: Projected = {}
     for place, unit in enumerate(units[: len(page.ends)]):
         assert unit is not None
-        spelled = dialect.spell(unit, alone.end, voice, True)
-        alone.append(spelled.groups, spelled.end)
+        spelled = encoder.encode(unit, alone.end, True)
+        alone.append(spelled.messages, spelled.end)
         if spelled.decisions:
             decided[place] = spelled.decisions
     assert projected == decided
@@ -107,7 +123,7 @@ def printed_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice:
     return page
 
 
-def reasons(spelled: Spelled) -> list[tuple[str, str]]:
+def reasons(spelled: EncodedUnit) -> list[tuple[str, str]]:
     return [(str(decision.action), decision.reason) for decision in spelled.decisions]
 
 

@@ -13,7 +13,6 @@ from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
 from legato.request.voices import Voices
 from legato.transcript import Conversation, Unit
-from legato.wire.anthropic.rows import print_row
 from legato.wire.assembly import Assembly
 
 ROUTES = (
@@ -120,12 +119,12 @@ class _Units:
         _, spelling = Voices.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)
         spelling.view.refresh()
         self.units = spelling.view.units_from(0)
-        self.voice = spelling.voice
+        self.encoder = spelling.encoder
         self.page = spelling.assembly
 
 
 def _print(given: _Units) -> Assembly:
-    print_row(given.units, 0, given.voice, given.page, {})
+    given.encoder.append_simple(given.units, 0, given.page, {})
     return given.page
 
 

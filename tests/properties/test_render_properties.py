@@ -17,8 +17,9 @@ from legato.request.spelling import Spelling
 from legato.request.voices import Voices
 from legato.transcript import Exchange
 from legato.wire.assembly import Assembly, encode_json
-from legato.wire.contract import Severity, Spelled
+from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.encoder import EncodedUnit
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
 from strategies import entries, interleaved, logs, turns
@@ -151,7 +152,7 @@ def printed(conversation: Conversation, route: str, *, thinking_on: bool = False
     return spelling
 
 
-@pytest.mark.parametrize("route", [route for route in ALL_ROUTES if dialect_parts(resolve(route).dialect).print_row])
+@routes
 @given(first=interleaved(max_size=3), rest=st.lists(turns(), max_size=6), thinks=st.booleans())
 def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     route: str, first: News, rest: list[list[Entry]], thinks: bool
@@ -159,8 +160,8 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
     page = Assembly(spelling.parts.blocks_field)
     for place, unit in enumerate(spelling.columns.units):
-        alone = Spelled((), page.end) if unit is None else spelling.parts.spell(unit, page.end, spelling.voice, True)
-        page.append(alone.groups, alone.end)
+        alone = EncodedUnit((), page.end) if unit is None else spelling.encoder.encode(unit, page.end, True)
+        page.append(alone.messages, alone.end)
         assert spelling.columns.projected.get(place, ()) == alone.decisions
     assert encode_json(spelling.assembly.messages) == encode_json(page.messages)
     assert spelling.assembly.starts == page.starts

@@ -17,8 +17,8 @@ from legato.model import (
     ingest,
 )
 from legato.wire.anthropic.media import read_media as read_anthropic_media
-from legato.wire.closures import read_closure
 from legato.wire.phrases import EMPTY_RESULT
+from legato.wire.readback import read_closure
 
 
 def response(

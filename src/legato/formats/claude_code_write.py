@@ -13,7 +13,6 @@ from legato.formats.spelled import Speller, media_words, model_of, stamp
 from legato.formats.writing import Outgoing, Written
 from legato.model import (
     Authority,
-    Capabilities,
     Code,
     HostedTool,
     IdScheme,
@@ -28,7 +27,8 @@ from legato.model import (
 from legato.model.targets import Dialect
 from legato.request.catalogue import resolve
 from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, completion_text
-from legato.wire.anthropic.media import media_block
+from legato.wire.anthropic.encode import grammar
+from legato.wire.anthropic.shapes import media_block
 from legato.wire.arguments import wire_arguments
 from legato.wire.phrases import INSTRUCTION_MARK, SUMMARY_MARK
 from legato.wire.plain import fenced, hosted_text
@@ -46,7 +46,7 @@ class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
         self.speller = Speller(out, IdScheme.TOOLU, NameRule.ANTHROPIC)
-        self.capabilities: Capabilities = resolve("anthropic/claude-sonnet-4-5").capabilities
+        self.grammar = grammar(resolve("anthropic/claude-sonnet-4-5"))
         self.session = out.meta.get("session") or self.speller.unique("session")
         self.lines: list[bytes] = []
         self.parent: str | None = None
@@ -104,11 +104,10 @@ class _Writer:
             self.user(blocks)
 
     def media(self, block: Media) -> JsonObject:
-        printed = media_block(block, self.capabilities)
-        if printed is None:
+        if not self.grammar.accepts(block):
             self.speller.lose(f"a medium of type {block.mime}")
             return {"type": "text", "text": media_words(block)}
-        return printed
+        return media_block(block)
 
     def exchange(self, unit: Exchange) -> None:
         is_home = unit.origin is not None and unit.origin.dialect == Dialect.ANTHROPIC

@@ -29,7 +29,7 @@ from legato.model import (
 )
 from legato.wire.arguments import read_arguments
 from legato.wire.openai_responses.items import blocks_of
-from legato.wire.openai_responses.wording import ERROR_MARK
+from legato.wire.phrases import ERROR_MARK
 
 _USUAL = "openai-responses"
 _META = {"id": "session", "cwd": "cwd", "cli_version": "version", "originator": "originator"}

@@ -14,12 +14,12 @@ from legato.formats.writing import Outgoing, Written
 from legato.model import (
     Authority,
     CallKind,
-    Capabilities,
     Code,
     HostedTool,
     IdScheme,
     JsonObject,
     Media,
+    MediaKind,
     NameRule,
     Text,
     Thinking,
@@ -29,8 +29,9 @@ from legato.model.targets import Dialect
 from legato.request.catalogue import resolve
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, completion_text
 from legato.wire.arguments import wire_arguments_text
-from legato.wire.openai_responses.wording import ERROR_MARK, media_part, text_part
-from legato.wire.phrases import SUMMARY_MARK
+from legato.wire.openai_responses.encode import grammar
+from legato.wire.openai_responses.shapes import media_part, text_part
+from legato.wire.phrases import ERROR_MARK, SUMMARY_MARK
 from legato.wire.plain import fenced, hosted_text
 
 VERSION = "0.50.0"
@@ -46,7 +47,7 @@ class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
         self.speller = Speller(out, IdScheme.CALL64, NameRule.OPENAI)
-        self.capabilities: Capabilities = resolve("openai-responses/gpt-5.1").capabilities
+        self.grammar = grammar(resolve("openai-responses/gpt-5.1"))
         self.cwd = out.meta.get("cwd", "/")
         self.model = ""
         self.lines: list[bytes] = []
@@ -117,11 +118,10 @@ class _Writer:
         self.line("event_msg", {"type": "user_message", "message": text, "images": []})
 
     def media(self, block: Media) -> JsonObject:
-        part = media_part(block, self.capabilities)
-        if part is None or part["type"] != "input_image":
+        if block.kind is not MediaKind.IMAGE or not self.grammar.accepts(block):
             self.speller.lose(f"a medium of type {block.mime}")
             return text_part(media_words(block))
-        return {"type": "input_image", "image_url": part["image_url"]}
+        return {"type": "input_image", "image_url": media_part(block)["image_url"]}
 
     def exchange(self, unit: Exchange) -> None:
         self.turn_context(model_of(unit.origin))

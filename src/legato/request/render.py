@@ -23,7 +23,8 @@ from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import encode_json
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
+from legato.wire.voice import Voice
 
 
 def render(
@@ -60,14 +61,14 @@ def render(
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
     head, head_json = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
-    end = spelling.parts.tail(spelling.assembly.end, voice)
+    end = spelling.encoder.tail(spelling.assembly.end)
     cached = spelling.assembly.last_block()
     request = Request(
         spelling,
         options,
         head=head,
         head_json=head_json,
-        tail=end.groups,
+        tail=end.messages,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
         prefix_change=voices.prefix_change(fingerprint, spelling, change, head),
         marks=_cache_marks(spelling, cached) if options.cache and cached else (),

@@ -21,7 +21,7 @@ from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
-from legato.wire.contract import Group, Head, Severity, StreamDecoder, Violation
+from legato.wire.contract import Head, Severity, StreamDecoder, Violation
 
 T = TypeVar("T")
 
@@ -36,7 +36,7 @@ class Request:
         *,
         head: Head,
         head_json: bytes,
-        tail: tuple[Group, ...],
+        tail: Sequence[JsonObject],
         decisions: Sequence[Decision],
         prefix_change: PrefixChange | None,
         marks: Sequence[tuple[int, int]],

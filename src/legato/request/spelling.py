@@ -18,8 +18,10 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import Assembly
-from legato.wire.contract import DialectParts, End, Envelope, Head, Projected, Spelled, Voice
+from legato.wire.contract import DialectParts, Envelope, Head
 from legato.wire.dialects import dialect_parts
+from legato.wire.encoder import EncodedUnit, Projected
+from legato.wire.voice import End, Voice
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
 
@@ -55,7 +57,7 @@ class _Torn(Struct, frozen=True, gc=False):
     unit: Unit | None
     before: End
     keeps_thinking: bool
-    spelled: Spelled
+    encoded: EncodedUnit
 
     def still_holds(self, unit: Unit | None, before: End, keeps_thinking: bool) -> bool:
         is_same = self.unit is unit or self.unit == unit
@@ -70,6 +72,7 @@ class Spelling:
         self.voice = voice
         self.view = talk.view(voice.target.capabilities.window)
         self.columns = Columns()
+        self.encoder = self.parts.encoder(voice)
         self.assembly = Assembly(self.parts.blocks_field)
         self.units_spelled = 0
         """how often a unit was spelled: the work that was really done"""
@@ -121,10 +124,10 @@ class Spelling:
         columns, ends = self.columns, self.assembly.ends
         before = ends[start - 1] if start else End.START
         torn: list[_Torn] = []
-        for place, groups in enumerate(self.assembly.cut(start), start):
-            spelled = Spelled(groups, ends[place], columns.projected.get(place, ()))
+        for place, messages in enumerate(self.assembly.cut(start), start):
+            encoded = EncodedUnit(messages, ends[place], columns.projected.get(place, ()))
             keeps = self._keeps_thinking(place, turn)
-            torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, spelled))
+            torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, encoded))
             before = ends[place]
         self.columns = columns.up_to(start)
         return torn
@@ -144,12 +147,12 @@ class Spelling:
         columns.decided |= view.decisions_from(start)
 
     def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Torn]) -> None:
-        page, print_row = self.assembly, None if known else self.parts.print_row
+        page = self.assembly
         start = len(page.ends)
         printed = 0
         while printed < len(units):
-            if print_row is not None:
-                print_row(units, printed, self.voice, page, self.columns.projected)
+            if not known:
+                self.encoder.append_simple(units, printed, page, self.columns.projected)
                 done = len(page.ends) - start
                 self.units_spelled += done - printed
                 printed = done
@@ -163,17 +166,17 @@ class Spelling:
         end, keeps = self.assembly.end, self._keeps_thinking(place, self._turn)
         old = known.get(slot)
         if old is not None and old.still_holds(unit, end, keeps):
-            spelled = old.spelled
+            encoded = old.encoded
         else:
-            spelled = Spelled((), end) if unit is None else self.parts.spell(unit, end, self.voice, keeps)
+            encoded = EncodedUnit((), end) if unit is None else self.encoder.encode(unit, end, keeps)
             self.units_spelled += 1
-        if spelled.decisions:
-            self.columns.projected[place] = spelled.decisions
-        self.assembly.append(spelled.groups, spelled.end)
+        if encoded.decisions:
+            self.columns.projected[place] = encoded.decisions
+        self.assembly.append(encoded.messages, encoded.end)
 
     def _first_change(self, start: int, old: list[_Torn], changes: list[Change]) -> PrefixChange | None:
         for place, torn in enumerate(old, start):
-            if place >= len(self.columns.slots) or self.assembly.groups(place) != torn.spelled.groups:
+            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != torn.encoded.messages:
                 causes = [change for change in changes if change.place <= place]
                 cause = max(causes, key=lambda change: change.place).cause if causes else PrefixCause.THINKING_POLICY
                 return PrefixChange(cause, torn.slot.first)
@@ -181,7 +184,8 @@ class Spelling:
 
     def first_difference(self, earlier: Spelling) -> int | None:
         """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
+        here, there = self.assembly, earlier.assembly
         for place in range(earlier.rendered):
-            if place >= len(self.columns.slots) or self.assembly.groups(place) != earlier.assembly.groups(place):
+            if place >= len(self.columns.slots) or here.messages_of(place) != there.messages_of(place):
                 return earlier.columns.slots[place].first
         return None

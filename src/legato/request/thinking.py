@@ -25,7 +25,7 @@ from legato.model import (
     ThinkingSwitch,
 )
 from legato.transcript.units import Exchange, Unit
-from legato.wire.contract import Voice
+from legato.wire.voice import Voice
 
 _NEVER = ThinkingMode.NEVER
 _ON, _OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF

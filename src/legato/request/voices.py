@@ -22,9 +22,10 @@ from legato.model import (
 from legato.request.report import PrefixChange
 from legato.request.spelling import Spelling
 from legato.transcript.conversation import Conversation
-from legato.wire.contract import Head, Voice
+from legato.wire.contract import Head
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
+from legato.wire.voice import Voice
 
 MAX_BYTES_HELD = 64 * 1024 * 1024
 """Encoded messages that one conversation keeps for all its targets together."""

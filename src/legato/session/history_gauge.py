@@ -22,8 +22,9 @@ from legato.session.history_texts import has_output
 from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
-from legato.wire.contract import End, Envelope, Voice
+from legato.wire.contract import Envelope
 from legato.wire.dialects import dialect_parts
+from legato.wire.voice import End, Voice
 
 SAMPLE = b"A line of text such as people write. " * 256
 
@@ -81,6 +82,7 @@ class Gauge:
             target.is_home_of,
             thinking_on=will_think(target, Options()) and target.capabilities.reasoning_field,
         )
+        self._encoder = self._parts.encoder(self._voice)
         self._estimator = Estimator()
         self._head: tuple[tuple[tuple[ToolSpec, ...], str, str], float] | None = None
 
@@ -143,9 +145,9 @@ class Gauge:
         """What `unit` weighs behind a unit that ended so, and how it ends."""
         if unit is None:
             return 0.0, before
-        spelled = self._parts.spell(unit, before, self._voice, True)
+        spelled = self._encoder.encode(unit, before, True)
         # A group with a role becomes a message, or a part of one; without, its blocks are messages already.
-        data = _encode([group if group.role else group.blocks for group in spelled.groups])
+        data = _encode(spelled.messages)
         extra = 0
         for medium in _media(unit):
             raw = (medium.data or "").encode()

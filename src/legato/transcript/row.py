@@ -179,7 +179,7 @@ class _Row:
                 owners.popitem()
                 stems.pop()
             return False
-        unit = Exchange(seq, tuple(blocks), tuple(completions), origin, tuple(outputs) if is_plain else None)
+        unit = Exchange(seq, tuple(blocks), tuple(completions), origin)
         slot = Slot(_ANSWER, seq, seq, blocks, _PERSON, origin, ending, unit=unit, is_stale=False)
         self._slots.append(slot)
         self._homes += [slot] * count

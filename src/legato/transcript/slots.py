@@ -7,8 +7,6 @@ touches it: then its revision grows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec import Struct
 
 from legato.ledger import Call, Ledger
@@ -130,15 +128,11 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
 
 BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
 _CUT, _CANCELLED, _REFUSED = BROKEN_OFF
-_SUCCESS = CompletionKind.SUCCESS
 
 # --- answers ----------------------------------------------------------------------------------------------------------
 
 
 def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
-    plain = _plain_exchange(slot, ledger)
-    if plain is not None:
-        return plain, ()
     decisions: list[Decision] = list(slot.notes) if slot.notes else []
     blocks: list[AnswerBlock] = []
     completions: list[Completion] = []
@@ -179,56 +173,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
         if not is_refused:
             decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
         return None, tuple(decisions)
-    if is_cut or is_refused:
-        return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
-    return _exchange(slot.first, blocks, completions, slot.origin), tuple(decisions)
-
-
-def _plain_exchange(slot: Slot, ledger: Ledger) -> Exchange | None:
-    """The unit of an answer about which nothing has to be decided, as of nearly all; None for another one."""
-    if slot.notes or slot.moved or slot.ending in BROKEN_OFF or not slot.blocks:
-        return None
-    calls = ledger.calls
-    completions: list[Completion] = []
-    outputs: list[str] = []
-    for block in slot.blocks:
-        if type(block) is ToolCall:
-            call = calls[block.id]
-            completion = call.completion
-            if completion is None or call.is_odd or block.native is not None or block.raw is not None:
-                return None
-            text = completion.result
-            if completion.kind is not _SUCCESS or completion.ran_with is not None or completion.media:
-                return None
-            if type(text) is not str or not text or text.isspace():
-                return None
-            completions.append(completion)
-            outputs.append(text)
-        elif type(block) is not Text or block.native is not None or completions or _is_blank(block):
-            return None
-    return Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin, tuple(outputs))
-
-
-def _exchange(
-    key: int, blocks: Sequence[AnswerBlock], completions: Sequence[Completion], origin: Origin | None = None
-) -> Exchange:
-    outputs = _plain_outputs(blocks, completions)
-    has_failed = outputs is not None and any(completion.is_error for completion in completions)
-    return Exchange(key, tuple(blocks), tuple(completions), origin, outputs, has_failed)
-
-
-def _plain_outputs(blocks: Sequence[AnswerBlock], completions: Sequence[Completion]) -> tuple[str, ...] | None:
-    """A text for each call, if nothing else has to be known to print the exchange."""
-    outputs: list[str] = []
-    for block in blocks:
-        if type(block) is ToolCall:
-            text = completions[len(outputs)].plain_text
-            if text is None or block.native is not None or block.raw is not None:
-                return None
-            outputs.append(text)
-        elif type(block) is not Text or block.native is not None or outputs:
-            return None
-    return tuple(outputs)
+    return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
 
 
 def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:
@@ -274,7 +219,7 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
             quotes.extend(completion.media)
             decisions.append(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
     if calls:
-        return _exchange(slot.first, calls, completions), tuple(decisions)
+        return Exchange(slot.first, tuple(calls), tuple(completions)), tuple(decisions)
     return (Said(slot.first, tuple(quotes)) if quotes else None), tuple(decisions)
 
 

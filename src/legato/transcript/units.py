@@ -15,10 +15,11 @@ from operator import attrgetter
 from typing import TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from legato.errors import RenderError
 from legato.ledger.completions import Completion, CompletionKind, completion_text, output_digest, whole_output
-from legato.model import Authority, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
+from legato.model import Authority, CallKind, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
 
 SaidBlock: TypeAlias = Text | Media | Code
 AnswerBlock: TypeAlias = Thinking | Text | ToolCall | HostedTool | Media | Code
@@ -35,10 +36,9 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
 class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
-    `outputs` is there if nothing has to be decided about how it is printed: text, then calls, nothing native in them,
-    and for each call a text, which is in `outputs`; there may be no text, or no calls. Nearly all exchanges are such,
-    and a dialect need not look at each block and each completion again. `has_failed` says that one of those texts does
-    not stand for a success.
+    `outputs` is there if the exchange is simple: text, then function calls, nothing native in them, and for each call
+    a text, which is in `outputs`; there may be no text, or no calls. Nearly all exchanges are such, and little has to
+    be decided about them. The constructor works it out, whatever it was given.
     """
 
     key: int
@@ -46,18 +46,27 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     completions: tuple[Completion, ...] = ()
     origin: Origin | None = None
     outputs: tuple[str, ...] | None = None
-    has_failed: bool = False
 
     def __post_init__(self) -> None:
         completions = self.completions
         count, found = len(completions), 0
+        outputs: list[str] | None = []
         for block in self.blocks:
             if type(block) is ToolCall:
                 if found == count or completions[found].call_id != block.id:
                     raise _unpaired(self)
+                if outputs is not None:
+                    text = completions[found].plain_text
+                    if text is None or block.native is not None or block.raw is not None or block.kind is not _FUNCTION:
+                        outputs = None
+                    else:
+                        outputs.append(text)
                 found += 1
+            elif found or type(block) is not Text or block.native is not None:
+                outputs = None
         if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
             raise _unpaired(self)
+        force_setattr(self, "outputs", None if outputs is None else tuple(outputs))
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -73,6 +82,7 @@ class Summary(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 _CALL_ID = attrgetter("call_id")
+_FUNCTION = CallKind.FUNCTION
 
 Unit: TypeAlias = Said | Exchange | Summary
 

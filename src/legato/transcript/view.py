@@ -147,7 +147,7 @@ class View:
         )
         if all(new is old for new, old in zip(completions, unit.completions, strict=True)):
             return unit
-        return replace(unit, completions=completions, outputs=None)
+        return replace(unit, completions=completions)
 
     # --- laying out ---------------------------------------------------------------------------------------------------
 

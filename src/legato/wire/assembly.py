@@ -1,10 +1,10 @@
-"""Printed groups as messages, and messages as bytes.
+"""The messages of units, one after the other, and their bytes.
 
-In:  the groups of each unit, in order.
+In:  the messages of each unit, in order.
 Out: the list of messages, where each unit begins in it, and the JSON of each message, encoded once.
 
-Groups with a role join a neighbouring message of the same role; groups without one are messages already. The messages
-only ever grow at the end or are cut back to the place of a change, so a turn costs what is new.
+Where a dialect wants it, neighbouring messages of one role are joined into one. The messages only ever grow at the
+end or are cut back to the place of a change, so a turn costs what is new.
 
 A request does not copy the messages: it keeps the list, how long it was, and its last message. That is enough, since a
 message that a request has seen is never changed, only the last one is ever replaced, and a cut begins a new list.
@@ -12,10 +12,12 @@ message that a request has seen is never changed, only the last one is ever repl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from legato.model import JsonObject
-from legato.wire.contract import End, Group
+from legato.wire.voice import End
 
 encode_json = msgspec.json.Encoder().encode
 
@@ -33,8 +35,8 @@ class Assembly:
         """where each unit begins: how many messages stand before it, and how many blocks in the last of them"""
         self.ends: list[End] = []
         """how each unit ended"""
-        self.lent: JsonObject | None = None
-        """the last message, if a request may have seen it: it is replaced, never changed"""
+        self._open: JsonObject | None = None
+        """the last message, if nobody else has seen it: any other is replaced by a copy before it grows"""
         self.bytes_held = 0
         self._encoded: list[bytes] = []
 
@@ -43,31 +45,31 @@ class Assembly:
         """How the last unit ended."""
         return self.ends[-1] if self.ends else End.START
 
-    def append(self, groups: tuple[Group, ...], end: End) -> None:
-        """Add the next unit."""
-        self.starts.append(self._position())
-        self.ends.append(end)
+    def append(self, added: Sequence[JsonObject], end: End) -> None:
+        """Add the messages of the next unit."""
         messages, name = self.messages, self._field
-        for group in groups:
-            role = group.role
-            if not role:
-                messages += group.blocks
-            elif not messages or messages[-1]["role"] != role:
-                messages.append({"role": role, name: [*group.blocks]})
+        self.ends.append(end)
+        if not name:
+            self.starts.append((len(messages), 0))
+            messages += added
+            return
+        self.starts.append(self._position())
+        for message in added:
+            if messages and messages[-1]["role"] == message["role"]:
+                self._open_last()[name].extend(message[name])
             else:
-                self.open_last()[name].extend(group.blocks)
+                messages.append(message)
 
-    def open_last(self) -> JsonObject:
-        """The last message, which may be added to: one that a request has seen is replaced by a copy."""
+    def _open_last(self) -> JsonObject:
         last = self.messages[-1]
-        if last is self.lent:
+        if last is not self._open:
             self._forget_from(len(self.messages) - 1)
-            last = self.messages[-1] = {**last, self._field: [*last[self._field]]}
+            last = self._open = self.messages[-1] = {**last, self._field: [*last[self._field]]}
         return last
 
-    def cut(self, unit: int) -> list[tuple[Group, ...]]:
-        """Take the unit with this number, and all after it, away again; what was printed for each of them."""
-        torn = [self.groups(number) for number in range(unit, len(self.starts))]
+    def cut(self, unit: int) -> list[tuple[JsonObject, ...]]:
+        """Take the unit with this number, and all after it, away again; the messages of each of them."""
+        torn = [self.messages_of(number) for number in range(unit, len(self.starts))]
         if not torn:
             return torn
         count, blocks = self.starts[unit]
@@ -78,36 +80,36 @@ class Assembly:
             last = self.messages[-1]
             self.messages[-1] = {**last, self._field: last[self._field][:blocks]}
             self._forget_from(count - 1)
-        elif self.messages:
-            self.lent = self.messages[-1]
+        self._open = None
         return torn
 
-    def groups(self, unit: int) -> tuple[Group, ...]:
-        """What was printed for the unit with this number, message by message."""
+    def messages_of(self, unit: int) -> tuple[JsonObject, ...]:
+        """The messages of the unit with this number; of joined ones the part that is its own."""
         first, skipped = self.starts[unit]
         following = unit + 1
         stop, taken = self.starts[following] if following < len(self.starts) else self._position()
         name = self._field
         if not name:
-            return (Group("", tuple(self.messages[first:stop])),) if first < stop else ()
-        groups: list[Group] = []
+            return tuple(self.messages[first:stop])
+        own: list[JsonObject] = []
         for number in range(max(first - 1, 0), stop):
             message = self.messages[number]
             begin = skipped if number < first else 0
             blocks = message[name][begin : taken if number == stop - 1 else None]
             if blocks:
-                groups.append(Group(message["role"], tuple(blocks)))
-        return tuple(groups)
+                own.append({**message, name: blocks})
+        return tuple(own)
 
     def lend(self) -> list[JsonObject]:
         """The messages for a request to keep: what stands in the list now stays as it is, except that the last may be
         replaced by a longer one.
         """
-        self.lent = self.messages[-1] if self.messages else None
+        self._open = None
         return self.messages
 
     def encoded(self) -> list[bytes]:
         """The JSON of each message; what was encoded before is not encoded again."""
+        self._open = None
         for message in self.messages[len(self._encoded) :]:
             data = encode_json(message)
             self.bytes_held += len(data)
@@ -131,12 +133,12 @@ class Assembly:
         del self._encoded[message:]
 
 
-def with_tail(messages: list[JsonObject], groups: tuple[Group, ...], blocks_field: str) -> list[JsonObject]:
-    """A copy of `messages` with `groups` at the end, for what stands in one request only."""
+def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_field: str) -> list[JsonObject]:
+    """A copy of `messages` with `tail` at the end, for what stands in one request only."""
     assembly = Assembly(blocks_field)
     assembly.messages = list(messages)
     assembly.lend()
-    assembly.append(groups, End.HUMAN)
+    assembly.append(tail, End.HUMAN)
     return assembly.messages
 
 

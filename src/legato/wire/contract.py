@@ -1,35 +1,34 @@
 """What every dialect offers, and the values that pass between it and the rest.
 
-A dialect is a folder with the same six parts:
+A dialect is a folder with the same parts:
 
-    encode   `spell` prints one unit, `head` prints what stands around them, `tail` what must stand at the end
+    encode   a `Grammar` and a table of `Shapes`: how what was decided about a unit is spelled
+    head     what stands around the units: system, tools, options
     decode   a response body as an `Answer`
     stream   a `StreamDecoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse    a request body back into entries
     reply    an `Answer` as a response body or stream of that provider
     rules    `check` a request body, sharing no code with `encode`
 
-and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect prints; it repairs nothing, it never looks
-ahead, and it never imports the ledger. How a unit is printed depends on the unit, on how the unit before it ended and
-on the `Voice`. Every insertion, omission or conversion it makes is a projection decision.
+and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
+and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
+it ended and from the `Voice`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from legato.model import (
     Answer,
-    CallId,
     Decision,
     Dialect,
     Entry,
-    Foreign,
     JsonObject,
     Options,
     Origin,
@@ -39,73 +38,14 @@ from legato.model import (
 )
 from legato.model.words import Word
 from legato.transcript.conversation import Conversation
-from legato.transcript.units import Unit
-
-if TYPE_CHECKING:
-    from legato.wire.assembly import Assembly
+from legato.wire.encoder import Encoder
+from legato.wire.projection import Grammar
+from legato.wire.shapes import Shapes
+from legato.wire.voice import Names, Voice
 
 _AI = Speaker.AI
 
-# --- printing ---------------------------------------------------------------------------------------------------------
-
-
-class End(Word):
-    """How the last printed unit ended: all that the next one may know about what came before."""
-
-    START = "start"
-    HUMAN = "human"
-    ANSWER = "answer"
-    RESULTS = "results"
-
-
-class Group(Struct, frozen=True, gc=False):
-    """A run of printed objects.
-
-    With a role, they are blocks of a message under that role, and the assembler joins them with a neighbouring group of
-    the same role. Without one, each is a whole message or item.
-    """
-
-    role: str
-    blocks: tuple[JsonObject, ...]
-
-
-class Spelled(Struct, frozen=True, gc=False):
-    """One unit as a dialect prints it. No groups: the target prints it as nothing, and `end` is what it was before."""
-
-    groups: tuple[Group, ...]
-    end: End
-    decisions: tuple[Decision, ...] = ()
-
-
-Projected: TypeAlias = dict[int, tuple[Decision, ...]]
-"""What was decided when units were printed, by the place of the unit."""
-
-
-class Names(Protocol):
-    """The projection of tool names for one target."""
-
-    def project(self, name: str) -> str:
-        """The name that the target accepts for `name`."""
-        ...
-
-    def restore(self, wire_name: str) -> str:
-        """The name that `wire_name` stands for."""
-        ...
-
-
-class Voice(Struct, frozen=True):
-    """How to speak to one target: what a dialect may know when it prints.
-
-    `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.
-    `is_home` says whether native data from an origin may be sent: it is the target's own, and not refused before.
-    """
-
-    target: Target
-    ids: Mapping[CallId, str]
-    names: Names
-    is_home: Callable[[Origin | None], bool]
-    thinking_on: bool = False
-    foreign: Foreign = Foreign.DROP
+# --- encoding ---------------------------------------------------------------------------------------------------------
 
 
 class Envelope(Struct, frozen=True):
@@ -248,14 +188,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     messages_field: str
     """where the units go: `messages`, `input`, `contents`"""
     blocks_field: str = ""
-    """where a message holds its blocks (`content`, `parts`), for dialects whose groups have roles"""
-    spell: Callable[[Unit, End, Voice, bool], Spelled]
-    """(unit, how the one before ended, voice, whether this unit's own thinking is kept)"""
-    print_row: Callable[[Sequence[Unit | None], int, Voice, Assembly, Projected], None] | None = None
-    """(units, number of the first, voice, page, decisions): prints units in a row as `spell` would, only faster, and
-    stops before the first one that is not plain"""
-    tail: Callable[[End, Voice], Spelled]
-    """what must stand at the end because a request may not end otherwise; no groups if nothing must"""
+    """where a message holds its blocks, for dialects that join neighbouring messages of one role"""
+    grammar: Callable[[Target], Grammar]
+    """what the format of a target allows: what there is to decide is decided from this"""
+    shapes: Callable[[Voice], Shapes]
+    """how what was decided is spelled"""
     head: Callable[[Envelope, Voice], Head]
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
@@ -270,6 +207,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """a copy of a block that marks the end of what the provider should cache; None if this block may not carry it"""
     mark_head: Callable[[JsonObject], JsonObject] | None = None
     """the fields of the head with its own cache marks"""
+
+    def encoder(self, voice: Voice) -> Encoder:
+        """What encodes units for the target of `voice`."""
+        return Encoder(voice, self.grammar(voice.target), self.shapes(voice))
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""

@@ -15,7 +15,7 @@ from typing import Protocol
 from legato.errors import ProjectionError
 from legato.model import CallId, IdScheme
 from legato.model.hashing import base62
-from legato.wire.contract import Names
+from legato.wire.voice import Names
 
 _OURS = "hist_tool_"
 """what our own ids begin with; the rest is their stem"""

@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Choice, Decision, Fault, ToolSpec
-from legato.wire.contract import Envelope, Voice
+from legato.wire.contract import Envelope
+from legato.wire.voice import Voice
 
 _NO_LONGER = "No longer available."
 

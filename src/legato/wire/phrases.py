@@ -29,6 +29,9 @@ SUMMARY_MARK = "[Summary of the conversation so far]\n"
 EMBEDDED_RESULT = "Context (tool result):\n"
 """before a tool result that is embedded as human-side text"""
 
+ERROR_MARK = "[Error] "
+"""before the text of a failed call, where no flag can say that it failed"""
+
 MEDIA_FOLLOWS = "[The media of this result follow in the next message.]"
 MEDIA_CAPTION = "[Media from the result of {tool}:]"
 

@@ -30,8 +30,9 @@ from legato.model import (
     read_json_leniently,
 )
 from legato.wire.arguments import read_arguments
-from legato.wire.contract import CallDelta, Delta, Names, TextDelta, ThinkingDelta
+from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.sse import ServerSentEvent, SSEParser
+from legato.wire.voice import Names
 
 
 class _Draft(Struct):

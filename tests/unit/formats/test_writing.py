@@ -230,7 +230,7 @@ def test_a_codex_rollout_has_header_context_and_items() -> None:
             "call_id": "call_a",
             "output": [{"type": "input_text", "text": "found"}, image],
         },
-        {"type": "custom_tool_call_output", "call_id": "call_b", "output": "Error: boom"},
+        {"type": "custom_tool_call_output", "call_id": "call_b", "output": "[Error] boom"},
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "be brief"}]},
     ]
     assert written.losses == []

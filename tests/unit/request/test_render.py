@@ -315,7 +315,7 @@ def test_a_render_that_failed_leaves_nothing_half_printed_behind(monkeypatch: py
     for item in (user("second"), ai(thought("hm"), "two"), user("third")):
         conversation.record(item)
     with monkeypatch.context() as broken:
-        broken.setattr("legato.wire.anthropic.encode.PrintedAnswer", None)
+        broken.setattr("legato.wire.projection.project.AnswerMessage", None)
         with pytest.raises(TypeError):
             render(conversation, CLAUDE)
     request, fresh = render(conversation, CLAUDE), render(conversation.copy(), CLAUDE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from block_support import accepted_by_anthropic, assemble, claude, voice_for
-from dialect_support import call, exchange, failure, reasons, success
+from dialect_support import call, exchange, failure, reasons, spell_with, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -34,10 +34,12 @@ from legato.model import (
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.caching import mark, mark_head, marked, may_carry_mark
-from legato.wire.anthropic.encode import spell, tail
 from legato.wire.anthropic.head import head
-from legato.wire.contract import End, Envelope, Head, Spelled, Voice
+from legato.wire.contract import Envelope, Head
+from legato.wire.encoder import EncodedUnit
+from legato.wire.voice import End, Voice
 
+spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = claude()
 VOICE = voice_for(TARGET)
 HOME = TARGET.origin("model-1-dated")
@@ -52,8 +54,8 @@ def text(words: str) -> JsonObject:
     return {"type": "text", "text": words}
 
 
-def pairs(spelled: Spelled) -> list[tuple[str, JsonObject]]:
-    return [(group.role, block) for group in spelled.groups for block in group.blocks]
+def pairs(spelled: EncodedUnit) -> list[tuple[str, JsonObject]]:
+    return [(message["role"], block) for message in spelled.messages for block in message["content"]]
 
 
 def said(
@@ -207,11 +209,11 @@ def test_only_a_request_that_ends_on_an_answer_gets_a_tail() -> None:
     assert pairs(tail(End.ANSWER, VOICE)) == [("user", text("Continue."))]
     assert reasons(tail(End.ANSWER, VOICE)) == [("inserted", "tail")]
     for end in (End.START, End.HUMAN, End.RESULTS):
-        assert tail(end, VOICE) == Spelled((), end)
+        assert tail(end, VOICE) == EncodedUnit((), end)
 
 
 def test_a_target_that_continues_answers_gets_a_tail_only_if_it_can_think() -> None:
-    assert tail(End.ANSWER, voice_for(claude(prefill=True))) == Spelled((), End.ANSWER)
+    assert tail(End.ANSWER, voice_for(claude(prefill=True))) == EncodedUnit((), End.ANSWER)
     thinker = voice_for(claude(prefill=True, thinking=ThinkingMode.BUDGET))
     assert pairs(tail(End.ANSWER, thinker)) == [("user", text("Continue."))]
     assert said(exchange([Text("yes \n")]), voice=thinker) == [("assistant", text("yes \n"))]
@@ -259,7 +261,7 @@ def test_foreign_thinking_can_be_kept_as_plain_text() -> None:
 
 def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
     spelled = spell(exchange([SIGNED]), End.ANSWER, VOICE, True)
-    assert (spelled.groups, spelled.end) == ((), End.ANSWER)
+    assert (spelled.messages, spelled.end) == ((), End.ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -276,8 +278,9 @@ def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
 def test_thinking_stands_first_and_never_last(blocks: Any, kinds: list[str]) -> None:
     spelled = spell(exchange(blocks, success("a"), success("b"), origin=HOME), End.HUMAN, VOICE, True)
     assert [block["type"] for role, block in pairs(spelled) if role == "assistant"] == kinds
-    count = sum(1 for block in blocks if block is SIGNED)
-    assert reasons(spelled) == ([] if kinds.count("thinking") == count else [("dropped", "thinking-order")])
+    reason = "dangling-thinking" if blocks[-1] is SIGNED else "thinking-order"
+    left_out = sum(1 for block in blocks if block is SIGNED) - kinds.count("thinking")
+    assert reasons(spelled) == [("dropped", reason)] * left_out
 
 
 def test_thinking_at_the_end_of_an_answer_without_calls_is_left_out() -> None:
@@ -382,27 +385,23 @@ def test_more_calls_than_a_message_takes_are_split_with_their_results() -> None:
     blocks = [SIGNED, Text("go"), call("a"), SIGNED, call("b"), call("c")]
     unit = exchange(blocks, success("a", "1"), success("b", "2"), success("c", "3", media=(PDF,)), origin=HOME)
     spelled = spell(unit, End.HUMAN, voice_for(claude(max_calls=2)), True)
-    assert [(group.role, [block["type"] for block in group.blocks]) for group in spelled.groups] == [
-        ("assistant", ["thinking", "text", "tool_use", "tool_use"]),
+    assert [(message["role"], [block["type"] for block in message["content"]]) for message in spelled.messages] == [
+        ("assistant", ["thinking", "text", "tool_use", "thinking", "tool_use"]),
         ("user", ["tool_result", "tool_result"]),
         ("assistant", ["tool_use"]),
         ("user", ["tool_result"]),
         ("user", ["text", "document"]),
     ]
-    assert reasons(spelled) == [
-        ("converted", "media-moved"),
-        ("dropped", "thinking-order"),
-        ("converted", "calls-split"),
-    ]
+    assert reasons(spelled) == [("converted", "calls-split"), ("converted", "media-moved")]
 
 
-def test_split_calls_keep_what_the_provider_ran_with_the_first() -> None:
+def test_split_calls_keep_what_the_provider_ran_before_them() -> None:
     unit = exchange([call("a"), hosted(USE), call("b")], success("a"), success("b"), origin=HOME)
     spelled = spell(unit, End.HUMAN, voice_for(claude(max_calls=1)), True)
-    assert [[block["type"] for block in group.blocks] for group in spelled.groups] == [
-        ["server_tool_use", "tool_use"],
-        ["tool_result"],
+    assert [[block["type"] for block in message["content"]] for message in spelled.messages] == [
         ["tool_use"],
+        ["tool_result"],
+        ["server_tool_use", "tool_use"],
         ["tool_result"],
     ]
 
@@ -428,14 +427,12 @@ def test_a_target_without_tool_history_reads_results_as_text() -> None:
         BRIDGE,
         ("assistant", text("go")),
         ("user", text("Context (tool result):\none")),
-        ("user", text("Context (tool result):\n(no output)")),
-        ("user", text("[Media from the result of read:]")),
+        ("user", text("Context (tool result):\n[audio omitted: audio/wav, which this model cannot take]")),
         ("user", IMAGE_BLOCK),
-        ("user", text("[audio omitted: audio/wav, which this model cannot take]")),
     ]
     assert [(d.reason, d.calls) for d in spelled.decisions] == [
         ("bridge", ()),
-        ("media-omitted", ()),
+        ("media-omitted", (CallId("b"),)),
         ("text-embed", (CallId("a"), CallId("b"))),
     ]
     bare = spell(exchange([call("a")], success("a", "one")), End.ANSWER, voice, True)

@@ -87,7 +87,7 @@ def test_a_body_is_read_into_entries_tools_and_options() -> None:
                 Speaker.AI,
                 (Thinking("hm", native={"signature": "s"}), Text("I look"), ToolCall("read", {"path": "a"}, "toolu_1")),
             ),
-            Entry(Speaker.TOOL, (ToolResponse(wire_id="toolu_1", tool_name="read", result="found"),)),
+            Entry(Speaker.TOOL, (ToolResponse(wire_id="toolu_1", tool_name="read", result="found", is_complete=True),)),
             human("and?"),
         ],
         system="be\n\nkind",
@@ -172,24 +172,24 @@ def test_results_are_read_by_what_they_hold() -> None:
     closed = closure_text(ClosureReason.DENIED, "not now")
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aa=="}}
     known: JsonObject = {"wire_id": "toolu_1", "tool_name": "read"}
-    assert answered("(no output)") == ToolResponse(**known, result="")
-    assert answered(None) == ToolResponse(**known, result="")
-    assert answered("broke", is_error=True) == ToolResponse(**known, error="broke")
-    assert answered("", is_error=True) == ToolResponse(**known, error="(no output)")
+    assert answered("(no output)") == ToolResponse(**known, result="", is_complete=True)
+    assert answered(None) == ToolResponse(**known, result="", is_complete=True)
+    assert answered("broke", is_error=True) == ToolResponse(**known, error="broke", is_complete=True)
+    assert answered("(no output)", is_error=True) == ToolResponse(**known, error="", is_complete=True)
     assert answered(closed, is_error=True) == ToolResponse(
         **known, reason=ClosureReason.DENIED, said="not now", synthetic=True
     )
     assert answered([{"type": "text", "text": "a"}, image, {"type": "text", "text": "b"}]) == ToolResponse(
-        **known, result="a\nb", media=(Media(MediaKind.IMAGE, "image/png", data="aa=="),)
+        **known, result="a\nb", media=(Media(MediaKind.IMAGE, "image/png", data="aa=="),), is_complete=True
     )
     assert answered([{"type": "tool_reference", "tool_name": "x"}]) == ToolResponse(
-        **known, result='{"type":"tool_reference","tool_name":"x"}'
+        **known, result='{"type":"tool_reference","tool_name":"x"}', is_complete=True
     )
 
 
 def test_a_result_for_an_unknown_call_has_no_name() -> None:
     assert entries(message("user", result("x"))) == [
-        Entry(Speaker.TOOL, (ToolResponse(wire_id="toolu_1", result="x"),))
+        Entry(Speaker.TOOL, (ToolResponse(wire_id="toolu_1", result="x", is_complete=True),))
     ]
 
 
@@ -292,8 +292,8 @@ def test_what_was_printed_is_read_back() -> None:
         Entry(
             Speaker.TOOL,
             (
-                ToolResponse(wire_id="call_a", tool_name="read", result='{"n":1}'),
-                ToolResponse(wire_id="call_b", tool_name="read", error="it broke"),
+                ToolResponse(wire_id="call_a", tool_name="read", result='{"n":1}', is_complete=True),
+                ToolResponse(wire_id="call_b", tool_name="read", error="it broke", is_complete=True),
                 ToolResponse(
                     wire_id="call_c", tool_name="read", reason=ClosureReason.CANCELLED_RUNNING, synthetic=True
                 ),

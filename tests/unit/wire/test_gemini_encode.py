@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from block_support import accepted_by_gemini, assemble, gemini, voice_for
-from dialect_support import call, exchange, failure, printed, reasons, success
+from dialect_support import call, exchange, failure, printed, reasons, spell_with, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -30,11 +30,13 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import End, Envelope, Head, Spelled, Voice
+from legato.wire.contract import Envelope, Head
+from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
-from legato.wire.gemini.encode import spell, tail
 from legato.wire.gemini.head import head
+from legato.wire.voice import End, Voice
 
+spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = gemini()
 VOICE = voice_for(TARGET)
 PLAIN = voice_for(gemini(call_signatures=False))
@@ -66,12 +68,6 @@ def used(key: str, name: str = "read", **args: Any) -> JsonObject:
 
 def gave(key: str, name: str = "read", **response: Any) -> JsonObject:
     return {"functionResponse": {"name": name, "response": response, "id": f"call_{key}"}}
-
-
-def test_groups_have_no_role_because_contents_are_never_joined() -> None:
-    units = (Said(1, (Text("x"),)), exchange([call("a")], success("a")), Summary(3, "s"))
-    for unit in units:
-        assert [group.role for group in spell(unit, End.HUMAN, VOICE, True).groups] == [""]
 
 
 def test_a_human_entry_is_a_user_content() -> None:
@@ -114,7 +110,7 @@ def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Medi
 
 def test_instructions_and_summaries_are_marked_text_of_the_human_side() -> None:
     assert contents(Said(1, (Text("be brief"), Code("x")), Authority.INSTRUCTION)) == [
-        user({"text": "[Instruction] be brief"}, {"text": "[Instruction] ```\nx\n```"})
+        user({"text": "[Instruction] be brief"}, {"text": "```\nx\n```"})
     ]
     assert contents(Summary(1, "they talked")) == [user({"text": "[Summary of the conversation so far]\nthey talked"})]
 
@@ -194,8 +190,8 @@ def test_only_a_request_that_ends_on_an_answer_gets_a_tail() -> None:
     assert printed(tail(End.ANSWER, VOICE)) == [user({"text": "Continue."})]
     assert reasons(tail(End.ANSWER, VOICE)) == [("inserted", "tail")]
     for end in (End.START, End.HUMAN, End.RESULTS):
-        assert tail(end, VOICE) == Spelled((), end)
-    assert tail(End.ANSWER, voice_for(gemini(prefill=True))) == Spelled((), End.ANSWER)
+        assert tail(end, VOICE) == EncodedUnit((), end)
+    assert tail(End.ANSWER, voice_for(gemini(prefill=True))) == EncodedUnit((), End.ANSWER)
 
 
 # --- thoughts and signatures ------------------------------------------------------------------------------------------
@@ -271,7 +267,8 @@ def test_foreign_thoughts_can_be_kept_as_plain_text() -> None:
 def test_an_answer_with_nothing_visible_is_not_printed() -> None:
     empty = Text("", native={"thoughtSignature": SIGNATURE})
     spelled = spell(exchange([THOUGHT, empty], origin=HOME), End.ANSWER, VOICE, True)
-    assert (spelled.groups, spelled.end, reasons(spelled)) == ((), End.ANSWER, [("dropped", "blank-text")])
+    assert (spelled.messages, spelled.end) == ((), End.ANSWER)
+    assert reasons(spelled) == [("dropped", "blank-text"), ("dropped", "dangling-thinking")]
 
 
 def test_a_blank_part_stays_only_with_a_signature_of_its_own() -> None:
@@ -373,8 +370,9 @@ def test_more_calls_than_a_content_takes_are_split_with_their_responses() -> Non
         user(gave("c", result="c")),
     ]
     assert [(d.reason, d.calls) for d in spelled.decisions] == [
-        ("placeholder-signature", (CallId("a"), CallId("c"))),
         ("calls-split", (CallId("a"), CallId("b"), CallId("c"))),
+        ("placeholder-signature", (CallId("a"),)),
+        ("placeholder-signature", (CallId("c"),)),
     ]
 
 
@@ -397,12 +395,10 @@ def test_a_target_without_tool_history_reads_results_as_text() -> None:
     assert printed(spelled) == [
         BRIDGE,
         model({"text": "go"}),
+        user({"text": "Context (tool result):\none"}),
         user(
-            {"text": "Context (tool result):\none"},
-            {"text": "Context (tool result):\n(no output)"},
-            {"text": "[Media from the result of read:]"},
+            {"text": "Context (tool result):\n[document omitted: application/zip, which this model cannot take]"},
             IMAGE_PART,
-            {"text": "[document omitted: application/zip, which this model cannot take]"},
         ),
     ]
     assert [d.reason for d in spelled.decisions] == ["bridge", "media-omitted", "text-embed"]
@@ -563,7 +559,7 @@ def test_the_official_types_hold_a_whole_body_and_no_rule_is_broken() -> None:
     assert [d.reason for d in decisions] == [
         "bridge",
         "placeholder-signature",
-        "bridge",
         "placeholder-signature",
+        "bridge",
         "tail",
     ]

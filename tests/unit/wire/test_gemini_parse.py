@@ -118,7 +118,7 @@ def test_a_body_is_read_in_both_spellings_of_names(body: JsonObject) -> None:
                     ToolCall("read", {"path": "a"}, "f1", native={"thoughtSignature": SIGNATURE}),
                 ),
             ),
-            Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="found"),)),
+            Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="found", is_complete=True),)),
             human("and?"),
         ],
         system="be\n\nkind",
@@ -172,10 +172,9 @@ def test_bridges_and_the_tail_are_left_out_and_keep_answers_apart() -> None:
 
 
 def test_instructions_in_the_middle_are_known_by_their_mark() -> None:
-    assert entries(content("user", "a", "[Instruction] b", "[Instruction] c", "", "d")) == [
-        human("a"),
-        human("b", "c", authority=Authority.INSTRUCTION),
-        human("d"),
+    assert entries(content("user", "[Instruction] a", "", "b"), content("user", "c", "[Instruction] d")) == [
+        human("a", "b", authority=Authority.INSTRUCTION),
+        human("c", "[Instruction] d"),
     ]
 
 
@@ -183,19 +182,21 @@ def test_responses_are_read_by_what_they_hold() -> None:
     known: JsonObject = {"wire_id": "f1", "tool_name": "read"}
     closed = closure_text(ClosureReason.DENIED, "not now")
     closure = ToolResponse(**known, reason=ClosureReason.DENIED, said="not now", synthetic=True)
-    assert answered({"result": "(no output)"}) == ToolResponse(**known, result="")
-    assert answered({"result": {"n": 1}}) == ToolResponse(**known, result={"n": 1})
-    assert answered({"output": "x"}) == ToolResponse(**known, result={"output": "x"})
-    assert answered({"result": 1, "error": "x"}) == ToolResponse(**known, result={"result": 1, "error": "x"})
-    assert answered({}) == ToolResponse(**known, result={})
-    assert answered({"error": "broke"}) == ToolResponse(**known, error="broke")
-    assert answered({"error": {"code": 1}}) == ToolResponse(**known, error='{"code":1}')
-    assert answered({"error": ""}) == ToolResponse(**known, error="(no output)")
+    assert answered({"result": "(no output)"}) == ToolResponse(**known, result="", is_complete=True)
+    assert answered({"result": {"n": 1}}) == ToolResponse(**known, result={"n": 1}, is_complete=True)
+    assert answered({"output": "x"}) == ToolResponse(**known, result={"output": "x"}, is_complete=True)
+    assert answered({"result": 1, "error": "x"}) == ToolResponse(
+        **known, result={"result": 1, "error": "x"}, is_complete=True
+    )
+    assert answered({}) == ToolResponse(**known, result={}, is_complete=True)
+    assert answered({"error": "broke"}) == ToolResponse(**known, error="broke", is_complete=True)
+    assert answered({"error": {"code": 1}}) == ToolResponse(**known, error='{"code":1}', is_complete=True)
+    assert answered({"error": "(no output)"}) == ToolResponse(**known, error="", is_complete=True)
     assert answered({"error": closed}) == closure
     assert answered({"result": closed}) == closure
     image = {"inlineData": {"mimeType": "image/png", "data": "aa=="}}
     assert answered({"result": "x"}, parts=[image, {}]) == ToolResponse(
-        **known, result="x", media=(Media(MediaKind.IMAGE, "image/png", data="aa=="),)
+        **known, result="x", media=(Media(MediaKind.IMAGE, "image/png", data="aa=="),), is_complete=True
     )
 
 
@@ -204,7 +205,7 @@ def test_calls_and_responses_under_the_wrong_role_are_attributed() -> None:
     assert parsed.entries == [
         Entry(Speaker.AI, (ToolCall("read", {"path": "a"}, "f1"),)),
         Entry(Speaker.AI, (Text("so"),)),
-        Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x"),)),
+        Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x", is_complete=True),)),
     ]
     assert parsed.notes == [
         "contents[0]: calls stand in a content of the user",
@@ -214,7 +215,7 @@ def test_calls_and_responses_under_the_wrong_role_are_attributed() -> None:
 
 def test_a_content_of_nothing_but_misplaced_responses_makes_no_answer() -> None:
     assert entries(content("model", gave({"result": "x"}))) == [
-        Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x"),))
+        Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x", is_complete=True),))
     ]
 
 
@@ -275,8 +276,8 @@ def test_what_was_printed_is_read_back() -> None:
         Entry(
             Speaker.TOOL,
             (
-                ToolResponse(wire_id="call_a", tool_name="read", result={"n": 1}),
-                ToolResponse(wire_id="call_b", tool_name="read", error="it broke"),
+                ToolResponse(wire_id="call_a", tool_name="read", result={"n": 1}, is_complete=True),
+                ToolResponse(wire_id="call_b", tool_name="read", error="it broke", is_complete=True),
                 ToolResponse(
                     wire_id="call_c", tool_name="read", reason=ClosureReason.CANCELLED_RUNNING, synthetic=True
                 ),

@@ -22,6 +22,7 @@ from chat_support import (
     target,
     voice,
 )
+from dialect_support import spell_with, tail_with
 from legato.errors import UnknownTarget
 from legato.model import (
     Authority,
@@ -38,8 +39,7 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
-from legato.wire.contract import End
-from legato.wire.openai_chat.encode import spell, tail
+from legato.wire.openai_chat import DIALECT
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
     CONTINUE,
@@ -50,7 +50,9 @@ from legato.wire.phrases import (
     MEDIA_FOLLOWS,
     SUMMARY_MARK,
 )
+from legato.wire.voice import End
 
+spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 HI = Said(0, (Text("hi"),))
 IMAGE = Media(MediaKind.IMAGE, "image/png", data="aWNvbg==")
 
@@ -277,15 +279,13 @@ def test_two_answers_in_a_row_stay_two_messages():
 def test_a_request_ends_on_an_answer_only_where_that_is_taken(profile, prefill, is_added):
     speaking = voice(target(profile, prefill=prefill))
     spelled = tail(End.ANSWER, speaking)
-    assert [one for group in spelled.groups for one in group.blocks] == (
-        [{"role": "user", "content": CONTINUE}] if is_added else []
-    )
+    assert list(spelled.messages) == ([{"role": "user", "content": CONTINUE}] if is_added else [])
     assert spelled.end is (End.HUMAN if is_added else End.ANSWER)
 
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
 def test_nothing_is_added_behind_anything_but_an_answer(end):
-    assert tail(end, voice(target("mistral"))).groups == ()
+    assert tail(end, voice(target("mistral"))).messages == ()
 
 
 def test_a_system_prompt_and_an_instruction_in_the_middle_have_the_role_that_the_model_knows():
@@ -319,7 +319,7 @@ def test_an_instruction_with_an_image_is_marked_human_text():
         {
             "role": "user",
             "content": [
-                {"type": "text", "text": INSTRUCTION_MARK},
+                {"type": "text", "text": INSTRUCTION_MARK.strip()},
                 {"type": "image_url", "image_url": {"url": "data:image/png;base64,aWNvbg=="}},
             ],
         }
@@ -410,21 +410,20 @@ def test_foreign_thinking_may_be_kept_as_plain_text_in_its_place():
         how: dict[str, Any] = {"foreign": Foreign.TEXT, "home": home}
         assert messages(units, target("openai"), **how)[1]["content"] == "a\n\nhmm\n\nb"
         reason = "unsigned-thinking" if home else "foreign-thinking"
-        assert decided(units, target("openai"), **how) == [("converted", reason)]
+        assert decided(units, target("openai"), **how) == [("converted", reason), ("dropped", reason)]
 
 
 @pytest.mark.parametrize("thinking_on", [True, False])
 def test_an_answer_that_was_only_thinking_is_printed_as_nothing(thinking_on):
     spelled = spell(asked(THOUGHT), End.HUMAN, voice(target("kimi"), home=True, thinking_on=thinking_on), True)
-    assert (spelled.groups, spelled.end) == ((), End.HUMAN)
-    assert [one.reason for one in spelled.decisions] == ["thinking-policy"]
+    assert (spelled.messages, spelled.end) == ((), End.HUMAN)
+    assert [one.reason for one in spelled.decisions] == ["dangling-thinking" if thinking_on else "thinking-policy"]
 
 
 def test_a_blank_text_that_carried_a_signature_elsewhere_says_nothing_here():
-    units: list[Unit] = [asked(Text(" ", native={"signature": "x"})), Said(1, (Text(" ", native={"x": 1}),))]
-    for unit in units:
-        spelled = spell(unit, End.HUMAN, voice(target("openai")), True)
-        assert (spelled.groups, spelled.end) == ((), End.HUMAN)
+    unit = asked(Text(" ", native={"signature": "x"}))
+    spelled = spell(unit, End.HUMAN, voice(target("openai")), True)
+    assert (spelled.messages, spelled.end) == ((), End.HUMAN)
 
 
 def test_mistrals_own_thinking_chunks_go_back_as_chunks():

@@ -11,7 +11,7 @@ from legato.errors import ImpossibleRequest
 from legato.model import Choice, Options, Text, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.transcript.units import Exchange, Said
 from legato.wire.contract import Envelope
-from legato.wire.openai_chat.encode import head
+from legato.wire.openai_chat.envelope import head
 
 HI = Said(0, (Text("hi"),))
 READ = ToolSpec("read", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}})

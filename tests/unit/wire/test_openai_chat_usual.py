@@ -23,11 +23,11 @@ from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat import transcript
 from legato.wire.openai_chat.parse import parse, parse_json
-from legato.wire.openai_chat.prose import ERROR_MARK
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
     CONTINUE,
     EMPTY_RESULT,
+    ERROR_MARK,
     HUMAN_BRIDGE,
     INSTRUCTION_MARK,
     MEDIA_CAPTION,

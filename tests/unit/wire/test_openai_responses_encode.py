@@ -34,7 +34,8 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import End, Envelope, Spelled
+from legato.wire.contract import Envelope
+from legato.wire.encoder import EncodedUnit
 from legato.wire.openai_responses import DIALECT
 from legato.wire.phrases import (
     CONTINUE,
@@ -46,6 +47,7 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
     media_omitted,
 )
+from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf")
@@ -68,8 +70,8 @@ HOME = target().origin("model-1-2026")
 
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
-) -> Spelled:
-    return DIALECT.spell(unit, before, make_voice(target(**capabilities), foreign=foreign), keep)
+) -> EncodedUnit:
+    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(unit, before, keep)
 
 
 def assistant(text: str) -> JsonObject:
@@ -99,7 +101,7 @@ FILE_PART: JsonObject = {
 
 def test_what_was_said_is_one_user_item() -> None:
     said = Said(1, (Text("look"), Code("x = 1", "python"), PICTURE))
-    assert spell(said) == Spelled(spell(said).groups, End.HUMAN)
+    assert spell(said) == EncodedUnit(spell(said).messages, End.HUMAN)
     assert printed(spell(said)) == [user("look", "```python\nx = 1\n```", IMAGE_PART)]
 
 
@@ -159,7 +161,7 @@ def test_a_summary_is_marked_human_side_text() -> None:
     [
         ({}, {**user("be brief"), "role": "system"}, []),
         ({"developer_role": True}, {**user("be brief"), "role": "developer"}, []),
-        ({"middle_system": False}, user(INSTRUCTION_MARK + "be brief"), [("converted", "instruction")]),
+        ({"middle_system": False}, user(INSTRUCTION_MARK + "be brief"), [("converted", "instruction-as-text")]),
     ],
 )
 def test_an_instruction_in_the_middle_keeps_its_place(
@@ -202,8 +204,8 @@ def test_arguments_that_are_no_object_are_wrapped() -> None:
     [
         (success("a", ""), ""),
         (success("a", None), ""),
-        (failure("a", "no such file"), "Error: no such file"),
-        (failure("a", "Error: no such file"), "Error: no such file"),
+        (failure("a", "no such file"), "[Error] no such file"),
+        (failure("a", ""), "[Error] (no output)"),
         (
             Completion(CallId("a"), CompletionKind.SYNTHETIC, reason=ClosureReason.NO_RESULT),
             closure_text(ClosureReason.NO_RESULT),
@@ -303,7 +305,7 @@ def test_no_thinking_is_printed_where_it_is_not_kept() -> None:
 
 def test_an_exchange_with_nothing_left_to_print_leaves_the_end_as_it_was() -> None:
     spelled = spell(exchange([Thinking("hm")]), before=End.RESULTS)
-    assert (spelled.groups, spelled.end, reasons(spelled)) == ((), End.RESULTS, [("dropped", "foreign-thinking")])
+    assert (spelled.messages, spelled.end, reasons(spelled)) == ((), End.RESULTS, [("dropped", "foreign-thinking")])
 
 
 def test_the_phase_of_a_message_goes_home_and_nowhere_else() -> None:
@@ -432,7 +434,7 @@ def test_results_are_embedded_as_text_where_call_items_are_not_taken() -> None:
         SENT_REASONING,
         assistant("x"),
         user(EMBEDDED_RESULT + "seen\n" + media_omitted("document", "application/pdf"), IMAGE_PART),
-        user(EMBEDDED_RESULT + "Error: it broke"),
+        user(EMBEDDED_RESULT + "[Error] it broke"),
     ]
     assert spelled.end is End.HUMAN
     assert reasons(spelled) == [
@@ -445,12 +447,12 @@ def test_results_are_embedded_as_text_where_call_items_are_not_taken() -> None:
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
 def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
-    assert DIALECT.tail(end, make_voice(target())) == Spelled((), end)
-    assert DIALECT.tail(End.ANSWER, make_voice(target(prefill=True))) == Spelled((), End.ANSWER)
+    assert DIALECT.encoder(make_voice(target())).tail(end) == EncodedUnit((), end)
+    assert DIALECT.encoder(make_voice(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.tail(End.ANSWER, make_voice(target()))
+    spelled = DIALECT.encoder(make_voice(target())).tail(End.ANSWER)
     assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 
@@ -593,7 +595,7 @@ def test_bodies_satisfy_the_official_types_and_our_rules(capabilities: dict[str,
     voice = make_voice(target(**capabilities), foreign=Foreign.TEXT)
     end, items = End.START, list[JsonObject]()
     for unit in EVERYTHING:
-        spelled = DIALECT.spell(unit, end, voice, True)
+        spelled = DIALECT.encoder(voice).encode(unit, end, True)
         items += printed(spelled)
         end = spelled.end
     options = Options(max_tokens=100, choice=Choice.AUTO, effort="low")

@@ -31,9 +31,10 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Unit
-from legato.wire.contract import End, Parsed
+from legato.wire.contract import Parsed
 from legato.wire.openai_responses import DIALECT
-from legato.wire.phrases import CONTINUE, EMPTY_RESULT, INSTRUCTION_MARK, MEDIA_CAPTION, MEDIA_FOLLOWS
+from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION, MEDIA_FOLLOWS
+from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 IMAGE_PART: JsonObject = {"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,aGk="}
@@ -100,8 +101,8 @@ def test_items_of_the_model_in_a_row_are_one_answer() -> None:
             ToolCall("sql", {"input": "x"}, "c2", kind=CallKind.CUSTOM),
         ),
         tool(
-            ToolResponse(wire_id="c1", tool_name="read", result="fine"),
-            ToolResponse(wire_id="c2", tool_name="sql", result="y"),
+            ToolResponse(wire_id="c1", tool_name="read", result="fine", is_complete=True),
+            ToolResponse(wire_id="c2", tool_name="sql", result="y", is_complete=True),
         ),
         ai(Text("done")),
     ]
@@ -127,21 +128,24 @@ def test_instructions_at_the_beginning_are_the_system_and_later_ones_stay() -> N
 def test_our_own_fixed_texts_are_taken_out() -> None:
     assert entries(
         {"role": "assistant", "content": "x"},
-        user(CONTINUE),
+        user(HUMAN_BRIDGE),
         called("c1"),
         output("c1", EMPTY_RESULT),
     ) == [
         ai(Text("x")),
         ai(ToolCall("read", {}, "c1")),
-        tool(ToolResponse(wire_id="c1", tool_name="read", result="")),
+        tool(ToolResponse(wire_id="c1", tool_name="read", result="", is_complete=True)),
     ]
+    answer = {"role": "assistant", "content": "x"}
+    assert entries(answer, user(CONTINUE)) == [ai(Text("x"))]
     assert entries(user(CONTINUE)) == [human(Text(CONTINUE))]
+    assert entries(answer, user(CONTINUE), answer) == [ai(Text("x")), human(Text(CONTINUE)), ai(Text("x"))]
 
 
 @pytest.mark.parametrize(
     ("text", "response"),
     [
-        ("Error: it broke", ToolResponse(wire_id="c1", tool_name="read", error="it broke")),
+        ("[Error] it broke", ToolResponse(wire_id="c1", tool_name="read", error="it broke", is_complete=True)),
         (
             closure_text(ClosureReason.DENIED, "no"),
             ToolResponse(wire_id="c1", tool_name="read", reason=ClosureReason.DENIED, said="no", synthetic=True),
@@ -165,7 +169,7 @@ def test_media_are_read_from_messages_and_outputs() -> None:
             Media(MediaKind.DOCUMENT, "application/pdf", url="https://a.example/c.pdf"),
         ),
         ai(ToolCall("read", {}, "c1")),
-        tool(ToolResponse(wire_id="c1", tool_name="read", result="", media=(PICTURE,))),
+        tool(ToolResponse(wire_id="c1", tool_name="read", result="", media=(PICTURE,), is_complete=True)),
     ]
 
 
@@ -176,14 +180,14 @@ def test_media_that_followed_their_results_are_given_back_to_them() -> None:
         called("c2"),
         called("c3", "write"),
         output("c1", f"seen\n{MEDIA_FOLLOWS}"),
-        output("c2", f"Error: {MEDIA_FOLLOWS}"),
+        output("c2", f"[Error] {MEDIA_FOLLOWS}"),
         output("c3"),
         user(caption, IMAGE_PART, caption, IMAGE_PART, IMAGE_PART),
     )[1:] == [
         tool(
-            ToolResponse(wire_id="c1", tool_name="read", result="seen", media=(PICTURE,)),
-            ToolResponse(wire_id="c2", tool_name="read", error="", media=(PICTURE, PICTURE)),
-            ToolResponse(wire_id="c3", tool_name="write", result="fine"),
+            ToolResponse(wire_id="c1", tool_name="read", result="seen", media=(PICTURE,), is_complete=True),
+            ToolResponse(wire_id="c2", tool_name="read", error="", media=(PICTURE, PICTURE), is_complete=True),
+            ToolResponse(wire_id="c3", tool_name="write", result="fine", is_complete=True),
         )
     ]
 
@@ -191,7 +195,7 @@ def test_media_that_followed_their_results_are_given_back_to_them() -> None:
 @pytest.mark.parametrize("said", [["look"], [IMAGE_PART], [MEDIA_CAPTION.format(tool="read"), IMAGE_PART, "and"]])
 def test_a_message_after_results_that_is_not_about_their_media_stays(said: list[Any]) -> None:
     parsed = entries(called("c1"), output("c1", MEDIA_FOLLOWS), user(*said))
-    assert parsed[1] == tool(ToolResponse(wire_id="c1", tool_name="read", result=MEDIA_FOLLOWS))
+    assert parsed[1] == tool(ToolResponse(wire_id="c1", tool_name="read", result=MEDIA_FOLLOWS, is_complete=True))
     assert len(parsed[2].blocks) == len(said)
 
 
@@ -221,11 +225,11 @@ def test_tools_that_the_client_executes_are_calls_with_results() -> None:
             ToolCall("apply_patch", {"operation": {}}, "c5"),
         ),
         tool(
-            ToolResponse(wire_id="c1", tool_name="shell", result='[{"stdout":"a"}]'),
-            ToolResponse(wire_id="c2", tool_name="computer", result="", media=(PICTURE,)),
-            ToolResponse(wire_id="c3", tool_name="computer", result=""),
-            ToolResponse(wire_id="c4", tool_name="tool_search", result=[{"name": "x"}]),
-            ToolResponse(wire_id="c5", tool_name="apply_patch", result=""),
+            ToolResponse(wire_id="c1", tool_name="shell", result='[{"stdout":"a"}]', is_complete=True),
+            ToolResponse(wire_id="c2", tool_name="computer", result="", media=(PICTURE,), is_complete=True),
+            ToolResponse(wire_id="c3", tool_name="computer", result="", is_complete=True),
+            ToolResponse(wire_id="c4", tool_name="tool_search", result=[{"name": "x"}], is_complete=True),
+            ToolResponse(wire_id="c5", tool_name="apply_patch", result="", is_complete=True),
         ),
     ]
 
@@ -315,8 +319,8 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    items = [item for unit in units for item in printed(DIALECT.spell(unit, End.HUMAN, voice, True))]
-    items += printed(DIALECT.tail(End.ANSWER, voice))
+    items = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))]
+    items += printed(DIALECT.encoder(voice).tail(End.ANSWER))
     parsed = parse(*items)
     assert parsed.notes == []
     found = [block for entry in parsed.entries for block in entry.blocks]
@@ -327,8 +331,8 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         ToolCall("read", {"path": "x"}, "call_a"),
         ToolCall("read", {}, "call_b"),
         ToolCall("write", {}, "call_c"),
-        ToolResponse(wire_id="call_a", tool_name="read", result="seen", media=(PICTURE,)),
-        ToolResponse(wire_id="call_b", tool_name="read", error="it broke"),
+        ToolResponse(wire_id="call_a", tool_name="read", result="seen", media=(PICTURE,), is_complete=True),
+        ToolResponse(wire_id="call_b", tool_name="read", error="it broke", is_complete=True),
         ToolResponse(wire_id="call_c", tool_name="write", reason=ClosureReason.INTERRUPTED, synthetic=True),
         Text("be brief"),
         Text("done"),

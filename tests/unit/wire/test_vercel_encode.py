@@ -31,7 +31,8 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import End, Envelope, Spelled
+from legato.wire.contract import Envelope
+from legato.wire.encoder import EncodedUnit
 from legato.wire.phrases import (
     CONTINUE,
     EMBEDDED_RESULT,
@@ -43,6 +44,7 @@ from legato.wire.phrases import (
     media_omitted,
 )
 from legato.wire.vercel import DIALECT
+from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 LINK = Media(MediaKind.IMAGE, "image/png", url="https://a.example/b.png")
@@ -61,8 +63,8 @@ HOME = target().origin("model-1-2026")
 
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
-) -> Spelled:
-    return DIALECT.spell(unit, before, make_voice(target(**capabilities), foreign=foreign), keep)
+) -> EncodedUnit:
+    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(unit, before, keep)
 
 
 def text(words: str) -> JsonObject:
@@ -136,9 +138,9 @@ def test_a_summary_is_marked_human_side_text() -> None:
     ("blocks", "capabilities", "message", "decided"),
     [
         ((Text("a"), Text("b")), {}, {"role": "system", "content": "a\n\nb"}, []),
-        ((Text("a"),), {"middle_system": False}, user(INSTRUCTION_MARK + "a"), ["instruction"]),
-        ((PICTURE, Text("a")), {}, user(IMAGE_PART, INSTRUCTION_MARK + "a"), ["instruction"]),
-        ((PICTURE,), {}, user(INSTRUCTION_MARK.strip(), IMAGE_PART), ["instruction"]),
+        ((Text("a"),), {"middle_system": False}, user(INSTRUCTION_MARK + "a"), ["instruction-as-text"]),
+        ((PICTURE, Text("a")), {}, user(IMAGE_PART, INSTRUCTION_MARK + "a"), ["instruction-as-text"]),
+        ((PICTURE,), {}, user(INSTRUCTION_MARK.strip(), IMAGE_PART), ["instruction-as-text"]),
     ],
 )
 def test_an_instruction_in_the_middle_keeps_its_place(
@@ -245,7 +247,7 @@ def test_nothing_native_goes_elsewhere() -> None:
     )
     spelled = spell(unit)
     assert printed(spelled)[0] == assistant("x", called("a"))
-    assert reasons(spelled) == [("dropped", "foreign-thinking")]
+    assert reasons(spelled) == [("dropped", "foreign-thinking"), ("dropped", "blank-text")]
 
 
 def test_foreign_thinking_becomes_text_where_the_policy_says_so() -> None:
@@ -261,7 +263,7 @@ def test_no_thinking_is_printed_where_it_is_not_kept() -> None:
 
 def test_an_exchange_with_nothing_left_to_print_leaves_the_end_as_it_was() -> None:
     spelled = spell(exchange([Thinking("hm")]), before=End.RESULTS)
-    assert (spelled.groups, spelled.end) == ((), End.RESULTS)
+    assert (spelled.messages, spelled.end) == ((), End.RESULTS)
 
 
 def test_a_hosted_tool_goes_home_as_its_own_parts_and_elsewhere_as_text() -> None:
@@ -354,14 +356,14 @@ def test_results_are_embedded_as_text_where_calls_are_not_taken() -> None:
         [Text("x"), call("a"), call("b"), call("c")],
         success("a", "seen", media=(PICTURE, PDF)),
         failure("b"),
-        failure("c", "Error: known"),
+        failure("c", "[Error] known"),
     )
     spelled = spell(unit, native_tool_history=False)
     assert printed(spelled) == [
         assistant("x"),
         user(EMBEDDED_RESULT + "seen\n" + media_omitted("document", "application/pdf"), IMAGE_PART),
-        user(EMBEDDED_RESULT + "Error: it broke"),
-        user(EMBEDDED_RESULT + "Error: known"),
+        user(EMBEDDED_RESULT + "[Error] it broke"),
+        user(EMBEDDED_RESULT + "[Error] [Error] known"),
     ]
     assert spelled.end is End.HUMAN
     assert reasons(spelled) == [("converted", "media-omitted"), ("converted", "text-embed")]
@@ -370,12 +372,12 @@ def test_results_are_embedded_as_text_where_calls_are_not_taken() -> None:
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
 def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
-    assert DIALECT.tail(end, make_voice(target())) == Spelled((), end)
-    assert DIALECT.tail(End.ANSWER, make_voice(target(prefill=True))) == Spelled((), End.ANSWER)
+    assert DIALECT.encoder(make_voice(target())).tail(end) == EncodedUnit((), end)
+    assert DIALECT.encoder(make_voice(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.tail(End.ANSWER, make_voice(target()))
+    spelled = DIALECT.encoder(make_voice(target())).tail(End.ANSWER)
     assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 

@@ -30,9 +30,10 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Unit
-from legato.wire.contract import End, Parsed
+from legato.wire.contract import Parsed
 from legato.wire.phrases import CONTINUE, EMPTY_RESULT, INSTRUCTION_MARK
 from legato.wire.vercel import DIALECT
+from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 
@@ -91,7 +92,7 @@ def test_each_message_is_an_entry() -> None:
         human(Text("look"), PICTURE),
         ai(Text("ok")),
         ai(Thinking("hm", native={"providerOptions": metadata}), ToolCall("read", {}, "c1")),
-        tool(ToolResponse(wire_id="c1", tool_name="read", result=[1])),
+        tool(ToolResponse(wire_id="c1", tool_name="read", result=[1], is_complete=True)),
     ]
 
 
@@ -127,11 +128,11 @@ def test_instructions_may_be_text_or_messages(instructions: Any) -> None:
 @pytest.mark.parametrize(
     ("output", "response"),
     [
-        ({"type": "text", "value": "fine"}, ToolResponse(result="fine")),
-        ({"type": "text", "value": EMPTY_RESULT}, ToolResponse(result="")),
-        ({"type": "json", "value": None}, ToolResponse()),
-        ({"type": "error-text", "value": "bad"}, ToolResponse(error="bad")),
-        ({"type": "error-json", "value": {"code": 1}}, ToolResponse(error='{"code":1}')),
+        ({"type": "text", "value": "fine"}, ToolResponse(result="fine", is_complete=True)),
+        ({"type": "text", "value": EMPTY_RESULT}, ToolResponse(result="", is_complete=True)),
+        ({"type": "json", "value": None}, ToolResponse(is_complete=True)),
+        ({"type": "error-text", "value": "bad"}, ToolResponse(error="bad", is_complete=True)),
+        ({"type": "error-json", "value": {"code": 1}}, ToolResponse(error='{"code":1}', is_complete=True)),
         (
             {"type": "error-text", "value": closure_text(ClosureReason.SKIPPED)},
             ToolResponse(reason=ClosureReason.SKIPPED, synthetic=True),
@@ -151,6 +152,7 @@ def test_instructions_may_be_text_or_messages(instructions: Any) -> None:
             ToolResponse(
                 result='a\n{"type":"file-id","fileId":"f"}',
                 media=(PICTURE, Media(MediaKind.IMAGE, "image/png", url="https://a.example/b.png"), PICTURE),
+                is_complete=True,
             ),
         ),
     ],
@@ -172,7 +174,7 @@ def test_the_field_names_of_earlier_versions_are_read() -> None:
     old_result = {"type": "tool-result", "toolCallId": "c1", "result": "bad", "isError": True}
     assert entries(message("assistant", old_call), message("tool", old_result)) == [
         ai(ToolCall("read", {"a": 1}, "c1")),
-        tool(ToolResponse(wire_id="c1", tool_name="read", error="bad")),
+        tool(ToolResponse(wire_id="c1", tool_name="read", error="bad", is_complete=True)),
     ]
 
 
@@ -187,7 +189,7 @@ def test_a_result_that_was_put_into_the_answer_is_still_a_result() -> None:
     misplaced = result("c1", {"type": "text", "value": "fine"})
     assert entries(message("assistant", called("c1"), misplaced)) == [
         ai(ToolCall("read", {}, "c1")),
-        tool(ToolResponse(wire_id="c1", tool_name="read", result="fine")),
+        tool(ToolResponse(wire_id="c1", tool_name="read", result="fine", is_complete=True)),
     ]
 
 
@@ -288,8 +290,8 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    messages = [item for unit in units for item in printed(DIALECT.spell(unit, End.HUMAN, voice, True))]
-    messages += printed(DIALECT.tail(End.ANSWER, voice))
+    messages = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))]
+    messages += printed(DIALECT.encoder(voice).tail(End.ANSWER))
     assert DIALECT.check({"messages": messages}, target) == []
     parsed = parse(*messages)
     assert parsed.notes == []
@@ -300,10 +302,10 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         ToolCall("sql", {"input": "select"}, "call_d", kind=CallKind.CUSTOM),
     ]
     results = [
-        ToolResponse(wire_id="call_a", tool_name="read", result="seen", media=(PICTURE,)),
-        ToolResponse(wire_id="call_b", tool_name="read", error="it broke"),
+        ToolResponse(wire_id="call_a", tool_name="read", result="seen", media=(PICTURE,), is_complete=True),
+        ToolResponse(wire_id="call_b", tool_name="read", error="it broke", is_complete=True),
         ToolResponse(wire_id="call_c", tool_name="write", reason=ClosureReason.INTERRUPTED, synthetic=True),
-        ToolResponse(wire_id="call_d", tool_name="sql", result={"rows": 1}),
+        ToolResponse(wire_id="call_d", tool_name="sql", result={"rows": 1}, is_complete=True),
     ]
     split = capabilities == {"max_calls": 2}
     middle = [*calls[:2], *results[:2], *calls[2:], *results[2:]] if split else [*calls, *results]

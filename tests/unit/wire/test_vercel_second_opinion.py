@@ -38,8 +38,9 @@ from legato.model import (
     Usage,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import End, Envelope
+from legato.wire.contract import Envelope
 from legato.wire.vercel import DIALECT
+from legato.wire.voice import End
 
 VERSION = "7.0.169"
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
@@ -156,7 +157,9 @@ def bodies() -> list[JsonObject]:
         {"text_beside_calls": False},
     ):
         voice = make_voice(make_target(Dialect.VERCEL, **capabilities), foreign=Foreign.TEXT)
-        messages = [message for unit in units for message in printed(DIALECT.spell(unit, End.HUMAN, voice, True))]
+        messages = [
+            message for unit in units for message in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))
+        ]
         head = DIALECT.head(Envelope("be kind", (ToolSpec("read"),), Options()), voice)
         printed_bodies.append({**head.fields, "messages": messages})
     return printed_bodies

@@ -5,11 +5,10 @@ from __future__ import annotations
 from legato.model import Dialect
 from legato.wire.anthropic.caching import mark, mark_head
 from legato.wire.anthropic.decode import decode
-from legato.wire.anthropic.encode import spell, tail
+from legato.wire.anthropic.encode import AnthropicShapes, grammar
 from legato.wire.anthropic.head import head
 from legato.wire.anthropic.parse import parse
 from legato.wire.anthropic.reply import reply, reply_stream
-from legato.wire.anthropic.rows import print_row
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.contract import DialectParts
 
@@ -17,9 +16,8 @@ DIALECT = DialectParts(
     name=Dialect.ANTHROPIC,
     messages_field="messages",
     blocks_field="content",
-    spell=spell,
-    print_row=print_row,
-    tail=tail,
+    grammar=grammar,
+    shapes=AnthropicShapes,
     head=head,
     decode=decode,
     decoder=Decoder,

@@ -33,7 +33,7 @@ from legato.model import (
 from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, joined, read_hosted
 from legato.wire.arguments import read_arguments
-from legato.wire.contract import Names
+from legato.wire.voice import Names
 
 _ENDINGS = {
     "end_turn": Ending.DONE,

@@ -10,8 +10,9 @@ from __future__ import annotations
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Choice, Decision, Fault, Json, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.anthropic.fields import as_list
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
 from legato.wire.offering import defined_tools
+from legato.wire.voice import Voice
 
 LEAST_BUDGET = 1024
 """the API refuses a smaller budget for thinking"""

@@ -42,3 +42,17 @@ def joined(use: HostedTool, result: HostedTool) -> HostedTool:
     """A use with its result."""
     blocks = [*as_object(use.native)["blocks"], *as_object(result.native)["blocks"]]
     return HostedTool(use.name, use.arguments, result.result, use.wire_id, native={"blocks": blocks})
+
+
+def own_blocks(block: HostedTool, *, may_wait: bool, may_end: bool) -> list[JsonObject] | None:
+    """The blocks as they came; None where they can only be told as text.
+
+    The API takes a use without its result only while it waits for the results of our own tools (`may_wait`), and a
+    result without its use only directly after them (`may_end`).
+    """
+    blocks: list[JsonObject] = (block.native or {}).get("blocks") or []
+    used = {str(item.get("id")) for item in blocks if is_use(item)}
+    answered = {str(item.get("tool_use_id")) for item in blocks if is_result(item)}
+    if not blocks or (used - answered and not may_wait) or (answered - used and not may_end):
+        return None
+    return blocks

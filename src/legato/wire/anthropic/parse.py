@@ -34,9 +34,9 @@ from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.fields import as_list, as_object, as_text
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
-from legato.wire.closures import read_closure
 from legato.wire.contract import Parsed
-from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK
+from legato.wire.phrases import INSTRUCTION_MARK
+from legato.wire.readback import is_filler, read_result, reunite
 
 _UNDERSTOOD = frozenset(
     {
@@ -84,10 +84,8 @@ class _Reader:
             match role:
                 case "assistant":
                     self.assistant(content, path, continues=previous == "assistant")
-                case "user" if _is_ours(content, is_last=at == len(messages) - 1 and previous == "assistant"):
-                    pass
                 case "user":
-                    self.user(content, path)
+                    self.user(content, path, is_last=at == len(messages) - 1)
                 case "system":
                     self.human(self.said(content, f"{path}.content"), Authority.INSTRUCTION)
                 case _:
@@ -123,7 +121,7 @@ class _Reader:
         else:
             self.note(path, "the message is empty")
 
-    def user(self, content: list[Json], path: str) -> None:
+    def user(self, content: list[Json], path: str, *, is_last: bool) -> None:
         results: list[Block] = []
         others: list[tuple[int, JsonObject]] = []
         for at, item in enumerate(content):
@@ -134,20 +132,25 @@ class _Reader:
                 others.append((at, block))
         if results:
             self.entries.append(Entry(Speaker.TOOL, tuple(results)))
-        run: list[Block] = []
-        authority = Authority.PERSON
-        for at, item in others:
-            for block in self.said([item], f"{path}.content", first=at):
-                marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
-                if marked is (authority is Authority.PERSON):
-                    self.human(run, authority)
-                    run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
-                if marked and isinstance(block, Text):
-                    block = Text(block.text.removeprefix(INSTRUCTION_MARK))
-                run.append(block)
-        self.human(run, authority)
+        said = [block for at, item in others for block in self.said([item], f"{path}.content", first=at)]
+        if not is_filler(said, self.entries[-1] if self.entries else None, is_last=is_last):
+            self.told(reunite(self.entries, said, joined=True))
         if not content:
             self.note(path, "the message is empty")
+
+    def told(self, blocks: list[Block]) -> None:
+        """What the human side said. Messages were joined, so each text of an instruction bears the mark."""
+        run: list[Block] = []
+        authority = Authority.PERSON
+        for block in blocks:
+            marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
+            if marked is (authority is Authority.PERSON):
+                self.human(run, authority)
+                run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
+            if marked and isinstance(block, Text):
+                block = Text(block.text.removeprefix(INSTRUCTION_MARK))
+            run.append(block)
+        self.human(run, authority)
 
     def human(self, blocks: Sequence[Block], authority: Authority) -> None:
         if blocks:
@@ -184,14 +187,7 @@ class _Reader:
                 if as_text(part.get("type")) not in _TOLD_AS_JSON:
                     self.note(f"{path}.content[{at}]", f"a part of type {part.get('type')!r} is kept as its JSON")
         text = "\n".join(texts)
-        closure = read_closure(text, wire_id=wire_id, tool_name=name)
-        if closure is not None:
-            return closure
-        if block.get("is_error"):
-            return ToolResponse(wire_id=wire_id, tool_name=name, error=text or EMPTY_RESULT, media=tuple(media))
-        return ToolResponse(
-            wire_id=wire_id, tool_name=name, result="" if text == EMPTY_RESULT else text, media=tuple(media)
-        )
+        return read_result(text, wire_id, name, tuple(media), failed=bool(block.get("is_error")))
 
     # --- around them --------------------------------------------------------------------------------------------------
 
@@ -236,14 +232,6 @@ def _content(content: Json) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return as_list(content)
-
-
-def _is_ours(content: list[Json], *, is_last: bool) -> bool:
-    """Whether a human message holds nothing but a text that `encode` inserted."""
-    if len(content) != 1:
-        return False
-    text = as_object(content[0]).get("text")
-    return text == HUMAN_BRIDGE or (text == CONTINUE and is_last)
 
 
 def _number(value: Json) -> int | None:

@@ -24,8 +24,8 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.anthropic.blocks import text_block
 from legato.wire.anthropic.fields import as_list
+from legato.wire.anthropic.shapes import text_block
 from legato.wire.arguments import wire_arguments, wire_arguments_text
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text

@@ -29,8 +29,9 @@ from legato.wire.anthropic.decode import (
 )
 from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
-from legato.wire.contract import Delta, Names
+from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder
+from legato.wire.voice import Names
 
 
 class Decoder(EventDecoder):

@@ -5,19 +5,17 @@ from __future__ import annotations
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.gemini.decode import decode
-from legato.wire.gemini.encode import spell, tail
+from legato.wire.gemini.encode import GeminiShapes, grammar
 from legato.wire.gemini.head import head
 from legato.wire.gemini.parse import parse
 from legato.wire.gemini.reply import reply, reply_stream
-from legato.wire.gemini.rows import print_row
 from legato.wire.gemini.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.GEMINI,
     messages_field="contents",
-    spell=spell,
-    print_row=print_row,
-    tail=tail,
+    grammar=grammar,
+    shapes=GeminiShapes,
     head=head,
     decode=decode,
     decoder=Decoder,

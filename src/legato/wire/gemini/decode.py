@@ -9,8 +9,8 @@ A body has the shape of a streamed piece, so one reader serves both and they can
 from __future__ import annotations
 
 from legato.model import Answer, Ending, JsonObject, Target
-from legato.wire.contract import Names
 from legato.wire.gemini.stream import Decoder
+from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

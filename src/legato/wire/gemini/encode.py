@@ -1,162 +1,130 @@
-"""Print units as contents of `generateContent`.
+"""Units as contents of `generateContent`: what its format allows, and how what was decided is spelled.
 
-In:  one unit, how the one before it ended, and the voice of the target.
-Out: whole contents. They are not joined: responses stand alone in their content, and the API takes two user contents
-in a row. It does not take two model contents in a row, so a later answer begins with a bridge.
-
-The first call of a content needs a signature where the target demands one; a call that the target did not make gets
-the documented placeholder.
+Responses stand alone in their content, and the API takes two user contents in a row, so nothing is joined. It does not
+take two contents of the model in a row. A signature goes back on the part it came with and nowhere else; the first
+call of a content needs one where the model demands it, and a call that the model did not make gets the documented
+placeholder (https://ai.google.dev/gemini-api/docs/thought-signatures).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import assert_never
+from typing import Any
 
-from legato.model import Action, Authority, Code, Decision, Fault, JsonObject, Media, Text, ToolCall
-from legato.transcript.units import Exchange, Said, Summary, Unit, completion_text
-from legato.wire.contract import End, Group, Spelled, Voice
-from legato.wire.gemini.answer import PrintedAnswer
-from legato.wire.gemini.media import media_part
-from legato.wire.gemini.parts import Aside, omission, response_part
-from legato.wire.gemini.signatures import PLACEHOLDER, unsigned
-from legato.wire.phrases import (
-    CONTINUE,
-    EMBEDDED_RESULT,
-    EMPTY_RESULT,
-    HUMAN_BRIDGE,
-    INSTRUCTION_MARK,
-    MEDIA_CAPTION,
-    SUMMARY_MARK,
-    media_omitted,
+from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
+from legato.transcript.units import AnswerBlock
+from legato.wire.arguments import wire_arguments
+from legato.wire.gemini.shapes import (
+    REACHABLE,
+    function_call,
+    function_response,
+    media_part,
+    model,
+    text_part,
+    thought_part,
+    user,
 )
-from legato.wire.plain import fenced
-
-
-def _user(*parts: JsonObject) -> JsonObject:
-    return {"role": "user", "parts": list(parts)}
-
-
-def _model(parts: Sequence[JsonObject]) -> JsonObject:
-    return {"role": "model", "parts": list(parts)}
-
-
-_BRIDGE = _user({"text": HUMAN_BRIDGE})
-_BRIDGED = Decision(Action.INSERTED, "bridge", Fault.PROJECTION, "a user content must stand before this answer")
-_TAIL = Spelled(
-    (Group("", (_user({"text": CONTINUE}),)),),
-    End.HUMAN,
-    (Decision(Action.INSERTED, "tail", Fault.PROJECTION, "the request may not end on an answer"),),
+from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
+from legato.wire.projection import (
+    AnswerMessage,
+    CallPart,
+    Grammar,
+    HumanMessage,
+    ResultPart,
+    ResultsMessage,
 )
+from legato.wire.projection.answer import Place
+from legato.wire.shapes import answer_parts, human_parts
+from legato.wire.voice import Voice
 
 
-def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    """Print one unit."""
-    match unit:
-        case Exchange():
-            if unit.completions and not voice.target.capabilities.native_tool_history:
-                return _embed(unit, before, voice, keep_thinking)
-            return _spell_exchange(unit, before, voice, keep_thinking)
-        case Said():
-            return _spell_said(unit, voice)
-        case Summary():
-            return Spelled((Group("", (_user({"text": SUMMARY_MARK + unit.text}),)),), End.HUMAN)
-        case _:
-            assert_never(unit)
+def grammar(target: Target) -> Grammar:
+    """What may stand where in a request to `target`."""
+    capabilities = target.capabilities
+    return Grammar(
+        answer_first=False,
+        calls_first=False,
+        answers_in_a_row=False,
+        continues_answers=capabilities.prefill,
+        instructions=False,  # there is no role for them in the middle
+        native_calls=capabilities.native_tool_history,
+        max_calls=capabilities.max_calls,
+        text_beside_calls=capabilities.text_beside_calls,
+        call_signatures=capabilities.call_signatures,
+        json_results=True,
+        empty_results=capabilities.empty_text,
+        result_images=capabilities.result_images,
+        images=REACHABLE if capabilities.images else None,
+        documents=REACHABLE if capabilities.documents else None,
+        audio=REACHABLE if capabilities.audio else None,
+        video=REACHABLE if capabilities.audio else None,  # a model that listens here also watches
+    )
 
 
-def tail(end: End, voice: Voice) -> Spelled:
-    """A last word from the human side, unless the target continues an answer that stands at the end."""
-    if end is not End.ANSWER or voice.target.capabilities.prefill:
-        return Spelled((), end)
-    return _TAIL
+class GeminiShapes:
+    """The shapes of `generateContent`; calls carry ids where the model has them."""
 
+    text = staticmethod(text_part)
 
-def _spell_said(unit: Said, voice: Voice) -> Spelled:
-    mark = INSTRUCTION_MARK if unit.authority is Authority.INSTRUCTION else ""  # there is no role for it in the middle
-    parts: list[JsonObject] = []
-    decisions: list[Decision] = []
-    for block in unit.blocks:
+    def __init__(self, voice: Voice) -> None:
+        self._has_ids = voice.target.capabilities.call_ids
+
+    def human(self, message: HumanMessage) -> JsonObject:
+        return user(human_parts(message, text_part, media_part))
+
+    def answer(self, message: AnswerMessage) -> list[JsonObject]:
+        parts = answer_parts(message, text_part, self._call)
+        if message.placeholder:
+            first = next(part for part in parts if "functionCall" in part)
+            first["thoughtSignature"] = PLACEHOLDER
+        return [model(parts)]
+
+    def _call(self, part: CallPart) -> JsonObject:
+        return function_call(part.name, wire_arguments(part.call), part.wire_id if self._has_ids else "")
+
+    def results(self, message: ResultsMessage) -> list[JsonObject]:
+        return [user([self._response(result) for result in message.results])]
+
+    def _response(self, part: ResultPart) -> JsonObject:
+        wire_id = part.call.wire_id if self._has_ids else ""
+        response = function_response(part.call.name, part.value, wire_id, failed=part.failed)
+        if part.media:
+            response["functionResponse"]["parts"] = [media_part(media) for media in part.media]
+        return response
+
+    def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
+        native = block.native
+        signed: JsonObject = {"thoughtSignature": signature} if (signature := signature_of(native)) else {}
         match block:
+            case Thinking():
+                return [thought_part(block.text) | signed] if signed and block.text else None
             case Text():
-                parts.append({"text": mark + block.text})
-            case Code():
-                parts.append({"text": mark + fenced(block)})
+                # Empty text is refused even where it carries a signature.
+                return [text_part(block.text) | signed] if signed and block.text else None
+            case ToolCall():
+                return [signed] if signed else None
+            case HostedTool():
+                # What a search found is told beside the answer; a request has no place for it.
+                return None if not native else native.get("parts") or []
             case Media():
-                parts.append(_print_media(block, voice, decisions))
-            case _:
-                assert_never(block)
-    return Spelled((Group("", ({"role": "user", "parts": parts},)),), End.HUMAN, tuple(decisions))
+                return [media_part(block) | signed] if REACHABLE.accepts(block) else None
+            case Code():
+                return None
 
+    # What simple units are made of.
 
-def _spell_exchange(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    capabilities = voice.target.capabilities
-    answer = PrintedAnswer(unit, voice, keep_thinking)
-    decisions = answer.decisions
-    if not answer.parts:
-        return Spelled((), before, tuple(decisions))
-    contents: list[JsonObject] = []
-    if before is End.START or before is End.ANSWER:
-        contents.append(_BRIDGE)
-        decisions.append(_BRIDGED)
-    if not unit.completions:
-        contents.append({"role": "model", "parts": answer.parts})
-        return Spelled((Group("", tuple(contents)),), End.ANSWER, tuple(decisions))
-    aside = Aside([], decisions)
-    pairs = zip(unit.calls, unit.completions, strict=True)
-    responses = [response_part(call, completion, voice, aside) for call, completion in pairs]
-    if not capabilities.text_beside_calls and any("thought" not in part for part in answer.lead):
-        contents += (_model(answer.lead), _BRIDGE)
-        decisions.append(_BRIDGED)
-        answer.parts = answer.calls
-    most = capabilities.max_calls
-    if capabilities.call_signatures:
-        _sign_first_calls(unit, answer, most)
-    if len(responses) <= most:
-        contents += ({"role": "model", "parts": answer.parts}, {"role": "user", "parts": responses})
-    else:
-        lead = answer.lead
-        for start in range(0, len(responses), most):
-            contents.append(_model([*(lead if start == 0 else ()), *answer.calls[start : start + most]]))
-            contents.append(_user(*responses[start : start + most]))
-        ids = tuple(call.id for call in unit.calls)
-        detail = f"no more than {most} in a content"
-        decisions.append(Decision(Action.CONVERTED, "calls-split", Fault.PROJECTION, detail, ids))
-    if aside.moved:
-        contents.append(_user(*aside.moved))
-    return Spelled((Group("", tuple(contents)),), End.RESULTS, tuple(decisions))
+    def call(self, wire_id: str, name: str, call: ToolCall) -> JsonObject:
+        return function_call(name, call.arguments, wire_id if self._has_ids else "")
 
+    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+        return function_response(name, text, wire_id if self._has_ids else "", failed=failed)
 
-def _sign_first_calls(unit: Exchange, answer: PrintedAnswer, most: int) -> None:
-    """Put the placeholder on the first call of each content, where it has no signature of its own."""
-    bare = [at for at in range(0, len(answer.calls), most) if "thoughtSignature" not in answer.calls[at]]
-    for at in bare:
-        answer.calls[at]["thoughtSignature"] = PLACEHOLDER
-    if bare:
-        calls = unit.calls
-        answer.decisions.append(unsigned(calls[at].id for at in bare))
+    def human_text(self, text: str) -> JsonObject:
+        return user([text_part(text)])
 
+    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
+        if placeholder:
+            calls[0]["thoughtSignature"] = PLACEHOLDER
+        return [model(texts + calls)]
 
-def _embed(unit: Exchange, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    """For a target that takes no tool history: the answer without its calls, the results as the human's words."""
-    rest = Exchange(unit.key, tuple(block for block in unit.blocks if type(block) is not ToolCall), (), unit.origin)
-    told = _spell_exchange(rest, before, voice, keep_thinking)
-    parts: list[JsonObject] = []
-    decisions = list(told.decisions)
-    for call, completion in zip(unit.calls, unit.completions, strict=True):
-        text = completion_text(completion)
-        parts.append({"text": EMBEDDED_RESULT + (text if text.strip() else EMPTY_RESULT)})
-        if completion.media:
-            parts.append({"text": MEDIA_CAPTION.format(tool=call.name)})
-            parts += [_print_media(media, voice, decisions) for media in completion.media]
-    ids = tuple(call.id for call in unit.calls)
-    decisions.append(Decision(Action.CONVERTED, "text-embed", Fault.PROJECTION, "calls are left out", ids))
-    return Spelled((*told.groups, Group("", (_user(*parts),))), End.HUMAN, tuple(decisions))
-
-
-def _print_media(media: Media, voice: Voice, decisions: list[Decision]) -> JsonObject:
-    part = media_part(media, voice.target.capabilities)
-    if part is None:
-        decisions.append(omission(media))
-        return {"text": media_omitted(media.kind, media.mime)}
-    return part
+    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
+        return [user(results)]

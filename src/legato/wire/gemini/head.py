@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.model import Action, Choice, Decision, Fault, Json, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
 from legato.wire.gemini.fields import as_list, as_object
 from legato.wire.offering import defined_tools
+from legato.wire.voice import Voice
 
 _MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
 _SWITCHED = frozenset({ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH})

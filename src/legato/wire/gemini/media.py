@@ -1,36 +1,11 @@
-"""Images, sounds, films and documents: as this dialect prints them, and back."""
+"""Images, sounds, films and documents, read from parts."""
 
 from __future__ import annotations
 
-from legato.model import Capabilities, JsonObject, Media, MediaKind
+from legato.model import JsonObject, Media, MediaKind
 from legato.wire.gemini.fields import as_base64, as_text, camel
 
-_REACHABLE = ("https://", "gs://")
 _KINDS = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
-
-
-def media_part(media: Media, capabilities: Capabilities) -> JsonObject | None:
-    """A medium as a part; None where the target cannot take it."""
-    match media.kind:
-        case MediaKind.IMAGE:
-            accepted = capabilities.images
-        case MediaKind.DOCUMENT:
-            accepted = capabilities.documents
-        case MediaKind.AUDIO | MediaKind.VIDEO:  # whoever listens here also watches
-            accepted = capabilities.audio
-    return plain_media_part(media) if accepted else None
-
-
-def plain_media_part(media: Media) -> JsonObject | None:
-    """A medium as a part, whatever the target; None where its data are out of reach."""
-    if media.data is not None:
-        return {"inlineData": {"mimeType": media.mime, "data": media.data}}
-    if media.url is None or not media.url.startswith(_REACHABLE):
-        return None
-    file: JsonObject = {"fileUri": media.url}
-    if media.mime and not media.mime.endswith("/*"):
-        file["mimeType"] = media.mime
-    return {"fileData": file}
 
 
 def read_media(part: JsonObject, *, native: JsonObject | None = None) -> Media | None:

@@ -30,13 +30,12 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
-from legato.wire.closures import read_closure
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import as_list, as_object, as_text, camel
 from legato.wire.gemini.media import read_media
 from legato.wire.gemini.read import PartReader
 from legato.wire.names import NameTable
-from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK
+from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 from legato.wire.stream import AnswerBuilder
 
 _UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
@@ -73,8 +72,8 @@ class _Reader:
                 self.model(parts, path, continues=previous == "model")
             elif role not in _HUMAN_SIDE:
                 self.note(path, f"a content of role {role!r} is not understood and was left out")
-            elif not _is_ours(parts, is_last=at == len(contents) - 1 and previous == "model"):
-                self.user(parts, path)
+            else:
+                self.user(parts, path, is_last=at == len(contents) - 1)
         for name in body:
             if name not in _UNDERSTOOD:
                 self.note(name, "not carried over")
@@ -106,7 +105,7 @@ class _Reader:
         if results:
             self.entries.append(Entry(Speaker.TOOL, tuple(results)))
 
-    def user(self, parts: Sequence[JsonObject], path: str) -> None:
+    def user(self, parts: Sequence[JsonObject], path: str, *, is_last: bool) -> None:
         """Responses, then what the human said beside them."""
         calls = [part for part in parts if "functionCall" in part]
         if calls:
@@ -115,20 +114,15 @@ class _Reader:
         results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
         if results:
             self.entries.append(Entry(Speaker.TOOL, tuple(results)))
-        run: list[Block] = []
-        authority = Authority.PERSON
-        for at, part in enumerate(parts):
-            block = self.said(part, f"{path}.parts[{at}]")
-            if block is None:
-                continue
-            marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
-            if marked is (authority is Authority.PERSON):
-                self.human(run, authority)
-                run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
-            if marked and isinstance(block, Text):
-                block = Text(block.text.removeprefix(INSTRUCTION_MARK))
-            run.append(block)
-        self.human(run, authority)
+        said = [self.said(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
+        blocks: list[Block] = [block for block in said if block is not None]
+        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
+            return
+        instruction = read_instruction(blocks)
+        if instruction is None:
+            self.human(reunite(self.entries, blocks), Authority.PERSON)
+        else:
+            self.human(instruction, Authority.INSTRUCTION)
 
     def human(self, blocks: Sequence[Block], authority: Authority) -> None:
         if blocks:
@@ -152,15 +146,12 @@ class _Reader:
         media = tuple(read for part in as_list(response.get("parts")) if (read := read_media(camel(part))) is not None)
         result: Json = value["result"] if value.keys() == {"result"} else value
         error = value.get("error") if value.keys() == {"error"} else None
-        for told in (result, error):
-            closure = read_closure(told, wire_id=wire_id, tool_name=name) if isinstance(told, str) else None
-            if closure is not None:
-                return closure
         if error is not None:
             text = error if isinstance(error, str) else msgspec.json.encode(ingest(error)).decode()
-            return ToolResponse(wire_id=wire_id, tool_name=name, error=as_text(text) or EMPTY_RESULT, media=media)
-        result = "" if result == EMPTY_RESULT else ingest(result)
-        return ToolResponse(wire_id=wire_id, tool_name=name, result=result, media=media)
+            return read_result(as_text(text), wire_id, name, media, failed=True)
+        if isinstance(result, str):
+            return read_result(as_text(result), wire_id, name, media)
+        return ToolResponse(wire_id=wire_id, tool_name=name, result=ingest(result), is_complete=True, media=media)
 
     # --- around them --------------------------------------------------------------------------------------------------
 
@@ -217,14 +208,6 @@ def _read_tool(declaration: JsonObject) -> ToolSpec:
     name, description = as_text(declaration.get("name")), as_text(declaration.get("description"))
     schema = as_object(declaration.get("parametersJsonSchema")) or as_object(declaration.get("parameters"))
     return ToolSpec(name, description, ingest(schema)) if schema else ToolSpec(name, description)
-
-
-def _is_ours(parts: Sequence[JsonObject], *, is_last: bool) -> bool:
-    """Whether a content holds nothing but a text that `encode` inserted."""
-    if len(parts) != 1:
-        return False
-    text = parts[0].get("text")
-    return text == HUMAN_BRIDGE or (text == CONTINUE and is_last)
 
 
 def _number(value: Json) -> int | None:

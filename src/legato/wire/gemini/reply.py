@@ -25,7 +25,7 @@ from legato.model import (
     Usage,
 )
 from legato.wire.arguments import wire_arguments
-from legato.wire.gemini.media import plain_media_part
+from legato.wire.gemini.shapes import REACHABLE, media_part
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text
 
@@ -81,8 +81,9 @@ def _parts(block: Block) -> list[JsonObject]:
                 return native["parts"]
             return [] if any(name in native for name in _BESIDE) else [{"text": hosted_text(block)}]
         case Media():
-            part = plain_media_part(block)
-            return [{"text": media_omitted(block.kind, block.mime)} if part is None else part | signature]
+            if not REACHABLE.accepts(block):
+                return [{"text": media_omitted(block.kind, block.mime)}]
+            return [media_part(block) | signature]
         case Code():
             return [{"text": fenced(block)}]
         case ToolResponse():

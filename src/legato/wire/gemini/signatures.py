@@ -7,9 +7,8 @@ is as good as none: the API would refuse the request.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from legato.model import Action, CallId, Decision, Fault, JsonObject
+from legato.model import JsonObject
 
 PLACEHOLDER = "skip_thought_signature_validator"
 """what the API documents for calls that it did not make"""
@@ -32,12 +31,6 @@ def is_signature(text: str) -> bool:
     if match is None:
         return False
     return len(text) % 4 == 0 if match[2] else len(text) % 4 != 1
-
-
-def unsigned(calls: Iterable[CallId]) -> Decision:
-    """What is decided where the placeholder stands on `calls`."""
-    detail = "the target did not make this call"
-    return Decision(Action.INSERTED, "placeholder-signature", Fault.PROJECTION, detail, tuple(calls))
 
 
 def kept_signature(text: str) -> JsonObject | None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, Text, ToolCall, Usage, ingest
-from legato.wire.contract import Delta, Names
+from legato.wire.contract import Delta
 from legato.wire.gemini.fields import as_count, as_list, as_object, as_text, camel
 from legato.wire.gemini.read import PartReader
 from legato.wire.stream import EventDecoder
+from legato.wire.voice import Names
 
 _REFUSALS = frozenset(
     {

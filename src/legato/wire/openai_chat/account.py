@@ -3,9 +3,7 @@
 In:  what each message holds, already read.
 Out: the leading instructions, and entries in order.
 
-What `encode` inserted because a provider demands it is recognised and taken out again: bridges, the tail, the marks of
-instructions and errors, closures, media that were moved behind their result. A transcript that goes out and comes back
-does not grow.
+What we inserted ourselves because a provider demands it is recognised and taken out again (see `readback`).
 """
 
 from __future__ import annotations
@@ -13,15 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from msgspec.structs import replace
-
-from legato.model import Authority, Block, Entry, Json, Media, Speaker, Text, ToolCall, ToolResponse
-from legato.wire.openai_chat.results import awaits_media, give_back_media, is_caption
-from legato.wire.phrases import ANSWER_BRIDGE, CONTINUE, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION
+from legato.model import Authority, Block, Entry, Json, Speaker, Text, ToolCall, ToolResponse
+from legato.wire.readback import HUMAN_OPENINGS, is_answer_bridge, is_filler, read_instruction, reunite
 
 _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a member of an enum takes its time
-OPENINGS = frozenset(mark[0] for mark in (HUMAN_BRIDGE, CONTINUE, MEDIA_CAPTION, INSTRUCTION_MARK))
-"""what a message begins with in which there may be something of ours"""
 
 
 class Account:
@@ -60,16 +53,16 @@ class Account:
 
     def take_human(self, blocks: Sequence[Block], *, is_last: bool) -> None:
         """What a user message says; `is_last` if it ends the request."""
-        first = blocks[0]
-        if type(first) is not Text or first.text[0] not in OPENINGS:  # no mark of ours begins so
-            self.entries().append(Entry(_HUMAN, tuple(blocks)))
-        elif first.text.startswith(INSTRUCTION_MARK):
-            rest = first.text.removeprefix(INSTRUCTION_MARK)
-            instruction = (Text(rest), *blocks[1:]) if rest else tuple(blocks[1:])
+        entries, first = self.entries(), blocks[0]
+        if type(first) is Text and first.text[0] not in HUMAN_OPENINGS:  # no mark of ours begins so
+            entries.append(Entry(_HUMAN, tuple(blocks)))
+        elif (instruction := read_instruction(blocks)) is not None:
             if instruction:
-                self.entries().append(Entry(_HUMAN, instruction, authority=Authority.INSTRUCTION))
-        elif not (len(blocks) == 1 and self._is_ours(first.text, is_last=is_last)) and not self._attach_media(blocks):
-            self.entries().append(Entry(_HUMAN, tuple(blocks)))
+                entries.append(Entry(_HUMAN, tuple(instruction), authority=Authority.INSTRUCTION))
+        elif not is_filler(blocks, entries[-1] if entries else None, is_last=is_last):
+            rest = reunite(entries, blocks)
+            if rest:
+                entries.append(Entry(_HUMAN, tuple(rest)))
 
     def take_answer(self, blocks: list[Block]) -> None:
         """What an answer says."""
@@ -86,39 +79,5 @@ class Account:
 
     def is_bridge(self, content: Json, calls: object) -> bool:
         """Whether an answer with `content` and `calls` only keeps results and a human message apart."""
-        if content != ANSWER_BRIDGE or calls:
-            return False
-        return bool(self.entries()) and self.entries()[-1].speaker is _TOOL
-
-    def _is_ours(self, text: str, *, is_last: bool) -> bool:
-        """Whether `text` is a bridge, or the tail behind an answer: said by nobody."""
-        if text == HUMAN_BRIDGE:
-            return True
-        if text != CONTINUE or not is_last or not self.entries():
-            return False
-        before = self.entries()[-1]
-        return before.speaker is _AI and not before.calls
-
-    def _attach_media(self, blocks: Sequence[Block]) -> bool:
-        """Give media that were moved behind their results back to them; false if `blocks` are something else."""
-        groups: list[list[Media]] = []
-        for block in blocks:
-            if isinstance(block, Text) and is_caption(block.text):
-                groups.append([])
-            elif isinstance(block, Media) and groups:
-                groups[-1].append(block)
-            else:
-                return False
         entries = self.entries()
-        waiting: list[tuple[int, int]] = []
-        for index in range(len(entries) - 1, -1, -1):
-            if entries[index].speaker is _HUMAN:
-                break
-            waiting[:0] = [(index, place) for place, block in enumerate(entries[index].blocks) if awaits_media(block)]
-        if not groups or len(groups) != len(waiting):
-            return False
-        for (index, place), media in zip(waiting, groups, strict=True):
-            given = list(entries[index].blocks)
-            given[place] = give_back_media(cast(ToolResponse, given[place]), media)
-            entries[index] = replace(entries[index], blocks=tuple(given))
-        return True
+        return not calls and is_answer_bridge(content, entries[-1] if entries else None)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Target, ingest
-from legato.wire.contract import Names
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import (
     raise_for_error,
@@ -17,6 +16,7 @@ from legato.wire.openai_chat.reading import (
     read_string,
     read_usage,
 )
+from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

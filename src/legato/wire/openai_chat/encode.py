@@ -1,48 +1,198 @@
-"""Print a conversation for the chat family: `spell` a unit, the `head` before all units, the `tail` behind them.
+"""Units as chat messages: what the format of each server allows, and how what was decided is spelled.
 
-Each printed object is a whole message, so groups have no role. Printing is causal: a unit's messages depend on the
-unit, on how the one before it ended, and on the target; nothing printed is changed afterwards.
+A message holds one string of text and then its calls, so text between calls moves before them; a tool message carries
+text only, and nothing marks a failure but the text. A message without media is a plain string, which every server of
+the family takes; with media it is a list of parts.
+
+Thinking has a place only in some profiles, and only the model's own goes there. Where it is `reasoning_content`, it is
+demanded on every answer with calls while the model thinks, so an answer that has none of its own gets a single space:
+those servers accept it, and not always an empty string.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any
 
-from legato.model import Action, Decision, Fault
-from legato.transcript.units import Exchange, Said, Summary, Unit
-from legato.wire.contract import End, Group, Spelled, Voice
-from legato.wire.openai_chat.envelope import head
-from legato.wire.openai_chat.exchange import spell_exchange
-from legato.wire.openai_chat.human import spell_said, spell_summary
+from legato.model import JsonObject, Target, Thinking, ToolCall
+from legato.transcript.units import AnswerBlock
 from legato.wire.openai_chat.profiles import profile_of
-from legato.wire.phrases import CONTINUE
-
-__all__ = ["head", "spell", "tail"]
-
-_TAIL = Spelled(
-    (Group("", ({"role": "user", "content": CONTINUE},)),),
-    End.HUMAN,
-    (Decision(Action.INSERTED, "tail", Fault.PROJECTION, "the request may not end on an answer"),),
+from legato.wire.openai_chat.reading import read_objects
+from legato.wire.openai_chat.shapes import (
+    AUDIO_FORMATS,
+    Prose,
+    assistant,
+    function_call,
+    joined,
+    media_part,
+    text_part,
+    thinking_chunk,
+    tool,
+    user,
 )
+from legato.wire.projection import (
+    AnswerMessage,
+    CallPart,
+    Grammar,
+    HumanMessage,
+    MediaPart,
+    MediaRule,
+    OwnPart,
+    ResultsMessage,
+    TextPart,
+)
+from legato.wire.projection.answer import Place
+from legato.wire.voice import Voice
+
+NO_THOUGHT = " "
+"""stands in `reasoning_content` where there is no thinking, or none that may be sent"""
+
+_SOUNDS = MediaRule(frozenset(AUDIO_FORMATS), addresses=())
 
 
-def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    """One unit as messages."""
-    match unit:
-        case Exchange():
-            return spell_exchange(unit, before, voice, keep_thinking)
-        case Said():
-            return spell_said(unit, before, voice)
-        case Summary():
-            return spell_summary(unit, before, voice)
-        case _:
-            assert_never(unit)
+def grammar(target: Target) -> Grammar:
+    """What may stand where in a request to `target`."""
+    capabilities, profile = target.capabilities, profile_of(target)
+    has_field = profile.reasoning_content and capabilities.reasoning_field
+    documents = MediaRule() if profile.document_urls else MediaRule(addresses=())
+    return Grammar(
+        calls_first=profile.calls_first,
+        user_after_tool=capabilities.user_after_tool,
+        continues_answers=capabilities.prefill and profile.bare_prefill,
+        instructions=capabilities.middle_system,
+        instructions_after_answers=profile.system_after_answer,
+        native_calls=capabilities.native_tool_history,
+        max_calls=capabilities.max_calls,
+        text_beside_calls=capabilities.text_beside_calls,
+        text_after_calls=False,
+        thoughts_while_thinking=has_field,
+        demands_thoughts=has_field,
+        thoughts_beside_calls=not profile.thinking_chunks,  # which are content, as text is
+        error_flag=False,
+        empty_results=capabilities.empty_text,
+        images=MediaRule() if capabilities.images else None,
+        documents=documents if capabilities.documents else None,
+        audio=_SOUNDS if capabilities.audio else None,
+    )
 
 
-def tail(end: End, voice: Voice) -> Spelled:
-    """A human message behind an answer, where the model would not simply continue that answer."""
-    if end is not End.ANSWER:
-        return Spelled((), end)
-    if voice.target.capabilities.prefill and profile_of(voice.target).bare_prefill:
-        return Spelled((), end)
-    return _TAIL
+def instruction_role(target: Target) -> str:
+    """The role of a message that instructs the model."""
+    return "developer" if target.capabilities.developer_role and profile_of(target).developer else "system"
+
+
+class ChatShapes:
+    """The shapes of Chat Completions, as one server wants them."""
+
+    text = staticmethod(str)
+    call = staticmethod(function_call)
+
+    def __init__(self, voice: Voice) -> None:
+        target = voice.target
+        self._profile = profile_of(target)
+        self._instruction_role = instruction_role(target)
+        self._has_reasoning_field = self._profile.reasoning_content and target.capabilities.reasoning_field
+        self._bare = None if self._profile.null_beside_calls or not target.capabilities.empty_text else ""
+        """the content of an answer that has none beside its calls"""
+
+    def human(self, message: HumanMessage) -> JsonObject:
+        profile = self._profile
+        prose = Prose()
+        parts: list[JsonObject] = []
+        for part in message.parts:
+            match part:
+                case TextPart():
+                    _add(prose, part)
+                case MediaPart():
+                    _flush(prose, parts)
+                    media = media_part(part.media, document_urls=profile.document_urls, plain_audio=profile.plain_audio)
+                    parts.append(media)
+        if parts:
+            _flush(prose, parts)
+        content = parts or prose.take()
+        return {"role": self._instruction_role, "content": content} if message.instructs else user(content)
+
+    def answer(self, message: AnswerMessage) -> list[JsonObject]:
+        prose = Prose()
+        calls: list[JsonObject] = []
+        chunks: list[JsonObject] = []
+        thoughts: list[str] = []
+        fields: JsonObject = {}
+        for part in message.parts:
+            match part:
+                case TextPart():
+                    _add(prose, part)
+                case CallPart():
+                    call = function_call(part.wire_id, part.name, part.call)
+                    calls.append(call | part.extra if part.extra else call)
+                case OwnPart():
+                    for own in part.objects:
+                        if "reasoning_content" in own:
+                            thoughts.append(own["reasoning_content"])
+                        elif "reasoning_details" in own:
+                            fields.setdefault("reasoning_details", []).extend(own["reasoning_details"])
+                        else:
+                            chunks.append(own)
+        text = prose.take()
+        answer = self._answer(text or (self._bare if calls else text), calls, message.placeholder)
+        if chunks:
+            answer["content"] = [*chunks, text_part(text)] if text else chunks
+        if thoughts:
+            fields["reasoning_content"] = "".join(thoughts)
+        return [answer | fields]
+
+    def results(self, message: ResultsMessage) -> list[JsonObject]:
+        return [self.result(part.call.wire_id, part.call.name, part.text, part.failed) for part in message.results]
+
+    def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
+        native, profile = block.native or {}, self._profile
+        match block:
+            case Thinking():
+                if self._has_reasoning_field:
+                    return [{"reasoning_content": block.text}] if block.text and not block.text.isspace() else []
+                if profile.thinking_chunks and native.get("chunk"):
+                    return [thinking_chunk(block)]
+                if profile.reasoning_details and native.get("reasoning_details"):
+                    return [{"reasoning_details": read_objects(native["reasoning_details"])}]
+                return None
+            case ToolCall():
+                # Gemini behind a chat endpoint: the signature that it wants back with the call.
+                return [{"extra_content": native["extra_content"]}] if "extra_content" in native else None
+            case _:
+                return None
+
+    # What simple units are made of.
+
+    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+        result = tool(wire_id, text)
+        if self._profile.named_results:
+            result["name"] = name
+        return result
+
+    human_text = staticmethod(user)
+
+    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
+        return [self._answer(joined(texts) if texts else self._bare, calls, placeholder)]
+
+    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
+        return results
+
+    def _answer(self, content: str | None, calls: list[JsonObject], placeholder: bool) -> JsonObject:
+        answer = assistant(content)
+        if placeholder:
+            answer["reasoning_content"] = NO_THOUGHT
+        if calls:
+            answer["tool_calls"] = calls
+        return answer
+
+
+def _add(prose: Prose, part: TextPart) -> None:
+    if part.apart:
+        prose.add_apart(part.text)
+    else:
+        prose.add(part.text)
+
+
+def _flush(prose: Prose, parts: list[JsonObject]) -> None:
+    text = prose.take()
+    if text:
+        parts.append(text_part(text))

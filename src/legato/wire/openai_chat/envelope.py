@@ -20,10 +20,11 @@ from legato.model import (
     ThinkingSwitch,
     ToolSpec,
 )
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
 from legato.wire.offering import defined_tools
-from legato.wire.openai_chat.human import instruction_role
+from legato.wire.openai_chat.encode import instruction_role
 from legato.wire.openai_chat.profiles import Switch, profile_of
+from legato.wire.voice import Voice
 
 _SWITCHABLE = frozenset({ThinkingMode.SWITCH, ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE})
 

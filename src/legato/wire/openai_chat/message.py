@@ -8,7 +8,7 @@ its own, calls of the function and custom kind, and the `function_call` of old.
 from __future__ import annotations
 
 from legato.model import CallKind, Json, JsonObject, ingest
-from legato.wire.contract import Delta, Names
+from legato.wire.contract import Delta
 from legato.wire.openai_chat.calls import CallPlaces, Fragment
 from legato.wire.openai_chat.reading import (
     read_argument_text,
@@ -19,6 +19,7 @@ from legato.wire.openai_chat.reading import (
     read_text,
 )
 from legato.wire.stream import AnswerBuilder
+from legato.wire.voice import Names
 
 _REASONING = "reasoning"
 _LEGACY_CALL = "function_call"

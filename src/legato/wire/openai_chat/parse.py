@@ -12,7 +12,7 @@ from typing import Any, cast
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat.reading import read_object, read_string
-from legato.wire.openai_chat.shapes import usual_json
+from legato.wire.openai_chat.simple_messages import usual_json
 from legato.wire.openai_chat.transcript import TranscriptReader
 
 _CHOICES = {

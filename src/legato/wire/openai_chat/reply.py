@@ -28,8 +28,8 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.openai_chat.prose import Prose, thinking_chunk
 from legato.wire.openai_chat.reading import read_objects
+from legato.wire.openai_chat.shapes import Prose, thinking_chunk
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text
 

@@ -1,192 +1,106 @@
-"""The usual shapes of chat messages, as types.
-
-In:  JSON, or messages as somebody passed them, not ingested.
-Out: each message as the shape that it has, or that it has none of these.
-
-Usual is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text and
-function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of these
-shapes, and taking it apart, is the work of the JSON parser, or of one conversion of all messages; what it gives shares
-nothing with the caller.
-"""
+"""The JSON of Chat Completions: messages, and what they hold."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import cache
-from typing import Annotated, Any, Literal, TypeAlias, cast
 
-import msgspec
-from msgspec import Meta, Struct
+from legato.model import Json, JsonObject, Media, MediaKind, Thinking, ToolCall
+from legato.wire.arguments import wire_arguments_text
 
-from legato.model import JsonObject
-
-_NONE = Meta(max_length=0)
-_Nothing: TypeAlias = Annotated[str, _NONE] | Annotated[list[Any], _NONE] | Annotated[dict[str, Any], _NONE] | None
-
-
-class _Shape(Struct, forbid_unknown_fields=True, gc=False):
-    pass
-
-
-class TextPart(_Shape):
-    """A part of a list that is text."""
-
-    type: Literal["text"]
-    text: str
-
-
-Texts: TypeAlias = str | list[str | TextPart]
-
-
-class _Function(_Shape):
-    name: str
-    arguments: str
-
-
-class _Call(_Shape):
-    id: str
-    type: Literal["function"]
-    function: _Function
-
-
-class _Message(_Shape, tag_field="role", kw_only=True):
-    """What SDKs print of fields that a message does not have."""
-
-    annotations: _Nothing = None
-    audio: _Nothing = None
-    executed_tools: _Nothing = None
-    function_call: _Nothing = None
-    images: _Nothing = None
-    provider_specific_fields: _Nothing = None
-    reasoning: _Nothing = None
-    reasoning_details: _Nothing = None
-    refusal: _Nothing = None
-    thinking_blocks: _Nothing = None
-
-
-class _Said(_Message, kw_only=True):
-    content: Texts
-    name: _Nothing = None
-    tool_calls: _Nothing = None
-    tool_call_id: _Nothing = None
-    reasoning_content: _Nothing = None
-
-
-class System(_Said, tag="system"):
-    """An instruction."""
-
-
-class Developer(_Said, tag="developer"):
-    """An instruction under its newer name."""
-
-
-class User(_Said, tag="user"):
-    """What a person said."""
-
-
-class Result(_Message, tag="tool", kw_only=True):
-    """What came back for a call."""
-
-    content: Texts
-    tool_call_id: str
-    name: str | None = None
-    tool_calls: _Nothing = None
-    reasoning_content: _Nothing = None
-
-
-class Answer(_Message, tag="assistant", kw_only=True):
-    """What the model said: what it thought, text, and calls of functions."""
-
-    content: str | None = None
-    tool_calls: list[_Call] | None = None
-    reasoning_content: str | None = None
-    name: _Nothing = None
-    tool_call_id: _Nothing = None
-
-
-Usual: TypeAlias = System | Developer | User | Result | Answer
-_SHAPES: dict[str, type[Usual]] = {
-    "system": System,
-    "developer": Developer,
-    "user": User,
-    "tool": Result,
-    "assistant": Answer,
+AUDIO_FORMATS = {
+    "audio/wav": "wav",
+    "audio/x-wav": "wav",
+    "audio/wave": "wav",
+    "audio/mpeg": "mp3",
+    "audio/mp3": "mp3",
 }
 
 
-def most_parts(messages: Sequence[Usual]) -> int:
-    """How many parts `messages` have at most, beside those in their calls and lists of texts."""
-    counted: Counter[type[Usual]] = Counter(map(type, messages))
-    return sum(count * (len(shape.__struct_fields__) + 2) for shape, count in counted.items())  # itself, and its role
+def user(content: Json) -> JsonObject:
+    """A message of the human side: a text, or parts."""
+    return {"role": "user", "content": content}
 
 
-def usual_messages(items: list[object]) -> Sequence[Usual | None]:
-    """For each of `items` its shape, None for what has none of the usual ones."""
-    try:
-        messages: Sequence[Usual | None] = msgspec.convert(items, list[Usual])
-    except (msgspec.ValidationError, UnicodeError):
-        messages = [_usual(item) for item in items]
-    return [
-        message if message is not None and type(item) is dict and _is_exact(cast(JsonObject, item), message) else None
-        for item, message in zip(items, messages, strict=True)
-    ]
+def assistant(content: Json) -> JsonObject:
+    """A message of the model."""
+    return {"role": "assistant", "content": content}
 
 
-def _usual(item: object) -> Usual | None:
-    role = cast(JsonObject, item).get("role") if type(item) is dict else None
-    shape = _SHAPES.get(role) if type(role) is str else None
-    if shape is None:
-        return None
-    message = cast(JsonObject, item)
-    try:
-        return msgspec.convert(message, shape)
-    except (msgspec.ValidationError, UnicodeError):
-        pass
-    known = {"role", *shape.__struct_fields__}
-    said = {name: value for name, value in message.items() if name in known or not _is_nothing(name, value)}
-    try:
-        return msgspec.convert(said, shape) if len(said) < len(message) else None
-    except (msgspec.ValidationError, UnicodeError):
-        return None
+def tool(wire_id: str, content: str) -> JsonObject:
+    """The result of a call. It has no flag for failures."""
+    return {"role": "tool", "tool_call_id": wire_id, "content": content}
 
 
-def _is_nothing(name: object, value: object) -> bool:
-    """Whether a field that is not known says nothing."""
-    return type(name) is str and (value is None or (type(value) in (str, list, dict) and not value))
+def tool_call(wire_id: str, name: str, arguments: str) -> JsonObject:
+    """A call."""
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _is_exact(item: JsonObject, message: Usual) -> bool:
-    """Whether the lists and dictionaries in `item` are such themselves: what only behaves like one may hold more."""
-    if message.tool_calls is None and type(message.content) is not list:
-        return True  # there are none
-    calls: list[JsonObject] | None = item.get("tool_calls")
-    if type(calls) is list:
-        for call in calls:
-            if type(call) is not dict or type(call["function"]) is not dict or type(call["type"]) is not str:
-                return False
-    elif calls is not None:
-        return False
-    if type(message.content) is not list:
-        return True
-    content: list[str | JsonObject] = item["content"]
-    return type(content) is list and all(
-        type(part) is str or (type(part) is dict and type(part["type"]) is str) for part in content
-    )
+def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
+    """A call with the arguments of `call`."""
+    return tool_call(wire_id, name, wire_arguments_text(call))
 
 
-def usual_json(data: bytes | str) -> tuple[list[Usual], JsonObject] | None:
-    """The messages in a request, or in a list of them, and the fields beside them; None unless all are usual."""
-    try:
-        body = _decoder().decode(data)
-        if isinstance(body, list):
-            return body, {}
-        messages = msgspec.json.decode(body.pop("messages"), type=list[Usual])
-        return messages, {name: msgspec.json.decode(value) for name, value in body.items()}
-    except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
-        return None
+def text_part(text: str) -> JsonObject:
+    """Text, in a content of several parts."""
+    return {"type": "text", "text": text}
 
 
-@cache
-def _decoder() -> msgspec.json.Decoder[list[Usual] | dict[str, msgspec.Raw]]:
-    return msgspec.json.Decoder(list[Usual] | dict[str, msgspec.Raw])
+def thinking_chunk(block: Thinking) -> JsonObject:
+    """A thought as a chunk of the content, as Mistral sends and takes it, with its signature if it has one."""
+    chunk: JsonObject = {"type": "thinking", "thinking": [text_part(block.text)]}
+    signature = (block.native or {}).get("signature")
+    if signature is not None:
+        chunk["signature"] = signature
+    return chunk
+
+
+def media_part(media: Media, *, document_urls: bool, plain_audio: bool) -> JsonObject:
+    """An attachment in a user message, in the form that the server's profile names."""
+    address = media.url if media.data is None else f"data:{media.mime};base64,{media.data}"
+    match media.kind:
+        case MediaKind.IMAGE:
+            return {"type": "image_url", "image_url": {"url": address}}
+        case MediaKind.AUDIO:
+            sound = media.data if plain_audio else {"data": media.data, "format": AUDIO_FORMATS[media.mime]}
+            return {"type": "input_audio", "input_audio": sound}
+        case MediaKind.DOCUMENT | MediaKind.VIDEO:
+            if document_urls:
+                return {"type": "document_url", "document_url": address}
+            return {"type": "file", "file": {"filename": media.name or "document.pdf", "file_data": address}}
+
+
+class Prose:
+    """One string out of many pieces: a speaker's own text runs on, what we put in stands on lines of its own."""
+
+    __slots__ = ("_is_apart", "_pieces")
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._is_apart = False
+
+    def add(self, text: str) -> None:
+        """More of what the speaker said."""
+        if self._is_apart:
+            self._pieces.append("\n\n")
+            self._is_apart = False
+        self._pieces.append(text)
+
+    def add_apart(self, text: str) -> None:
+        """A piece of another kind."""
+        if self._pieces:
+            self._pieces.append("\n\n")
+        self._pieces.append(text)
+        self._is_apart = True
+
+    def take(self) -> str:
+        """The text so far; what comes next starts anew."""
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        self._is_apart = False
+        return text
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Texts that run on."""
+    return texts[0] if len(texts) == 1 else "".join(texts)

@@ -7,7 +7,7 @@ with no choice at all, says that the answer was meant to end where it did.
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.wire.contract import Delta, Names
+from legato.wire.contract import Delta
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import (
     raise_for_error,
@@ -19,6 +19,7 @@ from legato.wire.openai_chat.reading import (
 )
 from legato.wire.sse import ServerSentEvent
 from legato.wire.stream import EventDecoder
+from legato.wire.voice import Names
 
 
 class ChatDecoder(EventDecoder):

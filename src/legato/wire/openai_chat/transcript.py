@@ -19,9 +19,9 @@ from legato.model.ingest import MAX_NODES
 from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_object, read_part, read_string
-from legato.wire.openai_chat.results import read_result
-from legato.wire.openai_chat.shapes import Usual, most_parts, usual_messages
+from legato.wire.openai_chat.simple_messages import Usual, most_parts, usual_messages
 from legato.wire.openai_chat.usual import read_row
+from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
 _KNOWN_FIELDS = {

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from legato.model import UNMINTED, Block, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
 from legato.model.ingest import MAX_TEXT
 from legato.wire.arguments import read_arguments, read_plain_arguments
-from legato.wire.openai_chat.account import OPENINGS, Account
-from legato.wire.openai_chat.results import RESULT_OPENINGS, read_result
-from legato.wire.openai_chat.shapes import Answer, Developer, Result, System, TextPart, Texts, User, Usual
+from legato.wire.openai_chat.account import Account
+from legato.wire.openai_chat.simple_messages import Answer, Developer, Result, System, TextPart, Texts, User, Usual
+from legato.wire.readback import HUMAN_OPENINGS, RESULT_OPENINGS, read_result
 
 _HUMAN, _AI = Speaker.HUMAN, Speaker.AI
 _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
@@ -60,7 +60,7 @@ def read_row(messages: Sequence[Usual | None], first: int, account: Account) -> 
                 account.entries().append(Entry(_AI, tuple(blocks)))
         elif type(message) is User:
             said = message.content
-            if type(said) is str and said and said[0] not in OPENINGS:
+            if type(said) is str and said and said[0] not in HUMAN_OPENINGS:
                 account.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
             else:
                 texts = _read_texts(said, account)

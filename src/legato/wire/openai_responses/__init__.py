@@ -5,19 +5,17 @@ from __future__ import annotations
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.openai_responses.decode import decode
-from legato.wire.openai_responses.encode import spell, tail
+from legato.wire.openai_responses.encode import ResponsesShapes, grammar
 from legato.wire.openai_responses.envelope import head
 from legato.wire.openai_responses.parse import parse
 from legato.wire.openai_responses.reply import reply, reply_stream
-from legato.wire.openai_responses.rows import print_row
 from legato.wire.openai_responses.stream import ResponsesDecoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_RESPONSES,
     messages_field="input",
-    spell=spell,
-    print_row=print_row,
-    tail=tail,
+    grammar=grammar,
+    shapes=ResponsesShapes,
     head=head,
     decode=decode,
     decoder=ResponsesDecoder,

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, clean_text, ingest
-from legato.wire.contract import Names
 from legato.wire.openai_responses.items import blocks_of, count_of, object_of, objects_of, text_of
+from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

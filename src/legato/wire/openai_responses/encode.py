@@ -1,57 +1,121 @@
-"""Print units as input items of the Responses API.
+"""Units as input items of the Responses API: what its format allows, and how what was decided is spelled.
 
-In:  one unit, how the one before it ended, the voice, and whether this unit's own thinking is kept.
-Out: the unit as whole items: groups without a role, because items are never joined with their neighbours.
-
-The history is stateless: no item refers to anything that the server keeps. Item ids are left out, the provider's own
-hosted items aside, whose schema demands one.
+Items are never joined with their neighbours. The history is stateless: no item refers to anything that the server
+keeps, and item ids are left out, the provider's own hosted items aside, whose schema demands one. A reasoning item is
+accepted only directly before the item it led to.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any
 
-from legato.model import Authority, Decision, JsonObject
-from legato.transcript.units import Exchange, Said, Summary, Unit
-from legato.wire.contract import End, Group, Spelled, Voice
-from legato.wire.human_side import HumanParts
-from legato.wire.openai_responses.exchange import spell_exchange
-from legato.wire.openai_responses.wording import media_part, text_part, user_message
-from legato.wire.phrases import CONTINUE, SUMMARY_MARK
-from legato.wire.projections import INSTRUCTION_MARKED, TAIL
-
-_PARTS = HumanParts(text_part, media_part)
-
-
-def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    """Print one unit."""
-    match unit:
-        case Exchange():
-            return spell_exchange(unit, before, voice, keep_thinking)
-        case Said():
-            return _said(unit, voice)
-        case Summary():
-            return Spelled((Group("", (user_message(text_part(SUMMARY_MARK + unit.text)),)),), End.HUMAN)
-        case _:
-            assert_never(unit)
-
-
-def tail(end: End, voice: Voice) -> Spelled:
-    """A word to go on, where the last item is an answer and the model would not continue it."""
-    if end is not End.ANSWER or voice.target.capabilities.prefill:
-        return Spelled((), end)
-    return Spelled((Group("", (user_message(text_part(CONTINUE)),)),), End.HUMAN, (TAIL,))
+from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
+from legato.transcript.units import AnswerBlock
+from legato.wire.openai_responses.shapes import (
+    assistant,
+    call_output,
+    custom_call,
+    function_call,
+    media_part,
+    message_item,
+    reasoning,
+    text_part,
+    user,
+)
+from legato.wire.projection import (
+    AnswerMessage,
+    CallPart,
+    Grammar,
+    HumanMessage,
+    MediaRule,
+    ResultPart,
+    ResultsMessage,
+)
+from legato.wire.projection.answer import Place
+from legato.wire.shapes import answer_parts, human_parts
+from legato.wire.voice import Voice
 
 
-def _said(unit: Said, voice: Voice) -> Spelled:
-    capabilities = voice.target.capabilities
-    decisions: list[Decision] = []
-    parts = _PARTS.printed(unit.blocks, capabilities, decisions)
-    message: JsonObject = {"type": "message", "role": "user", "content": parts}
-    if unit.authority is Authority.INSTRUCTION:
-        if capabilities.middle_system:
-            message["role"] = "developer" if capabilities.developer_role else "system"
-        else:
-            _PARTS.mark(parts)
-            decisions.append(INSTRUCTION_MARKED)
-    return Spelled((Group("", (message,)),), End.HUMAN, tuple(decisions))
+def grammar(target: Target) -> Grammar:
+    """What may stand where in a request to `target`."""
+    capabilities = target.capabilities
+    return Grammar(
+        continues_answers=capabilities.prefill,
+        instructions=capabilities.middle_system,
+        instruction_media=True,
+        native_calls=capabilities.native_tool_history,
+        max_calls=capabilities.max_calls,
+        custom_calls=True,
+        thoughts_may_end=False,
+        error_flag=False,
+        empty_results=capabilities.empty_text,
+        result_images=capabilities.result_images,
+        images=MediaRule() if capabilities.images else None,
+        documents=MediaRule() if capabilities.documents else None,
+    )
+
+
+class ResponsesShapes:
+    """The shapes of the Responses API."""
+
+    text = staticmethod(assistant)
+    call = staticmethod(function_call)
+
+    def __init__(self, voice: Voice) -> None:
+        self._instruction_role = "developer" if voice.target.capabilities.developer_role else "system"
+
+    def human(self, message: HumanMessage) -> JsonObject:
+        role = self._instruction_role if message.instructs else "user"
+        return message_item(role, human_parts(message, text_part, media_part))
+
+    def answer(self, message: AnswerMessage) -> list[JsonObject]:
+        return answer_parts(message, assistant, _call)
+
+    def results(self, message: ResultsMessage) -> list[JsonObject]:
+        return [self._output(result) for result in message.results]
+
+    def _output(self, part: ResultPart) -> JsonObject:
+        kind = "custom_tool_call" if part.call.custom else "function_call"
+        inside = [media_part(media) for media in part.media]
+        item = call_output(kind, part.call.wire_id, [text_part(part.text), *inside] if inside else part.text)
+        if part.call.extra and "caller" in part.call.extra:
+            item["caller"] = part.call.extra["caller"]
+        return item
+
+    def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
+        native = block.native or {}
+        item = native.get("item")
+        match block:
+            case Thinking():
+                return [reasoning(item)] if item is not None and item.get("encrypted_content") else None
+            case Text():
+                if "phase" not in native or not block.text.strip():
+                    return None
+                return [assistant(block.text) | {"phase": native["phase"]}]
+            case ToolCall():
+                extra = {field: native[field] for field in ("namespace", "caller") if field in native}
+                return [extra] if extra else None
+            case HostedTool():
+                return None if item is None else [item]
+            case _:
+                return None
+
+    # What simple units are made of.
+
+    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+        return {"type": "function_call_output", "call_id": wire_id, "output": text}
+
+    def human_text(self, text: str) -> JsonObject:
+        return user([text_part(text)])
+
+    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
+        return texts + calls
+
+    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
+        return results
+
+
+def _call(part: CallPart) -> JsonObject:
+    if part.custom:
+        return custom_call(part.wire_id, part.name, part.call.arguments["input"])
+    return function_call(part.wire_id, part.name, part.call)

@@ -19,8 +19,9 @@ from legato.model import (
     ThinkingSwitch,
     ToolSpec,
 )
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
 from legato.wire.offering import defined_tools
+from legato.wire.voice import Voice
 
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 

@@ -30,9 +30,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.wire.closures import read_closure
 from legato.wire.contract import Parsed
-from legato.wire.media_return import reunite
 from legato.wire.openai_responses.items import (
     CLIENT_CALLS,
     blocks_of,
@@ -41,8 +39,7 @@ from legato.wire.openai_responses.items import (
     text_of,
 )
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
-from legato.wire.openai_responses.wording import ERROR_MARK
-from legato.wire.phrases import BRIDGES, EMPTY_RESULT, INSTRUCTION_MARK
+from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 
 _INSTRUCTING = ("system", "developer")
 _OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != "tool_search_call"}
@@ -58,8 +55,9 @@ def parse(body: JsonObject) -> Parsed:
     if isinstance(source, str):
         reader.human([Text(clean_text(source))] if source else [])
     elif isinstance(source, list):
-        for index, item in enumerate(cast("list[object]", source)):
-            reader.read(item, f"input[{index}]")
+        items = cast("list[object]", source)
+        for index, item in enumerate(items):
+            reader.read(item, f"input[{index}]", is_last=index == len(items) - 1)
     elif source is not None:
         notes.append("input: neither text nor a list of items")
     instructions = text_of(body.get("instructions"))
@@ -90,19 +88,20 @@ class _Reader:
         self._flush()
         return self.entries
 
-    def read(self, item: object, path: str) -> None:
+    def read(self, item: object, path: str, *, is_last: bool) -> None:
         if not isinstance(item, dict):
             self.notes.append(f"{path}: not an item")
             return
         item = object_of(item)
         kind = text_of(item.get("type"))
         if kind == "message" or (not kind and "role" in item):
-            self._message(item, path)
+            self._message(item, path, is_last=is_last)
         elif kind in ("function_call_output", "custom_tool_call_output", *_OUTPUTS):
             self._output(item, kind, path)
         elif kind == "tool_search_output" and item.get("execution") == "client":
-            found = ToolResponse(tool_name="tool_search", wire_id=_wire_id(item), result=ingest(item.get("tools")))
-            self._add(Speaker.TOOL, [found])
+            wire_id, found = _wire_id(item), ingest(item.get("tools"))
+            response = ToolResponse(wire_id=wire_id, tool_name="tool_search", result=found, is_complete=True)
+            self._add(Speaker.TOOL, [response])
         elif kind == "item_reference":
             self.notes.append(f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here")
         elif kind == "additional_tools":
@@ -133,7 +132,7 @@ class _Reader:
 
     # Messages.
 
-    def _message(self, item: JsonObject, path: str) -> None:
+    def _message(self, item: JsonObject, path: str, *, is_last: bool) -> None:
         role = item.get("role")
         if role == "assistant":
             self._add(Speaker.AI, blocks_of(item))
@@ -147,20 +146,14 @@ class _Reader:
             else:
                 self.human(blocks, Authority.INSTRUCTION)
             return
-        if self._speaker is Speaker.AI and _is_bridge(blocks):
-            self._flush()
-            return
         self._flush()
-        if not reunite(self.entries, blocks):
-            self._said(blocks)
-
-    def _said(self, blocks: list[Block]) -> None:
-        first = blocks[0] if blocks else None
-        if isinstance(first, Text) and first.text.startswith(INSTRUCTION_MARK):
-            text = Text(first.text.removeprefix(INSTRUCTION_MARK))
-            self.human([text, *blocks[1:]], Authority.INSTRUCTION)
+        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
+            return
+        instruction = read_instruction(blocks)
+        if instruction is None:
+            self.human(reunite(self.entries, blocks))
         else:
-            self.human(blocks)
+            self.human(instruction, Authority.INSTRUCTION)
 
     def _content(self, content: object, path: str) -> list[Block]:
         if isinstance(content, str):
@@ -202,7 +195,7 @@ class _Reader:
         media = tuple(block for block in blocks if isinstance(block, Media))
         wire_id = _wire_id(item)
         name = self._names.get(wire_id, _OUTPUTS.get(kind, ""))
-        self._add(Speaker.TOOL, [_response(text, wire_id, name, media)])
+        self._add(Speaker.TOOL, [read_result(text, wire_id, name, media)])
 
     def _output_blocks(self, output: Json, kind: str, path: str) -> list[Block]:
         if isinstance(output, str):
@@ -217,19 +210,6 @@ class _Reader:
 
 def _wire_id(item: JsonObject) -> str:
     return clean_text(text_of(item.get("call_id")) or text_of(item.get("id")))
-
-
-def _response(text: str, wire_id: str, name: str, media: tuple[Media, ...]) -> ToolResponse:
-    closure = read_closure(text, wire_id=wire_id, tool_name=name)
-    if closure is not None:
-        return closure
-    if text.startswith(ERROR_MARK):
-        return ToolResponse(wire_id=wire_id, tool_name=name, error=text.removeprefix(ERROR_MARK), media=media)
-    return ToolResponse(wire_id=wire_id, tool_name=name, result="" if text == EMPTY_RESULT else text, media=media)
-
-
-def _is_bridge(blocks: list[Block]) -> bool:
-    return len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text in BRIDGES
 
 
 def _media(part: JsonObject) -> Media | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from legato.model import Answer, CallKind, Ending, JsonObject, Target, clean_text, ingest
-from legato.wire.contract import Delta, Names
+from legato.wire.contract import Delta
 from legato.wire.openai_responses.decode import (
     empty_answer,
     ending_of,
@@ -23,6 +23,7 @@ from legato.wire.openai_responses.decode import (
 )
 from legato.wire.openai_responses.items import blocks_of, count_of, object_of, objects_of, text_of, thinking_text
 from legato.wire.stream import AnswerBuilder, EventDecoder
+from legato.wire.voice import Names
 
 _CALLS = {"function_call": CallKind.FUNCTION, "custom_tool_call": CallKind.CUSTOM}
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})

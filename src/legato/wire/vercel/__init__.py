@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.vercel.decode import decode
-from legato.wire.vercel.encode import spell, tail
+from legato.wire.vercel.encode import VercelShapes, grammar
 from legato.wire.vercel.envelope import head
 from legato.wire.vercel.parse import parse
 from legato.wire.vercel.reply import reply, reply_stream
@@ -14,8 +14,8 @@ from legato.wire.vercel.stream import PartsDecoder
 DIALECT = DialectParts(
     name=Dialect.VERCEL,
     messages_field="messages",
-    spell=spell,
-    tail=tail,
+    grammar=grammar,
+    shapes=VercelShapes,
     head=head,
     decode=decode,
     decoder=PartsDecoder,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, Json, JsonObject, Speaker, Target, ToolCall, Usage, ingest
-from legato.wire.contract import Names
 from legato.wire.vercel.content import Form, answer_blocks
 from legato.wire.vercel.fields import as_count, as_object, as_objects, as_text
+from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

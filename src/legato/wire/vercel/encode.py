@@ -1,56 +1,127 @@
-"""Print units as ModelMessages of the AI SDK.
+"""Units as ModelMessages of the AI SDK: what they allow, and how what was decided is spelled.
 
-In:  one unit, how the one before it ended, the voice, and whether this unit's own thinking is kept.
-Out: the unit as whole messages. They are not joined with their neighbours: the SDK does what its provider needs, and
-     an answer stays recognisable as one.
+Messages are not joined with their neighbours: the SDK does what its provider needs, and an answer stays recognisable as
+one. `native` data goes back as `providerOptions`, under which the SDK hands it to the provider that it came from.
 """
 
 from __future__ import annotations
 
-from typing import assert_never
+from typing import Any
 
-from legato.model import Authority, Decision, JsonObject
-from legato.transcript.units import Exchange, Said, Summary, Unit
-from legato.wire.contract import End, Group, Spelled, Voice
-from legato.wire.human_side import HumanParts
-from legato.wire.phrases import CONTINUE, SUMMARY_MARK
-from legato.wire.projections import INSTRUCTION_MARKED, TAIL
-from legato.wire.vercel.exchange import spell_exchange
-from legato.wire.vercel.parts import media_part, text_part, user_message
+from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
+from legato.transcript.units import AnswerBlock
+from legato.wire.arguments import wire_arguments
+from legato.wire.projection import (
+    AnswerMessage,
+    CallPart,
+    Grammar,
+    HumanMessage,
+    MediaRule,
+    ResultPart,
+    ResultsMessage,
+    TextPart,
+)
+from legato.wire.projection.answer import Place
+from legato.wire.shapes import answer_parts, human_parts
+from legato.wire.vercel.shapes import (
+    assistant,
+    file_part,
+    image_in_result,
+    media_part,
+    reasoning_part,
+    source_of,
+    text_part,
+    tool,
+    tool_call,
+    tool_result,
+    user,
+)
+from legato.wire.voice import Voice
 
-_PARTS = HumanParts(text_part, media_part)
+
+def grammar(target: Target) -> Grammar:
+    """What may stand where in a request to `target`."""
+    capabilities = target.capabilities
+    return Grammar(
+        continues_answers=capabilities.prefill,
+        instructions=capabilities.middle_system,
+        native_calls=capabilities.native_tool_history,
+        max_calls=capabilities.max_calls,
+        text_beside_calls=capabilities.text_beside_calls,
+        custom_calls=True,
+        json_results=True,
+        empty_results=capabilities.empty_text,
+        result_images=capabilities.result_images,
+        images_in_errors=False,
+        images=MediaRule() if capabilities.images else None,
+        documents=MediaRule() if capabilities.documents else None,
+        audio=MediaRule() if capabilities.audio else None,
+    )
 
 
-def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> Spelled:
-    """Print one unit."""
-    match unit:
-        case Exchange():
-            return spell_exchange(unit, before, voice, keep_thinking)
-        case Said():
-            return _said(unit, voice)
-        case Summary():
-            return Spelled((Group("", (user_message(text_part(SUMMARY_MARK + unit.text)),)),), End.HUMAN)
-        case _:
-            assert_never(unit)
+class VercelShapes:
+    """The shapes of ModelMessages."""
 
+    text = staticmethod(text_part)
 
-def tail(end: End, voice: Voice) -> Spelled:
-    """A word to go on, where the last message is an answer and the model would not continue it."""
-    if end is not End.ANSWER or voice.target.capabilities.prefill:
-        return Spelled((), end)
-    return Spelled((Group("", (user_message(text_part(CONTINUE)),)),), End.HUMAN, (TAIL,))
+    def __init__(self, voice: Voice) -> None:
+        pass
 
+    def human(self, message: HumanMessage) -> JsonObject:
+        if message.instructs:  # its content is a string
+            texts = [part.text for part in message.parts if type(part) is TextPart]
+            return {"role": "system", "content": "\n\n".join(texts)}
+        return user(human_parts(message, text_part, media_part))
 
-def _said(unit: Said, voice: Voice) -> Spelled:
-    capabilities = voice.target.capabilities
-    decisions: list[Decision] = []
-    parts = _PARTS.printed(unit.blocks, capabilities, decisions)
-    message: JsonObject = {"role": "user", "content": parts}
-    if unit.authority is Authority.INSTRUCTION:
-        texts = [part["text"] for part in parts if part["type"] == "text"]
-        if capabilities.middle_system and len(texts) == len(parts):
-            message = {"role": "system", "content": "\n\n".join(texts)}
-        else:  # the content of a system message is a string, with no room for media
-            _PARTS.mark(parts)
-            decisions.append(INSTRUCTION_MARKED)
-    return Spelled((Group("", (message,)),), End.HUMAN, tuple(decisions))
+    def answer(self, message: AnswerMessage) -> list[JsonObject]:
+        return [assistant(answer_parts(message, text_part, self._call))]
+
+    def _call(self, part: CallPart) -> JsonObject:
+        source = part.call.arguments["input"] if part.custom else wire_arguments(part.call)
+        return tool_call(part.wire_id, part.name, source)
+
+    def results(self, message: ResultsMessage) -> list[JsonObject]:
+        return [tool([self._result(result) for result in message.results])]
+
+    def _result(self, part: ResultPart) -> JsonObject:
+        wire_id, name = part.call.wire_id, part.call.name
+        if part.media:
+            inside = [image_in_result(media) for media in part.media]
+            return tool_result(wire_id, name, "content", [text_part(part.text), *inside] if part.text else inside)
+        if part.value is not part.text:
+            return tool_result(wire_id, name, "json", part.value)
+        return self.result(wire_id, name, part.text, part.failed)
+
+    def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
+        native = block.native or {}
+        options: JsonObject = {name: native[name] for name in ("providerOptions",) if name in native}
+        match block:
+            case Thinking():
+                return [reasoning_part(block.text) | options] if block.text or block.native is not None else []
+            case Text():
+                return [text_part(block.text) | options]
+            case ToolCall():
+                return [options] if options else None
+            case HostedTool():
+                return native.get("parts")
+            case Media():
+                return [file_part(block) | options] if source_of(block) is not None else None
+            case Code():
+                return None
+
+    # What simple units are made of.
+
+    def call(self, wire_id: str, name: str, call: ToolCall) -> JsonObject:
+        return tool_call(wire_id, name, call.arguments)
+
+    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+        return tool_result(wire_id, name, "error-text" if failed else "text", text)
+
+    def human_text(self, text: str) -> JsonObject:
+        return user([text_part(text)])
+
+    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
+        return [assistant(texts + calls)]
+
+    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
+        return [tool(results)]

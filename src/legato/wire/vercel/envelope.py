@@ -19,9 +19,10 @@ from legato.model import (
     ThinkingSwitch,
     ToolSpec,
 )
-from legato.wire.contract import Envelope, Head, Voice
+from legato.wire.contract import Envelope, Head
 from legato.wire.offering import defined_tools
-from legato.wire.projections import projected
+from legato.wire.projection.decisions import projected
+from legato.wire.voice import Voice
 
 _EFFORTS = ((2_048, "low"), (8_192, "medium"))
 """a budget of tokens, up to the number, as an effort; more is high"""

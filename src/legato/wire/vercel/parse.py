@@ -26,10 +26,8 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.wire.closures import read_closure
 from legato.wire.contract import Parsed
-from legato.wire.media_return import reunite
-from legato.wire.phrases import BRIDGES, EMPTY_RESULT, INSTRUCTION_MARK
+from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 from legato.wire.vercel.content import Form, answer_blocks, is_result, message_output, read_file
 from legato.wire.vercel.fields import as_object, as_objects, as_text
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
@@ -44,10 +42,11 @@ def parse(body: JsonObject) -> Parsed:
     reader = _Reader(notes)
     source = body.get("messages") if body.get("messages") is not None else body.get("prompt")
     if isinstance(source, str):
-        reader.read({"role": "user", "content": source}, "prompt")
+        reader.read({"role": "user", "content": source}, "prompt", is_last=True)
     elif isinstance(source, list):
-        for index, message in enumerate(cast("list[object]", source)):
-            reader.read(message, f"messages[{index}]")
+        messages = cast("list[object]", source)
+        for index, message in enumerate(messages):
+            reader.read(message, f"messages[{index}]", is_last=index == len(messages) - 1)
     elif source is not None:
         notes.append("messages: not a list of messages")
     return Parsed(
@@ -73,7 +72,7 @@ class _Reader:
         self._approvals: dict[str, str] = {}
         """the call that each approval is about"""
 
-    def read(self, message: object, path: str) -> None:
+    def read(self, message: object, path: str, *, is_last: bool) -> None:
         if not isinstance(message, dict):
             self.notes.append(f"{path}: not a message")
             return
@@ -83,14 +82,14 @@ class _Reader:
             case "system":
                 self._instruct(message.get("content"), content)
             case "user":
-                self._hear(self._said(message.get("content"), content))
+                self._hear(self._said(message.get("content"), content), is_last=is_last)
             case "assistant":
                 self._answer(message.get("content"), content)
             case "tool":
                 self._add(Speaker.TOOL, self._results(message.get("content"), content))
             case role:
                 self.notes.append(f"{path}.role: {role!r} is read as user")
-                self._hear(self._said(message.get("content"), content))
+                self._hear(self._said(message.get("content"), content), is_last=is_last)
 
     def _add(self, speaker: Speaker, blocks: list[Block], authority: Authority = Authority.PERSON) -> None:
         if blocks:
@@ -105,19 +104,14 @@ class _Reader:
         else:
             self.system += [block.text for block in blocks if isinstance(block, Text)]
 
-    def _hear(self, blocks: list[Block]) -> None:
-        first = blocks[0] if blocks else None
-        if self._is_bridge(blocks) or reunite(self.entries, blocks):
+    def _hear(self, blocks: list[Block], *, is_last: bool) -> None:
+        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
             return
-        if isinstance(first, Text) and first.text.startswith(INSTRUCTION_MARK):
-            text = Text(first.text.removeprefix(INSTRUCTION_MARK))
-            self._add(Speaker.HUMAN, [text, *blocks[1:]], Authority.INSTRUCTION)
+        instruction = read_instruction(blocks)
+        if instruction is None:
+            self._add(Speaker.HUMAN, reunite(self.entries, blocks))
         else:
-            self._add(Speaker.HUMAN, blocks)
-
-    def _is_bridge(self, blocks: list[Block]) -> bool:
-        after_answer = bool(self.entries) and self.entries[-1].speaker is Speaker.AI
-        return after_answer and len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text in BRIDGES
+            self._add(Speaker.HUMAN, instruction, Authority.INSTRUCTION)
 
     def _said(self, content: Json, path: str) -> list[Block]:
         if isinstance(content, str):
@@ -204,14 +198,13 @@ def _response(output: JsonObject, wire_id: str, name: str) -> ToolResponse:
         return ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)
     if kind == "content":
         text, media = _content(as_objects(value))
-        return ToolResponse(wire_id=wire_id, tool_name=name, result=text, media=media)
+        return read_result(text, wire_id, name, media)
     if kind in ("error-text", "error-json"):
         text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        closure = read_closure(text, wire_id=wire_id, tool_name=name)
-        if closure is not None:
-            return closure
-        return ToolResponse(wire_id=wire_id, tool_name=name, error=text)
-    return ToolResponse(wire_id=wire_id, tool_name=name, result="" if value == EMPTY_RESULT else value)
+        return read_result(text, wire_id, name, failed=True)
+    if isinstance(value, str):
+        return read_result(value, wire_id, name)
+    return ToolResponse(wire_id=wire_id, tool_name=name, result=value, is_complete=True)
 
 
 def _content(parts: list[JsonObject]) -> tuple[str, tuple[Media, ...]]:

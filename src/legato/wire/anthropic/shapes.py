@@ -1,0 +1,68 @@
+"""The JSON of the Messages API: content blocks, and the messages around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from legato.model import Json, JsonObject, Media, MediaKind
+from legato.wire.projection.grammar import decoded_text
+
+PDF = "application/pdf"
+IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
+
+def user(content: Sequence[JsonObject]) -> JsonObject:
+    """A message of the human side: what it says, and the results of calls."""
+    return {"role": "user", "content": content}
+
+
+def assistant(content: Sequence[JsonObject]) -> JsonObject:
+    """A message of the model."""
+    return {"role": "assistant", "content": content}
+
+
+def text_block(text: str) -> JsonObject:
+    """Text."""
+    return {"type": "text", "text": text}
+
+
+def thinking(text: str, signature: str) -> JsonObject:
+    """A thought with its signature."""
+    return {"type": "thinking", "thinking": text, "signature": signature}
+
+
+def redacted_thinking(data: str) -> JsonObject:
+    """A thought that only the provider can read."""
+    return {"type": "redacted_thinking", "data": data}
+
+
+def tool_use(wire_id: str, name: str, arguments: JsonObject) -> JsonObject:
+    """A call."""
+    return {"type": "tool_use", "id": wire_id, "name": name, "input": arguments}
+
+
+def tool_result(wire_id: str, content: Json) -> JsonObject:
+    """The result of a call: a text, or blocks."""
+    return {"type": "tool_result", "tool_use_id": wire_id, "content": content}
+
+
+def media_block(media: Media) -> JsonObject:
+    """An image or a document."""
+    if media.kind is MediaKind.IMAGE:
+        return {"type": "image", "source": _source(media)}
+    document: JsonObject = {"type": "document", "source": _document_source(media)}
+    if media.name:
+        document["title"] = media.name
+    return document
+
+
+def _document_source(media: Media) -> JsonObject:
+    if media.data is not None and media.mime.startswith("text/"):
+        return {"type": "text", "media_type": "text/plain", "data": decoded_text(media)}
+    return _source(media)
+
+
+def _source(media: Media) -> JsonObject:
+    if media.data is not None:
+        return {"type": "base64", "media_type": media.mime, "data": media.data}
+    return {"type": "url", "url": media.url}

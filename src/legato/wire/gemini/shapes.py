@@ -1,0 +1,57 @@
+"""The JSON of `generateContent`: parts, and the contents around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from legato.model import Json, JsonObject, Media
+from legato.wire.projection.grammar import MediaRule
+
+REACHABLE = MediaRule(addresses=("https://", "gs://"))
+"""the attachments that can be sent at all: data of any type, or an address where the API looks"""
+
+
+def user(parts: Sequence[JsonObject]) -> JsonObject:
+    """A content of the human side."""
+    return {"role": "user", "parts": parts}
+
+
+def model(parts: Sequence[JsonObject]) -> JsonObject:
+    """A content of the model."""
+    return {"role": "model", "parts": parts}
+
+
+def text_part(text: str) -> JsonObject:
+    """Text."""
+    return {"text": text}
+
+
+def thought_part(text: str) -> JsonObject:
+    """A thought, without its signature."""
+    return {"text": text, "thought": True}
+
+
+def function_call(name: str, arguments: JsonObject, wire_id: str = "") -> JsonObject:
+    """A call, with an id where the model has them."""
+    call: JsonObject = {"name": name, "args": arguments}
+    if wire_id:
+        call["id"] = wire_id
+    return {"functionCall": call}
+
+
+def function_response(name: str, value: Json, wire_id: str = "", *, failed: bool = False) -> JsonObject:
+    """The result of a call: `result` or `error` under a fixed key."""
+    response: JsonObject = {"name": name, "response": {"error" if failed else "result": value}}
+    if wire_id:
+        response["id"] = wire_id
+    return {"functionResponse": response}
+
+
+def media_part(media: Media) -> JsonObject:
+    """An attachment: its data, or its address."""
+    if media.data is not None:
+        return {"inlineData": {"mimeType": media.mime, "data": media.data}}
+    file: JsonObject = {"fileUri": media.url}
+    if media.mime and not media.mime.endswith("/*"):
+        file["mimeType"] = media.mime
+    return {"fileData": file}

@@ -1,0 +1,192 @@
+"""The usual shapes of chat messages, as types.
+
+In:  JSON, or messages as somebody passed them, not ingested.
+Out: each message as the shape that it has, or that it has none of these.
+
+Usual is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text and
+function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of these
+shapes, and taking it apart, is the work of the JSON parser, or of one conversion of all messages; what it gives shares
+nothing with the caller.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
+
+import msgspec
+from msgspec import Meta, Struct
+
+from legato.model import JsonObject
+
+_NONE = Meta(max_length=0)
+_Nothing: TypeAlias = Annotated[str, _NONE] | Annotated[list[Any], _NONE] | Annotated[dict[str, Any], _NONE] | None
+
+
+class _Shape(Struct, forbid_unknown_fields=True, gc=False):
+    pass
+
+
+class TextPart(_Shape):
+    """A part of a list that is text."""
+
+    type: Literal["text"]
+    text: str
+
+
+Texts: TypeAlias = str | list[str | TextPart]
+
+
+class _Function(_Shape):
+    name: str
+    arguments: str
+
+
+class _Call(_Shape):
+    id: str
+    type: Literal["function"]
+    function: _Function
+
+
+class _Message(_Shape, tag_field="role", kw_only=True):
+    """What SDKs print of fields that a message does not have."""
+
+    annotations: _Nothing = None
+    audio: _Nothing = None
+    executed_tools: _Nothing = None
+    function_call: _Nothing = None
+    images: _Nothing = None
+    provider_specific_fields: _Nothing = None
+    reasoning: _Nothing = None
+    reasoning_details: _Nothing = None
+    refusal: _Nothing = None
+    thinking_blocks: _Nothing = None
+
+
+class _Said(_Message, kw_only=True):
+    content: Texts
+    name: _Nothing = None
+    tool_calls: _Nothing = None
+    tool_call_id: _Nothing = None
+    reasoning_content: _Nothing = None
+
+
+class System(_Said, tag="system"):
+    """An instruction."""
+
+
+class Developer(_Said, tag="developer"):
+    """An instruction under its newer name."""
+
+
+class User(_Said, tag="user"):
+    """What a person said."""
+
+
+class Result(_Message, tag="tool", kw_only=True):
+    """What came back for a call."""
+
+    content: Texts
+    tool_call_id: str
+    name: str | None = None
+    tool_calls: _Nothing = None
+    reasoning_content: _Nothing = None
+
+
+class Answer(_Message, tag="assistant", kw_only=True):
+    """What the model said: what it thought, text, and calls of functions."""
+
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+    reasoning_content: str | None = None
+    name: _Nothing = None
+    tool_call_id: _Nothing = None
+
+
+Usual: TypeAlias = System | Developer | User | Result | Answer
+_SHAPES: dict[str, type[Usual]] = {
+    "system": System,
+    "developer": Developer,
+    "user": User,
+    "tool": Result,
+    "assistant": Answer,
+}
+
+
+def most_parts(messages: Sequence[Usual]) -> int:
+    """How many parts `messages` have at most, beside those in their calls and lists of texts."""
+    counted: Counter[type[Usual]] = Counter(map(type, messages))
+    return sum(count * (len(shape.__struct_fields__) + 2) for shape, count in counted.items())  # itself, and its role
+
+
+def usual_messages(items: list[object]) -> Sequence[Usual | None]:
+    """For each of `items` its shape, None for what has none of the usual ones."""
+    try:
+        messages: Sequence[Usual | None] = msgspec.convert(items, list[Usual])
+    except (msgspec.ValidationError, UnicodeError):
+        messages = [_usual(item) for item in items]
+    return [
+        message if message is not None and type(item) is dict and _is_exact(cast(JsonObject, item), message) else None
+        for item, message in zip(items, messages, strict=True)
+    ]
+
+
+def _usual(item: object) -> Usual | None:
+    role = cast(JsonObject, item).get("role") if type(item) is dict else None
+    shape = _SHAPES.get(role) if type(role) is str else None
+    if shape is None:
+        return None
+    message = cast(JsonObject, item)
+    try:
+        return msgspec.convert(message, shape)
+    except (msgspec.ValidationError, UnicodeError):
+        pass
+    known = {"role", *shape.__struct_fields__}
+    said = {name: value for name, value in message.items() if name in known or not _is_nothing(name, value)}
+    try:
+        return msgspec.convert(said, shape) if len(said) < len(message) else None
+    except (msgspec.ValidationError, UnicodeError):
+        return None
+
+
+def _is_nothing(name: object, value: object) -> bool:
+    """Whether a field that is not known says nothing."""
+    return type(name) is str and (value is None or (type(value) in (str, list, dict) and not value))
+
+
+def _is_exact(item: JsonObject, message: Usual) -> bool:
+    """Whether the lists and dictionaries in `item` are such themselves: what only behaves like one may hold more."""
+    if message.tool_calls is None and type(message.content) is not list:
+        return True  # there are none
+    calls: list[JsonObject] | None = item.get("tool_calls")
+    if type(calls) is list:
+        for call in calls:
+            if type(call) is not dict or type(call["function"]) is not dict or type(call["type"]) is not str:
+                return False
+    elif calls is not None:
+        return False
+    if type(message.content) is not list:
+        return True
+    content: list[str | JsonObject] = item["content"]
+    return type(content) is list and all(
+        type(part) is str or (type(part) is dict and type(part["type"]) is str) for part in content
+    )
+
+
+def usual_json(data: bytes | str) -> tuple[list[Usual], JsonObject] | None:
+    """The messages in a request, or in a list of them, and the fields beside them; None unless all are usual."""
+    try:
+        body = _decoder().decode(data)
+        if isinstance(body, list):
+            return body, {}
+        messages = msgspec.json.decode(body.pop("messages"), type=list[Usual])
+        return messages, {name: msgspec.json.decode(value) for name, value in body.items()}
+    except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
+        return None
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[list[Usual] | dict[str, msgspec.Raw]]:
+    return msgspec.json.Decoder(list[Usual] | dict[str, msgspec.Raw])

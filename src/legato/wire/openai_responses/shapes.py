@@ -1,0 +1,64 @@
+"""The JSON of the Responses API: items, and the content parts in them."""
+
+from __future__ import annotations
+
+from legato.model import Json, JsonObject, Media, MediaKind, ToolCall
+from legato.wire.arguments import wire_arguments_text
+
+
+def user(parts: list[JsonObject]) -> JsonObject:
+    """An item of the human side."""
+    return message_item("user", parts)
+
+
+def message_item(role: str, content: Json) -> JsonObject:
+    """A message, which is one of many kinds of items."""
+    return {"type": "message", "role": role, "content": content}
+
+
+def assistant(text: str) -> JsonObject:
+    """A message of the model."""
+    return {"type": "message", "role": "assistant", "content": text}
+
+
+def text_part(text: str) -> JsonObject:
+    """Text in a human-side item or in an output."""
+    return {"type": "input_text", "text": text}
+
+
+def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
+    """A call."""
+    return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": wire_arguments_text(call)}
+
+
+def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
+    """A call whose argument is free text."""
+    return {"type": "custom_tool_call", "call_id": wire_id, "name": name, "input": source}
+
+
+def call_output(kind: str, wire_id: str, output: Json) -> JsonObject:
+    """The result of a call of type `kind`. It has no flag for failures."""
+    return {"type": f"{kind}_output", "call_id": wire_id, "output": output}
+
+
+def reasoning(item: JsonObject) -> JsonObject:
+    """A reasoning item without its id: under `store: false` the server holds nothing of that name."""
+    printed: JsonObject = {
+        "type": "reasoning",
+        "summary": item.get("summary") or [],
+        "encrypted_content": item["encrypted_content"],
+    }
+    if item.get("content"):
+        printed["content"] = item["content"]
+    return printed
+
+
+def media_part(media: Media) -> JsonObject:
+    """An attachment in a human-side item or in an output."""
+    address = media.url if media.data is None else f"data:{media.mime};base64,{media.data}"
+    if media.kind is MediaKind.IMAGE:
+        return {"type": "input_image", "detail": "auto", "image_url": address}
+    if media.data is None:
+        return {"type": "input_file", "file_url": address}
+    name = media.name or ("document.pdf" if media.mime == "application/pdf" else "document")
+    return {"type": "input_file", "filename": name, "file_data": address}

@@ -1,0 +1,173 @@
+"""Which parts an answer of a model has for a target.
+
+In:  the blocks of an exchange, in the order in which the model said them.
+Out: parts in that order: its words, its calls under the target's ids and names, and what only its own provider can
+     read, where the target is that provider.
+
+Own data goes back in the form that the provider gave it, through the dialect's `own`; everything else that a target
+cannot read is told as text or left out, each time as a decision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias, assert_never
+
+from legato.model import (
+    Action,
+    CallKind,
+    Code,
+    Decision,
+    Foreign,
+    HostedTool,
+    JsonObject,
+    Media,
+    Text,
+    Thinking,
+    ToolCall,
+)
+from legato.transcript.units import AnswerBlock, Exchange
+from legato.wire.phrases import media_omitted
+from legato.wire.plain import fenced, hosted_text
+from legato.wire.projection.decisions import (
+    BLANK_TEXT,
+    BY_POLICY,
+    DANGLING,
+    FOREIGN_DROPPED,
+    FOREIGN_SHOWN,
+    HOSTED_KNOWN,
+    HOSTED_TOLD,
+    MEDIA_OMITTED,
+    THINKING_OFF,
+    UNSIGNED_DROPPED,
+    UNSIGNED_SHOWN,
+    projected,
+)
+from legato.wire.projection.grammar import Grammar
+from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
+from legato.wire.voice import End, Voice
+
+
+class Place(NamedTuple):
+    """Where a block stands: how the unit before its answer ended, and whether the answer asks for tools of ours."""
+
+    before: End
+    has_calls: bool
+
+
+Own: TypeAlias = Callable[[AnswerBlock, Place], list[JsonObject] | None]
+"""A block as its own provider wants it back, which is for its dialect to know; None if it has no such form.
+
+Of a call these are the fields beside the id, the name and the arguments. An empty list means that the provider knows
+it anyway and has no place for it in a request.
+"""
+
+
+class AnswerProjector:
+    """Projects the answers of one conversation for one target."""
+
+    def __init__(self, voice: Voice, grammar: Grammar, own: Own) -> None:
+        self._voice = voice
+        self._grammar = grammar
+        self._own = own
+
+    def parts(self, unit: Exchange, before: End, keep_thinking: bool, decisions: list[Decision]) -> list[AnswerPart]:
+        """The parts of the answer in `unit`, without its calls where the target takes none."""
+        parts: list[AnswerPart] = []
+        home = self._voice.is_home(unit.origin)
+        place = Place(before, bool(unit.completions))
+        for block in unit.blocks:
+            match block:
+                case ToolCall():
+                    if self._grammar.native_calls:
+                        parts.append(self._call(block, place, home, decisions))
+                    else:
+                        _leave_thoughts(parts, decisions)  # they led to a call that is left out
+                case Text():
+                    parts += self._text(block, place, home, decisions)
+                case Thinking():
+                    parts += self._thinking(block, place, home, keep_thinking, decisions)
+                case HostedTool():
+                    parts += self._hosted(block, place, home, decisions)
+                case Media():
+                    parts += self._media(block, place, home, decisions)
+                case Code():
+                    parts.append(TextPart(fenced(block), apart=True))
+                case _:
+                    assert_never(block)
+        return parts
+
+    def _call(self, call: ToolCall, place: Place, home: bool, decisions: list[Decision]) -> CallPart:
+        name = self._voice.names.project(call.name)
+        if name != call.name:
+            decisions.append(projected(Action.RENAMED, "tool-name", f"{call.name} is called {name} there", call.id))
+        custom = call.kind is CallKind.CUSTOM
+        if custom and not (home and self._grammar.custom_calls and isinstance(call.arguments.get("input"), str)):
+            custom = False
+            detail = "a free-text call became a function call"
+            decisions.append(projected(Action.CONVERTED, "custom-call", detail, call.id))
+        extra = self._own(call, place) if home and call.native is not None else None
+        return CallPart(self._voice.ids[call.id], name, call, extra[0] if extra else None, custom)
+
+    def _text(self, block: Text, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
+        if block.native is not None:
+            own = self._own(block, place) if home else None
+            if own:
+                return [OwnPart(block, own)]
+            if not block.text or block.text.isspace():
+                decisions.append(BLANK_TEXT)
+                return []
+        return [TextPart(block.text)]
+
+    def _thinking(
+        self, block: Thinking, place: Place, home: bool, keep: bool, decisions: list[Decision]
+    ) -> list[AnswerPart]:
+        """A thought in its own form, as text, or not at all."""
+        if not keep:
+            decisions.append(BY_POLICY)
+            return []
+        is_own = home and self._grammar.own_thoughts
+        own = self._own(block, place) if is_own else None
+        if own is not None:
+            if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
+                decisions.append(THINKING_OFF)
+                return []
+            return [OwnPart(block, own)] if own else []
+        if self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
+            decisions.append(UNSIGNED_SHOWN if is_own else FOREIGN_SHOWN)
+            return [TextPart(block.text, apart=True)]
+        decisions.append(UNSIGNED_DROPPED if is_own else FOREIGN_DROPPED)
+        return []
+
+    def _hosted(self, block: HostedTool, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
+        own = self._own(block, place) if home else None
+        if own:
+            return [OwnPart(block, own)]
+        if own is not None:
+            decisions.append(HOSTED_KNOWN)
+            return []
+        decisions.append(HOSTED_TOLD)
+        return [TextPart(hosted_text(block), apart=True)]
+
+    def _media(self, block: Media, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
+        own = self._own(block, place) if home else None
+        if own:
+            return [OwnPart(block, own)]
+        decisions.append(MEDIA_OMITTED)
+        return [TextPart(media_omitted(block.kind, block.mime), apart=True)]
+
+
+def _leave_thoughts(parts: list[AnswerPart], decisions: list[Decision]) -> None:
+    while parts and is_thought(parts[-1]):
+        parts.pop()
+        decisions.append(DANGLING)
+
+
+def is_thought(part: AnswerPart) -> bool:
+    """Whether `part` is a thought of the model's own."""
+    return type(part) is OwnPart and type(part.block) is Thinking
+
+
+def is_text(part: AnswerPart) -> bool:
+    """Whether `part` is text, with or without data of its provider's own."""
+    return type(part) is TextPart or (type(part) is OwnPart and type(part.block) is Text)

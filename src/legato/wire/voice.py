@@ -1,0 +1,47 @@
+"""How to speak to one target: all that may be known when a unit is encoded for it, beside the unit itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from msgspec import Struct
+
+from legato.model import CallId, Foreign, Origin, Target
+from legato.model.words import Word
+
+
+class End(Word):
+    """How the last encoded unit ended: all that the next one may know about what came before."""
+
+    START = "start"
+    HUMAN = "human"
+    ANSWER = "answer"
+    RESULTS = "results"
+
+
+class Names(Protocol):
+    """The projection of tool names for one target."""
+
+    def project(self, name: str) -> str:
+        """The name that the target accepts for `name`."""
+        ...
+
+    def restore(self, wire_name: str) -> str:
+        """The name that `wire_name` stands for."""
+        ...
+
+
+class Voice(Struct, frozen=True):
+    """What is known about one target.
+
+    `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.
+    `is_home` says whether native data from an origin may be sent: it is the target's own, and not refused before.
+    """
+
+    target: Target
+    ids: Mapping[CallId, str]
+    names: Names
+    is_home: Callable[[Origin | None], bool]
+    thinking_on: bool = False
+    foreign: Foreign = Foreign.DROP

@@ -1,0 +1,61 @@
+"""What a unit becomes is a question about the target's grammar, and about nothing else."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dialect_support import SameIds
+from legato.model import Dialect, Entry, Foreign, NameRule, Origin, Target
+from legato.request.catalogue import resolve
+from legato.wire.dialects import dialect_parts
+from legato.wire.names import NameTable
+from legato.wire.projection import Grammar, Projection, Projector
+from legato.wire.voice import End, Voice
+
+from builders import OTHER_ROUTES, ROUTES, talk, units
+from strategies import logs
+
+TARGETS = {route: resolve(route) for route in (*ROUTES, *OTHER_ROUTES)}
+BY_DIALECT = {target.dialect: target for target in TARGETS.values()}
+
+
+def nowhere(origin: Origin | None) -> bool:
+    return False
+
+
+def projections(news: list[Entry], dialect: Dialect, grammar: Grammar, *, foreign: Foreign) -> list[Projection]:
+    """What the units of a foreign log become under `grammar` when the shapes of `dialect` are used."""
+    target: Target = BY_DIALECT[dialect]
+    voice = Voice(target, SameIds(), NameTable(NameRule.OPENAI), nowhere, foreign=foreign, thinking_on=True)
+    projector = Projector(voice, grammar, dialect_parts(dialect).shapes(voice).own)
+    end = End.START
+    made: list[Projection] = []
+    for unit in units(talk(*news)):
+        made.append(projector.project(unit, end, True))
+        end = made[-1].end
+    return [*made, projector.tail(end)]
+
+
+@pytest.mark.parametrize("route", TARGETS)
+@given(news=logs(max_size=8), foreign=st.sampled_from(Foreign))
+def test_equal_grammars_give_equal_projections_whatever_the_dialect(
+    route: str, news: list[Entry], foreign: Foreign
+) -> None:
+    target = TARGETS[route]
+    grammar = dialect_parts(target.dialect).grammar(target)
+    for one, other in pairwise(Dialect):
+        assert projections(news, one, grammar, foreign=foreign) == projections(news, other, grammar, foreign=foreign)
+
+
+@pytest.mark.parametrize("route", TARGETS)
+def test_what_capabilities_say_is_what_the_grammar_of_every_dialect_says(route: str) -> None:
+    target = TARGETS[route]
+    capabilities, grammar = target.capabilities, dialect_parts(target.dialect).grammar(target)
+    assert grammar.native_calls is capabilities.native_tool_history
+    assert grammar.max_calls == capabilities.max_calls
+    assert grammar.empty_results is capabilities.empty_text
+    assert (grammar.images is not None, grammar.documents is not None) == (capabilities.images, capabilities.documents)

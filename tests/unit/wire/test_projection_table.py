@@ -1,0 +1,117 @@
+"""What every dialect must decide alike: a row for each question, a column for each dialect, one answer in all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from legato import render
+from legato.model import CallKind, Dialect, Entry, Media, MediaKind, Speaker, Target, Text, ToolCall, ToolResponse
+from legato.request.catalogue import resolve, with_capabilities
+from legato.wire.dialects import dialect_parts
+
+from builders import ai, calls, instruction, result, talk, user
+
+COLUMNS = {
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "gemini": "gemini/gemini-3-pro-preview",
+    "chat": "openai/gpt-4o",
+    "responses": "openai-responses/gpt-4o",
+    "vercel": "vercel/any",
+}
+PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="JVBERi0=")
+PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
+SHELL = ToolCall("sql", {"input": "select 1"}, "a", kind=CallKind.CUSTOM)
+
+
+def column(route: str, **capabilities: Any) -> Target:
+    same: dict[str, Any] = {"images": True, "documents": True, "middle_system": False, "result_images": False}
+    return with_capabilities(resolve(route), **(same | capabilities))
+
+
+def embedding(route: str) -> Target:
+    return column(route, native_tool_history=False)
+
+
+def sent(target: Target, *news: Entry) -> tuple[list[Entry], list[tuple[str, str]]]:
+    """What the target reads, in neutral words, and what was decided."""
+    request = render(talk(*news), target)
+    parsed = dialect_parts(target.dialect).parse(request.copy())
+    return parsed.entries, [(decision.action, decision.reason) for decision in request.report.decisions]
+
+
+def told(target: Target, *news: Entry) -> list[str]:
+    """The last things that the human side says, each message or joined part as text."""
+    entries, _ = sent(target, *news)
+    said = [block for entry in entries if entry.speaker is Speaker.HUMAN for block in entry.blocks]
+    return [block.text for block in said if isinstance(block, Text)]
+
+
+def a_failed_call_where_tool_history_is_embedded(route: str) -> object:
+    return told(embedding(route), user("go"), calls("a"), result("a", error="disk full"))[1:]
+
+
+def a_blank_result_embedded(route: str) -> object:
+    return told(embedding(route), user("go"), calls("a"), result("a", " "))[1:]
+
+
+def the_media_of_an_embedded_result(route: str) -> object:
+    entries, _ = sent(embedding(route), user("go"), calls("a"), result("a", "seen", media=(PICTURE,)))
+    return [type(block) for entry in entries for block in entry.blocks][-2:], told(
+        embedding(route), user("go"), calls("a"), result("a", "seen", media=(PICTURE,))
+    )[1:]
+
+
+def an_instruction_that_becomes_marked_text(route: str) -> object:
+    _, decisions = sent(column(route), user("go"), ai("yes"), instruction("be brief"))
+    return [decision for decision in decisions if decision[1].startswith("instruction")]
+
+
+def a_result_with_a_pdf_rendered_and_parsed_back(route: str) -> object:
+    entries, _ = sent(column(route), user("go"), calls("a"), result("a", "seen", media=(PDF,)), ai("I see"))
+    (response,) = [block for entry in entries for block in entry.blocks if isinstance(block, ToolResponse)]
+    said = [block for entry in entries if entry.speaker is Speaker.HUMAN for block in entry.blocks]
+    return response.result, [(media.kind, media.mime, media.data) for media in response.media], said
+
+
+def the_tool_that_a_caption_names(route: str) -> object:
+    target = column(route)
+    request = render(talk(user("go"), calls("a", name="a tool!"), result("a", media=(PDF,), name="a tool!")), target)
+    (renamed,) = {decision.detail for decision in request.report.decisions if decision.reason == "tool-name"}
+    theirs = renamed.split(" is called ")[1].split(" ")[0]
+    return (
+        f"[Media from the result of {theirs}:]" in request.json().decode(),
+        "[Media from the result of a tool!:]" in (request.json().decode()),
+    )
+
+
+def a_free_text_call_that_becomes_a_function_call(route: str) -> object:
+    _, decisions = sent(column(route), user("go"), ai(SHELL), result("a", name="sql"))
+    return [decision for decision in decisions if decision[1] == "custom-call"]
+
+
+ROWS: dict[Callable[[str], object], object] = {
+    a_failed_call_where_tool_history_is_embedded: ["Context (tool result):\n[Error] disk full"],
+    a_blank_result_embedded: ["Context (tool result):\n(no output)"],
+    the_media_of_an_embedded_result: ([Text, Media], ["Context (tool result):\nseen"]),
+    an_instruction_that_becomes_marked_text: [("converted", "instruction-as-text")],
+    a_result_with_a_pdf_rendered_and_parsed_back: (
+        "seen",
+        [(MediaKind.DOCUMENT, "application/pdf", "JVBERi0=")],
+        [Text("go")],
+    ),
+    the_tool_that_a_caption_names: (True, False),
+    a_free_text_call_that_becomes_a_function_call: [("converted", "custom-call")],
+}
+
+
+@pytest.mark.parametrize("route", COLUMNS.values(), ids=COLUMNS)
+@pytest.mark.parametrize("question", ROWS, ids=lambda row: row.__name__)
+def test_every_dialect_gives_the_same_answer(question: Callable[[str], object], route: str) -> None:
+    assert question(route) == ROWS[question]
+
+
+def test_every_dialect_has_a_column() -> None:
+    assert {resolve(route).dialect for route in COLUMNS.values()} == set(Dialect)
