@@ -22,8 +22,8 @@ from typing import Any
 
 from bench.workload import chat_messages
 from legato import Conversation, render, resolve
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 
 ROOT = Path(__file__).parent.parent
 PEERS = ("litellm", "langchain", "pydantic_ai", "tau")

@@ -1,32 +1,24 @@
-"""Write docs/rules.md: every rule that request bodies are judged by, with a refused and an accepted body.
+"""Write docs/rules.md: every rule that request bodies are judged by, with its sources, a refused and an accepted body.
 
-In:  the `RULES` of each dialect.
+In:  the rules that each dialect declares, and their examples from tests/rules.
 Out: one Markdown page, the same on every run; with `--check`, exit status 1 if the page on disk differs.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from legato.wire.anthropic.rules.catalogue import RULES as ANTHROPIC
-from legato.wire.contract import Rule
-from legato.wire.gemini.rules.catalogue import RULES as GEMINI
-from legato.wire.openai_chat.rules.catalogue import RULES as OPENAI_CHAT
-from legato.wire.openai_responses.rules.catalogue import RULES as OPENAI_RESPONSES
-from legato.wire.vercel.rules.catalogue import RULES as VERCEL
+from legato.wire.rules import OBSERVED, Rule
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "rules.md"
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # the examples are not in the package
 
-RULE_SETS: dict[str, tuple[Rule, ...]] = {
-    "openai_chat": OPENAI_CHAT,
-    "openai_responses": OPENAI_RESPONSES,
-    "anthropic": ANTHROPIC,
-    "gemini": GEMINI,
-    "vercel": VERCEL,
-}
+from rules import CASES, Case  # noqa: E402
+
+PAGE = ROOT / "docs" / "rules.md"
 
 # The first part of a rule's id, in the order of the page.
 SECTIONS = {
@@ -48,13 +40,12 @@ SECTIONS = {
 LONGEST = 1200
 
 
-def document(rule_sets: Mapping[str, Iterable[Rule]]) -> str:
-    """The page for `rule_sets`. A rule that several dialects share is described once."""
-    sections: dict[str, dict[str, Rule]] = {name: {} for name in SECTIONS}
-    for rules in rule_sets.values():
-        for rule in rules:
-            sections[rule.id.partition("/")[0]].setdefault(rule.id, rule)
-    used = {name: list(rules.values()) for name, rules in sections.items() if rules}
+def document(cases: Iterable[Case]) -> str:
+    """The page for `cases`. A rule that several dialects share is described once."""
+    sections: dict[str, dict[str, Case]] = {name: {} for name in SECTIONS}
+    for case in cases:
+        sections[case.rule.id.partition("/")[0]].setdefault(case.rule.id, case)
+    used = {name: list(found.values()) for name, found in sections.items() if found}
     lines = [
         "# What providers accept",
         "",
@@ -62,16 +53,17 @@ def document(rule_sets: Mapping[str, Iterable[Rule]]) -> str:
         "",
         "Legato judges every request body before it is sent. A rule is *refused* where the provider answers with an",
         "error when it is broken, and *risky* where only some servers, models or versions do, or where the model",
-        "suffers. Each rule has a body that breaks it and one that does not; both are run as tests.",
+        "suffers. Each rule has a body that breaks it and one that does not; both are run as tests. In what a provider",
+        "says, an ellipsis is for what depends on the request.",
         "",
-        *(_link(*SECTIONS[name], len(rules)) for name, rules in used.items()),
+        *(_link(*SECTIONS[name], len(found)) for name, found in used.items()),
     ]
-    for name, rules in used.items():
+    for name, found in used.items():
         title, note = SECTIONS[name]
         lines += ["", f"## {title}", "", note, "", "| rule | when broken | what it asks |", "|---|---|---|"]
-        lines += [f"| [`{rule.id}`](#{_anchor(rule.id)}) | {rule.severity} | {_cell(rule.says)} |" for rule in rules]
-        for rule in rules:
-            lines += _entry(rule)
+        lines += [_row(case.rule) for case in found]
+        for case in found:
+            lines += _entry(case)
     return "\n".join(lines) + "\n"
 
 
@@ -79,25 +71,57 @@ def _link(title: str, note: str, count: int) -> str:
     return f"- [{title}](#{_anchor(title)}), {count} rule{'s' * (count > 1)}. {note}"
 
 
-def _entry(rule: Rule) -> list[str]:
-    lines = ["", f"### {rule.id}", "", f"*{rule.severity.capitalize()}.* {rule.says}"]
-    if rule.error:
-        lines += ["", f"What the provider says: {rule.error}"]
+def _row(rule: Rule) -> str:
+    return f"| [`{rule.id}`](#{_anchor(rule.id)}) | {rule.severity} | {_cell(rule.says)} |"
+
+
+def _entry(case: Case) -> list[str]:
+    rule = case.rule
     return [
-        *lines,
+        "",
+        f"### {rule.id}",
+        "",
+        f"*{rule.severity.capitalize()}.* {rule.says}",
+        *_said(rule),
+        "",
+        _sources(rule),
         "",
         f"<details><summary>Bodies for <code>{rule.route}</code></summary>",
         "",
         f"{rule.severity.capitalize()}:",
         "",
-        *_fenced(rule.refused),
+        *_fenced(case.refused),
         "",
         "Accepted:",
         "",
-        *_fenced(rule.accepted),
+        *_fenced(case.accepted),
         "",
         "</details>",
     ]
+
+
+def _said(rule: Rule) -> list[str]:
+    """What the provider says, then the servers that say it in other words."""
+    words = [rule.quotation()] + [
+        f"{SECTIONS[profile][0]}: {rule.quotation(profile=profile)}" for profile in rule.errors
+    ]
+    said = " ".join(filter(None, words))
+    return ["", f"What the provider says: {said}"] if said else []
+
+
+def _sources(rule: Rule) -> str:
+    if not rule.sources:
+        return "Source: none that is public."
+    return f"Source: {', '.join(map(_cited, rule.sources))}."
+
+
+def _cited(source: str) -> str:
+    if source == OBSERVED:
+        return "recorded exchanges"
+    if source.startswith("https://"):
+        return f"[{source.removeprefix('https://')}]({source})"
+    repository, _, number = source.partition("#")
+    return f"[{source}](https://github.com/{repository}/issues/{number})"
 
 
 def _fenced(body: dict[str, Any]) -> list[str]:
@@ -143,7 +167,7 @@ def main() -> int:
     parser.add_argument("--page", type=Path, default=PAGE, help="the page to write")
     options = parser.parse_args()
 
-    text = document(RULE_SETS)
+    text = document(CASES)
     if options.check:
         if not options.page.is_file() or options.page.read_text(encoding="utf-8") != text:
             print(f"{options.page} is out of date; write it with: python scripts/rules_doc.py", file=sys.stderr)
@@ -151,7 +175,7 @@ def main() -> int:
         return 0
     options.page.parent.mkdir(parents=True, exist_ok=True)
     options.page.write_text(text, encoding="utf-8")
-    print(f"{sum(len(rules) for rules in RULE_SETS.values())} rules in {options.page}")
+    print(f"{len({case.rule.id for case in CASES})} rules in {options.page}")
     return 0
 
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from legato.model import Capabilities, Dialect, IdScheme, NameRule, Target, ThinkingMode
 from legato.wire.anthropic import rules as anthropic
-from legato.wire.contract import Rule, Violation
-from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Violation
 from legato.wire.gemini import rules as gemini
 from legato.wire.openai_chat import rules as openai_chat
 from legato.wire.openai_responses import rules as openai_responses
 from legato.wire.vercel import rules as vercel
 
-RULE_SETS: dict[Dialect, tuple[Rule, ...]] = {dialect: dialect_parts(dialect).rules for dialect in Dialect}
 CHECKS: dict[Dialect, Callable[[Any, Target], list[Violation]]] = {
     Dialect.OPENAI_CHAT: openai_chat.check,
     Dialect.OPENAI_RESPONSES: openai_responses.check,

@@ -29,7 +29,7 @@ from legato.simulation import FaultKind, FaultPlan, IdHabit, Seen, SimulatedTran
 from legato.store.memory import MemoryStore
 from legato.tools import Tool, ToolContext, ToolKind
 from legato.transcript import Conversation
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 from session_support import PATH, Time, session, told, world
 from tally import count
 

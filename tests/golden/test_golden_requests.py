@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from legato import render
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES
 from cases import CASES

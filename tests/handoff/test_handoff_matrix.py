@@ -16,8 +16,9 @@ import pytest
 from legato import Conversation, render, resolve
 from legato.model import Entry, Speaker, Text, ToolCall
 from legato.transcript import Exchange, Said, completion_text
-from legato.wire.contract import Parsed, Severity
+from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 from rule_targets import target_of_exchange
 
 from builders import ROUTES

@@ -32,7 +32,7 @@ from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import Compaction, ToolHistory
 from legato.transcript import Conversation, Exchange, Said, Summary, completion_text
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 
 from builders import ROUTES, ai, calls, result, talk, units, user
 from strategies import entries, interleaved

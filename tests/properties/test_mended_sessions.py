@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from legato.formats import Document, mend, read
 from legato.model import ToolResponse
 from legato.request import resolve
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 from session_files import answered, codex_message, gave, item, jsonl, said, text, use
 
 IDS = st.sampled_from(["t1", "t2", "t3", "t4", "bad id", ""])

@@ -17,9 +17,9 @@ from legato.request.spelling import Spelling
 from legato.request.voices import Voices
 from legato.transcript import Exchange
 from legato.wire.assembly import Assembly, encode_json
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit
+from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
 from strategies import entries, interleaved, logs, turns

@@ -21,7 +21,7 @@ from legato.errors import FormatError
 from legato.formats import FORMATS, Document, mend, read, read_all
 from legato.model import Speaker, Text, ToolCall
 from legato.request import Request
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
 HELD_BY_SERVER = {"previous_response_id", "conversation"}

@@ -18,8 +18,8 @@ from legato.formats.wire_shapes import WIRE_PROVIDERS
 from legato.model import Authority, Speaker, Text, ToolCall, ToolResponse
 from legato.request import resolve
 from legato.transcript.units import Exchange, completion_text
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 
 SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
 pytestmark = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the sample transcripts are not here")

@@ -92,7 +92,7 @@ async def test_truncated_arguments_are_a_failed_call_and_nothing_is_run() -> Non
 
 async def test_a_request_that_a_provider_would_refuse_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     from legato.request import Request
-    from legato.wire.contract import Severity, Violation
+    from legato.wire.findings import Severity, Violation
 
     found = [Violation("anthropic/made-up", Severity.REFUSED, "messages[0]", "made up for a test")]
     monkeypatch.setattr(Request, "check", lambda _: found)

@@ -27,7 +27,7 @@ from legato.store import open_store
 from legato.store.memory import MemoryStore, Shelf
 from legato.store.postgres import PostgresStore
 from legato.tools import Approval, Mode
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 from session_support import CLAUDE, GPT, Library, Workshop, session, told
 from session_worker import surroundings, work_tool
 from store_places import own_server

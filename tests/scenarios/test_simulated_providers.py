@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from legato.errors import BadRequest, ProtocolRefused
 from legato.model import Dialect, Ending, Target, Thinking, ThinkingSwitch
-from legato.simulation import Ask, SimulatedProvider, SimulatedTransport, SimulatedWorld, Why
+from legato.simulation import Ask, Outcome, Refusal, SimulatedProvider, SimulatedTransport, SimulatedWorld, Why
 from legato.transcript import Conversation
 from legato.transport import classify, read_complaint, refuses_own_reasoning, wire_request
-from legato.wire.contract import Rule, Severity
-from rule_targets import RULE_SETS, target_of_exchange, target_of_route
+from legato.wire.findings import Severity
+from rule_targets import target_of_exchange, target_of_route
+from rules import CASES, Case
 from simulation_support import Client, post
 
 from builders import OTHER_ROUTES, ROUTES
@@ -53,15 +54,7 @@ def _written(body: dict[str, Any], target: Target) -> bytes:
     return json.dumps(body).encode()
 
 
-_REFUSED = [
-    pytest.param(dialect, rule, id=f"{dialect}-{rule.id}")
-    for dialect, rules in RULE_SETS.items()
-    for rule in rules
-    if rule.severity is Severity.REFUSED
-]
-_ALL = [
-    pytest.param(dialect, rule, id=f"{dialect}-{rule.id}") for dialect, rules in RULE_SETS.items() for rule in rules
-]
+_REFUSED = [case for case in CASES if case.rule.severity is Severity.REFUSED]
 
 
 def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
@@ -83,41 +76,64 @@ def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
             return body["error"].keys() == {"message", "type", "param", "code"} and bool(body["error"]["message"])
 
 
-@pytest.mark.parametrize(("dialect", "rule"), _REFUSED)
-def test_a_body_that_breaks_a_rule_is_refused_in_the_familys_own_shape(dialect: Dialect, rule: Rule) -> None:
-    target = target_of_route(dialect, rule.route)
+def _refuse(case: Case) -> tuple[Outcome, Refusal]:
+    target = target_of_route(case.dialect, case.rule.route)
     provider = _provider(target, checks_signatures=False)
-
-    outcome = post(provider, _written(rule.refused, target), model=target.model)
-
+    outcome = post(provider, _written(case.refused, target), model=target.model)
     assert outcome.refusal is not None
-    assert (outcome.refusal.rule, outcome.refusal.why) == (
-        rule.id,
-        Why.NOT_JSON if rule.id.startswith("json/") else Why.SHAPE,
-    )
-    assert outcome.reply.status == (422 if rule.id == "mistral/extra-field" else 400)
     assert _is_in_shape(json.loads(outcome.reply.body), provider)
+    return outcome, outcome.refusal
 
 
-@pytest.mark.parametrize(("dialect", "rule"), _REFUSED)
-def test_a_client_knows_a_refusal_of_its_history_as_its_own_fault(dialect: Dialect, rule: Rule) -> None:
+@pytest.mark.parametrize("case", _REFUSED, ids=lambda case: case.id)
+def test_a_body_that_breaks_a_rule_is_refused_in_the_familys_own_shape(case: Case) -> None:
+    outcome, refusal = _refuse(case)
+
+    assert (refusal.rule, refusal.why) == (
+        case.rule.id,
+        Why.NOT_JSON if case.rule.id.startswith("json/") else Why.SHAPE,
+    )
+    assert outcome.reply.status == (422 if case.rule.id == "mistral/extra-field" else 400)
+
+
+@pytest.mark.parametrize("case", [case for case in _REFUSED if case.rule.words()], ids=lambda case: case.id)
+def test_a_body_that_breaks_a_rule_is_refused_in_the_words_of_the_rule(case: Case) -> None:
+    target = target_of_route(case.dialect, case.rule.route)
+    outcome, refusal = _refuse(case)
+
+    words = case.rule.words(refusal.path, case.refused, profile=target.profile)
+
+    assert words in refusal.message
+    assert refusal.message in _texts(json.loads(outcome.reply.body))
+    if case.rule.code:
+        assert case.rule.code in _texts(json.loads(outcome.reply.body))
+
+
+def _texts(value: Any) -> list[str]:
+    """Every text in an error body."""
+    if isinstance(value, dict | list):
+        return [text for item in (value.values() if isinstance(value, dict) else value) for text in _texts(item)]
+    return [value] if isinstance(value, str) else []
+
+
+@pytest.mark.parametrize("case", _REFUSED, ids=lambda case: case.id)
+def test_a_client_knows_a_refusal_of_its_history_as_its_own_fault(case: Case) -> None:
     """What points into the history is ours; what stands beside it (options, no messages at all) is the user's."""
-    target = target_of_route(dialect, rule.route)
-    outcome = post(_provider(target, checks_signatures=False), _written(rule.refused, target), model=target.model)
-    assert outcome.refusal is not None
+    outcome, refusal = _refuse(case)
+    target = target_of_route(case.dialect, case.rule.route)
     request = wire_request(target, b"{}", key=None, stream=False)
 
     error = classify(read_complaint(outcome.reply.body), request, status=outcome.reply.status)
 
-    assert type(error) in ((ProtocolRefused,) if "[" in outcome.refusal.path else (ProtocolRefused, BadRequest))
+    assert type(error) in ((ProtocolRefused,) if "[" in refusal.path else (ProtocolRefused, BadRequest))
 
 
-@pytest.mark.parametrize(("dialect", "rule"), _ALL)
-def test_a_body_that_keeps_the_rule_is_answered(dialect: Dialect, rule: Rule) -> None:
-    target = target_of_route(dialect, rule.route)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_a_body_that_keeps_the_rule_is_answered(case: Case) -> None:
+    target = target_of_route(case.dialect, case.rule.route)
     provider = _provider(target, checks_signatures=False)
 
-    outcome = post(provider, _written(rule.accepted, target), model=target.model)
+    outcome = post(provider, _written(case.accepted, target), model=target.model)
 
     assert (outcome.refusal, outcome.reply.status) == (None, 200)
 

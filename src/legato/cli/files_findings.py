@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import cache
 
 from msgspec import Struct
 
-from legato.cli.files_faults import ORPHAN_RESULT, Fault, find_faults
+from legato.cli.files_faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
 from legato.formats import FORMATS, Document
 from legato.formats.document import Body
 from legato.formats.wire_shapes import WIRE_DIALECTS
-from legato.model import Dialect, Target
-from legato.wire.contract import Rule, Severity, Violation
+from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity, Violation
+from legato.wire.rules import Rule
 
 
 class Level(StrEnum):
@@ -81,14 +81,14 @@ def _of_file(document: Document) -> Iterator[Finding]:
 # --- request bodies ---------------------------------------------------------------------------------------------------
 
 _REPAIRS = {
-    "unanswered-call": "puts in a result that says there is none",
-    "result-too-late": "moves the result to its call",
-    "result-not-first": "moves the result to its call",
-    "duplicate-result": "keeps the result that counts and leaves the others out",
-    "duplicate-output": "keeps the result that counts and leaves the others out",
-    "orphan-result": "keeps it, with its call reconstructed or as quoted text",
-    "orphan-output": "keeps it, with its call reconstructed or as quoted text",
-    "orphan-response": "keeps it, with its call reconstructed or as quoted text",
+    "unanswered-call": OPEN_CALL.repair,
+    "result-too-late": LATE_RESULT.repair,
+    "result-not-first": LATE_RESULT.repair,
+    "duplicate-result": DUPLICATE_RESULT.repair,
+    "duplicate-output": DUPLICATE_RESULT.repair,
+    "orphan-result": ORPHAN_RESULT.repair,
+    "orphan-output": ORPHAN_RESULT.repair,
+    "orphan-response": ORPHAN_RESULT.repair,
     "duplicate-call-id": "gives each call an id of its own",
     "id-form": "gives the call an id of the right form",
     "call-id-form": "gives the call an id of the right form",
@@ -110,7 +110,7 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             message=violation.message,
             repair=_doing(document, _repair_of(violation, is_message=is_message)),
             targets=(name,),
-            says=_says(name, target, violation.rule),
+            says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
         )
 
@@ -131,10 +131,10 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
     says: dict[str, str] = {}
     for name, target in targets:
         rule_id = fault.kind.rules.get(target.profile) or fault.kind.rules.get(target.dialect.value, "")
-        rule = rules_of(target.dialect).get(rule_id)
+        rule = dialect_parts(target.dialect).rules.get(rule_id)
         if rule is not None and not (fault.kind is ORPHAN_RESULT and _is_held(document, target)):
             broken[name] = rule
-            says |= _says(name, target, rule_id)
+            says |= _says(name, target, rule)
     if not broken:
         return None
     is_own = document.format == "legato"
@@ -158,15 +158,10 @@ def _is_held(document: Document, target: Target) -> bool:
     return bool(held) and target.dialect is Dialect.OPENAI_RESPONSES
 
 
-@cache
-def rules_of(dialect: Dialect) -> dict[str, Rule]:
-    """The rules of a dialect by their ids."""
-    return {rule.id: rule for rule in dialect_parts(dialect).rules}
-
-
-def _says(name: str, target: Target, rule_id: str) -> dict[str, str]:
-    rule = rules_of(target.dialect).get(rule_id)
-    return {name: rule.error} if rule is not None and rule.error else {}
+def _says(name: str, target: Target, rule: Rule | None, path: str = "", body: Json = None) -> dict[str, str]:
+    """What the provider of `target` says about a broken rule, and about this place where it is one of a body."""
+    said = rule.quotation(path, body, profile=target.profile) if rule is not None else ""
+    return {name: said} if said else {}
 
 
 def _doing(document: Document, what: str) -> str:

@@ -20,8 +20,8 @@ from legato.model import Action, Decision, Json, JsonObject, Options, Target
 from legato.request.catalogue import resolve
 from legato.request.render import render
 from legato.request.request import Request
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 
 _FIELD = re.compile(r"[.\[]")
 _LOST = frozenset({Action.DROPPED, Action.CONVERTED, Action.QUOTED, Action.ADJUSTED, Action.RENAMED})

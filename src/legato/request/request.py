@@ -21,7 +21,8 @@ from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
-from legato.wire.contract import Head, Severity, StreamDecoder, Violation
+from legato.wire.contract import Head, StreamDecoder
+from legato.wire.findings import Severity, Violation
 
 T = TypeVar("T")
 

@@ -33,8 +33,9 @@ from legato.simulation.refusals import Refusal, Why
 from legato.simulation.seals import Seal
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import DOORS, Key
-from legato.wire.contract import Parsed, Severity, Violation
+from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity, Violation
 
 BYTES_PER_TOKEN = 4
 TOKENS_OF_MEDIA = 1_000
@@ -140,7 +141,8 @@ class Reception:
             target = replace(target, endpoint=target.endpoint.rstrip("/") + "/count_tokens")
         for violation in parts.check(body, target):
             if violation.severity is Severity.REFUSED or violation.rule in self.family.also_refuses:
-                return replace(refuse_shape(violation, self.family.style), model=model)
+                refusal = refuse_shape(violation, self.family.style, rule=parts.rules.get(violation.rule), body=body)
+                return replace(refusal, model=model)
         try:
             parsed = parts.parse(body)
         except LegatoError as error:

@@ -42,12 +42,13 @@ class Why(StrEnum):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """One refusal. `rule` and `path` say which rule of the dialect is broken, and where."""
+    """One refusal. `rule` and `path` say which rule of the dialect is broken, and where; `code` is that rule's code."""
 
     why: Why
     message: str
     path: str = ""
     rule: str = ""
+    code: str = ""
     model: str = ""
     retry_after: float | None = None
 
@@ -80,12 +81,13 @@ _STATUS_OF_STYLE: dict[tuple[Style, Why], int] = {
     (Style.DEEPSEEK, Why.MODEL): 400,
     (Style.OPENROUTER, Why.MODEL): 400,
 }
-_EXTRA_FIELD = "mistral/extra-field"
+_EXTRA_FIELD = "extra_forbidden"
+"""the code of Mistral's first reader, which refuses fields before anything else looks at the request"""
 
 
 def status_of(refusal: Refusal, style: Style) -> int:
     """The status with which the family refuses."""
-    if style is Style.MISTRAL and refusal.rule == _EXTRA_FIELD:
+    if style is Style.MISTRAL and refusal.code == _EXTRA_FIELD:
         return 422
     return _STATUS_OF_STYLE.get((style, refusal.why), _STATUS[refusal.why])
 
@@ -207,13 +209,12 @@ def _google_details(refusal: Refusal) -> Iterator[JsonObject]:
 
 # --- Mistral ----------------------------------------------------------------------------------------------------------
 
-_MISTRAL_CODES: dict[str, tuple[str, str]] = {
-    "mistral/role-order": ("invalid_request_message_order", "3230"),
-    "mistral/user-after-tool": ("invalid_request_message_order", "3230"),
-    "mistral/ends-on-answer": ("invalid_request_message_order", "3230"),
-    "mistral/id-form": ("invalid_request_function_call", "3280"),
-    "mistral/empty-answer": ("invalid_request_assistant_message", "3240"),
+_MISTRAL_TYPES = {
+    "3230": "invalid_request_message_order",
+    "3240": "invalid_request_assistant_message",
+    "3280": "invalid_function_call",
 }
+"""what Mistral calls the errors that its rules name by number"""
 _MISTRAL: dict[Why, tuple[str, str]] = {
     Why.MODEL: ("invalid_model", "1500"),
     Why.RATE: ("rate_limited", "1300"),
@@ -228,9 +229,11 @@ def _mistral(refusal: Refusal, status: int, request_id: str) -> JsonObject:
         return {"detail": refusal.message}
     if status == 422:
         place: list[str | int] = ["body", *_steps(refusal.path)]
-        detail: JsonObject = {"type": "extra_forbidden", "loc": place, "msg": "Extra inputs are not permitted"}
+        detail: JsonObject = {"type": _EXTRA_FIELD, "loc": place, "msg": refusal.message}
         return {"object": "error", "message": {"detail": [detail]}, "type": _INVALID, "param": None, "code": None}
-    kind, code = _MISTRAL_CODES.get(refusal.rule) or _MISTRAL.get(refusal.why, (_INVALID, "1000"))
+    kind, code = _MISTRAL.get(refusal.why, (_INVALID, "1000"))
+    if refusal.code:
+        kind, code = _MISTRAL_TYPES.get(refusal.code, _INVALID), refusal.code
     return {
         "object": "error",
         "message": refusal.message,
@@ -259,6 +262,4 @@ _VERCEL: dict[Why, str] = {
 
 
 def _vercel_name(refusal: Refusal) -> str:
-    if refusal.rule in ("vercel/unanswered-call", "vercel/result-too-late"):
-        return "AI_MissingToolResultsError"
-    return _VERCEL.get(refusal.why, "AI_APICallError")
+    return refusal.code or _VERCEL.get(refusal.why, "AI_APICallError")

@@ -8,7 +8,7 @@ A dialect is a folder with the same parts:
     stream   a `StreamDecoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse    a request body back into entries
     reply    an `Answer` as a response body or stream of that provider
-    rules    `check` a request body, sharing no code with `encode`
+    rules    `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
 and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
@@ -17,7 +17,7 @@ it ended and from the `Voice`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
@@ -36,10 +36,11 @@ from legato.model import (
     Target,
     ToolSpec,
 )
-from legato.model.words import Word
 from legato.transcript.conversation import Conversation
 from legato.wire.encoder import Encoder
+from legato.wire.findings import Violation
 from legato.wire.projection import Grammar
+from legato.wire.rules import Rule
 from legato.wire.shapes import Shapes
 from legato.wire.voice import Names, Voice
 
@@ -143,41 +144,6 @@ class Parsed(Struct, frozen=True):
         return talk
 
 
-# --- judging ----------------------------------------------------------------------------------------------------------
-
-
-class Severity(Word):
-    """Whether a provider refuses the request, or only sometimes does."""
-
-    REFUSED = "refused"
-    RISKY = "risky"
-
-
-class Violation(Struct, frozen=True):
-    """One broken rule: a stable id such as `anthropic/unanswered-call`, a path such as `messages[3].content[0]`."""
-
-    rule: str
-    severity: Severity
-    path: str
-    message: str
-
-
-class Rule(Struct, frozen=True):
-    """A rule as documentation: what it asks, what the provider says when it is broken, and a body for each side.
-
-    The bodies are complete request bodies; `profile` and `model` say for which target they are meant. `make` writes
-    docs/rules.md from these, and a test runs every example.
-    """
-
-    id: str
-    severity: Severity
-    says: str
-    refused: JsonObject
-    accepted: JsonObject
-    error: str = ""
-    route: str = ""
-
-
 # --- a dialect as a whole ---------------------------------------------------------------------------------------------
 
 
@@ -218,9 +184,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         return violations
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules as documentation."""
-        return self._part("rules.catalogue").RULES
+    def rules(self) -> Mapping[str, Rule]:
+        """The declared rules of this dialect by their ids."""
+        return self._part("rule_texts").RULES
 
     def _part(self, name: str) -> Any:
         return import_module(f"legato.wire.{self.name.value}.{name}")

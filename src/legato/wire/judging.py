@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
 from types import NoneType
 from typing import Any, TypeAlias, TypeGuard, cast
 
 import msgspec
 
 from legato.model import Json, JsonObject
-from legato.wire.contract import Rule, Severity, Violation
+from legato.wire.findings import Severity, Violation
 
 MAX_DEPTH = 100
 """protobuf's JSON reader stops here, serde_json a little later"""
@@ -240,51 +239,3 @@ def _path(node: _Node | None) -> str:
         node, key = cast("tuple[_Node | None, str | int]", node)
         keys.append(key)
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in reversed(keys)).removeprefix(".")
-
-
-def json_rules(example: Callable[[str, JsonObject], JsonObject], *, route: str) -> tuple[Rule, ...]:
-    """The rules about JSON; `example` puts a text and the schema of a tool's arguments into a body of the dialect."""
-    schema: JsonObject = {"type": "object"}
-    fine = example("Good morning 😀", {"type": "object", "properties": {"limit": {"type": "number", "default": 0.5}}})
-    return (
-        Rule(
-            "json/not-json",
-            Severity.REFUSED,
-            "The body is a JSON object, and what it holds is JSON: no NaN, no Infinity.",
-            refused=example("Hello", {"type": "object", "properties": {"limit": {"default": math.nan}}}),
-            accepted=fine,
-            route=route,
-        ),
-        Rule(
-            "json/lone-surrogate",
-            Severity.REFUSED,
-            "No text holds half of a surrogate pair, as truncating in the middle of an emoji leaves it.",
-            refused=example("Good morning \ud83d", schema),
-            accepted=fine,
-            error="The body cannot be parsed: “no low surrogate in string”, “lone leading surrogate in hex escape”.",
-            route=route,
-        ),
-        Rule(
-            "json/control-character",
-            Severity.RISKY,
-            "Texts hold no control characters other than tab, line breaks, backspace and form feed.",
-            refused=example("colour: \u001b[31mred", schema),
-            accepted=fine,
-            route=route,
-        ),
-        Rule(
-            "json/too-deep",
-            Severity.RISKY,
-            f"Values are not nested deeper than {MAX_DEPTH} levels, where the JSON readers of some servers stop.",
-            refused=example("Hello", _nested(MAX_DEPTH)),
-            accepted=fine,
-            route=route,
-        ),
-    )
-
-
-def _nested(depth: int) -> JsonObject:
-    value: JsonObject = {}
-    for _ in range(depth):
-        value = {"not": value}
-    return value

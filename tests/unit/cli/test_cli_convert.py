@@ -11,8 +11,8 @@ from legato.cli.files_targets import FILES, WIRE, find_target
 from legato.formats import detect, read
 from legato.model import closure_text
 from legato.model.closures import ClosureReason
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 
 MISSING = closure_text(ClosureReason.MISSING_IN_IMPORT)
 

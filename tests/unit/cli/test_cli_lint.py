@@ -24,10 +24,10 @@ from file_samples import (
 )
 from legato.cli import files_reading
 from legato.cli.files_faults import KINDS
-from legato.cli.files_findings import rules_of
 from legato.cli.files_targets import WIRE, find_target
 from legato.formats import read, write
 from legato.model.codec import dump_log
+from legato.wire.dialects import dialect_parts
 
 from builders import ai, call, response, talk, user
 
@@ -61,7 +61,7 @@ def test_a_broken_body_is_told_with_rule_place_words_and_remedy(tmp_path: Path):
     assert result.stdout == (
         f"{path}: messages[1].content[2]: error: the call 'toolu_b' has no result after it "
         "[anthropic/unanswered-call]\n"
-        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after”.\n"
+        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after: toolu_b”.\n"
         "    repair puts in a result that says there is none\n"
     )
     assert result.stderr == "1 file: 1 error\n"
@@ -84,7 +84,7 @@ def test_the_json_form_holds_the_whole_finding(tmp_path: Path):
                         "repair": "repair puts in a result that says there is none",
                         "targets": ["anthropic"],
                         "says": {
-                            "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after”."
+                            "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after: toolu_b”."
                         },
                         "broken": {"anthropic": "anthropic/unanswered-call"},
                     }
@@ -122,8 +122,11 @@ def test_a_body_that_is_to_go_to_another_dialect_is_judged_by_its_faults(tmp_pat
             "repair": "repair puts in a result that says there is none (missing-in-import)",
             "targets": ["anthropic", "gemini"],
             "says": {
-                "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after”.",
-                "gemini": "“the number of function response parts is equal to the number of function call parts”.",
+                "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after: …”.",
+                "gemini": (
+                    "“Please ensure that the number of function response parts is equal to the number of function call "
+                    "parts of the function call turn”."
+                ),
             },
             "broken": {"anthropic": "anthropic/unanswered-call", "gemini": "gemini/unanswered-call"},
             "calls": ["hist_tool_2"],
@@ -173,7 +176,7 @@ def test_an_open_call_in_a_session_is_found_at_its_line(tmp_path: Path):
     assert result.exit_code == 3
     assert result.stdout == (
         f"{path}:4: error: the call toolu_b of Read has no result [session/open-call]\n"
-        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after”.\n"
+        "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after: …”.\n"
         "    repair puts in a result that says there is none (missing-in-import)\n"
     )
 
@@ -416,7 +419,7 @@ def test_findings_hide_secrets_and_control_characters(tmp_path: Path):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_table_of_faults_names_rules_that_exist(kind: Any):
-    known = {rule for target in WIRE for rule in rules_of(find_target(target).dialect)}
+    known = {rule for target in WIRE for rule in dialect_parts(find_target(target).dialect).rules}
 
     assert set(kind.rules.values()) <= known
 

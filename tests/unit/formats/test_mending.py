@@ -12,8 +12,8 @@ from legato.formats import mend, read
 from legato.model import CLOSURE_TEXTS, ClosureReason, Speaker, ToolResponse
 from legato.model.codec import dump_log
 from legato.request import resolve
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 from session_files import (
     CHAT,
     CLAUDE,

@@ -27,8 +27,8 @@ from legato.model import (
 from legato.model.records import Compacted, CompactionKind
 from legato.request import resolve
 from legato.transcript import Conversation
-from legato.wire.contract import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 from session_files import CHAT, CLAUDE, CODEX, EVERY_FILE, whole
 
 from builders import ai, call, calls, instruction, origin, response, result, talk, thought, tool, user

@@ -30,7 +30,7 @@ from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRef
 from legato.request import PrefixChange, with_capabilities
 from legato.request.voices import Voices
 from legato.transcript import Exchange
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 
 from builders import ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
 

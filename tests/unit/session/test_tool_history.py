@@ -37,7 +37,7 @@ from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import Compaction, ToolHistory
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit, View, completion_text
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 from legato.wire.phrases import EMBEDDED_RESULT
 
 from builders import ROUTES, ai, call, calls, decisions, response, result, talk, tool, units, user

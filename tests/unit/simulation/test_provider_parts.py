@@ -33,7 +33,8 @@ from legato.simulation.seals import Seal
 from legato.simulation.whole_calls import with_whole_calls
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import DOORS
-from legato.wire.contract import Severity, Violation
+from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity, Violation
 from simulation_support import post
 
 # --- ids --------------------------------------------------------------------------------------------------------------
@@ -192,16 +193,28 @@ def test_every_family_has_words_for_every_reason(style: Style, why: Why) -> None
 def test_the_place_of_a_field_that_mistral_forbids_is_a_list_of_steps() -> None:
     violation = Violation("mistral/extra-field", Severity.REFUSED, "messages[2].reasoning_content", "no such field")
 
-    reply = print_refusal(refuse_shape(violation, Style.MISTRAL), Style.MISTRAL, request_id="r")
+    rule = dialect_parts(Dialect.OPENAI_CHAT).rules[violation.rule]
+    reply = print_refusal(refuse_shape(violation, Style.MISTRAL, rule=rule), Style.MISTRAL, request_id="r")
 
     assert reply.status == 422
     assert json.loads(reply.body)["message"]["detail"] == [
         {
             "type": "extra_forbidden",
             "loc": ["body", "messages", 2, "reasoning_content"],
-            "msg": "Extra inputs are not permitted",
+            "msg": "Extra inputs are not permitted. (no such field, at messages[2].reasoning_content)",
         }
     ]
+
+
+def test_a_refusal_of_the_order_of_roles_names_both_roles_and_the_code() -> None:
+    result = {"role": "tool", "tool_call_id": "abcDEF123", "content": "fine"}
+    body = {"model": "mistral-large-latest", "messages": [{"role": "user", "content": "hi"}, result]}
+
+    outcome = post(SimulatedProvider("mistral"), json.dumps(body).encode())
+
+    error = json.loads(outcome.reply.body)
+    assert error["message"].startswith("Unexpected role 'tool' after role 'user'. (")
+    assert (error["type"], error["code"]) == ("invalid_request_message_order", "3230")
 
 
 # --- the desk ---------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from legato.wire.contract import Severity, Violation
+from legato.wire.findings import Severity, Violation
 from legato.wire.judging import MAX_DEPTH, Findings, Pairing, brief, examine_json, holds_object
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legato.wire.contract import Severity
+from legato.wire.findings import Severity
 from rule_targets import check, target_of_exchange
 
 _EXCHANGES = Path(__file__).resolve().parents[4] / "shared" / "samples" / "provider-exchanges"

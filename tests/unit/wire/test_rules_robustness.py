@@ -1,4 +1,4 @@
-"""No body makes a check raise, change anything, or name a rule that is not documented."""
+"""No body makes a check raise, change anything, or name a rule that is not declared."""
 
 import copy
 import math
@@ -9,11 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legato.model import Dialect, Target
-from legato.wire.contract import Rule
-from rule_targets import RULE_SETS, TARGETS, check, target_of_route
-
-_LISTED = {dialect: {rule.id: rule.severity for rule in rules} for dialect, rules in RULE_SETS.items()}
-_BODIES = [(dialect, rule) for dialect, rules in RULE_SETS.items() for rule in rules]
+from legato.wire.dialects import dialect_parts
+from rule_targets import TARGETS, check, target_of_route
+from rules import CASES, Case
 
 # Words that the rules look for, so that arbitrary JSON is not arbitrarily far from a request.
 _WORDS = st.sampled_from(
@@ -102,7 +100,7 @@ _JSON = st.recursive(
 
 def _judge(body: Any, target: Target) -> None:
     for found in check(body, target):
-        assert _LISTED[target.dialect][found.rule] is found.severity
+        assert dialect_parts(target.dialect).rules[found.rule].severity is found.severity
         assert found.message
         found.path.encode()
 
@@ -122,13 +120,12 @@ def test_any_list_of_messages_can_be_judged(messages: list[Any], fields: dict[st
     _judge({**fields, field: messages}, target)
 
 
-@given(chosen=st.sampled_from(_BODIES), data=st.data())
-def test_a_right_body_with_anything_in_any_place_can_be_judged(chosen: tuple[Dialect, Rule], data: st.DataObject):
-    dialect, rule = chosen
-    body = copy.deepcopy(rule.accepted)
+@given(case=st.sampled_from(CASES), data=st.data())
+def test_a_right_body_with_anything_in_any_place_can_be_judged(case: Case, data: st.DataObject):
+    body = copy.deepcopy(case.accepted)
     for _ in range(data.draw(st.integers(1, 3))):
         _change_something(body, data)
-    targets = [target for target in TARGETS if target.dialect is dialect]
+    targets = [target for target in TARGETS if target.dialect is case.dialect]
 
     _judge(body, data.draw(st.sampled_from(targets)))
 
@@ -150,12 +147,12 @@ def _change_something(body: dict[str, Any], data: st.DataObject) -> None:
         value[key] = data.draw(_JSON)
 
 
-@pytest.mark.parametrize(("dialect", "rule"), [pytest.param(*case, id=case[1].id) for case in _BODIES])
-def test_judging_changes_nothing(dialect: Dialect, rule: Rule):
-    before = copy.deepcopy(rule.refused)
-    check(rule.refused, target_of_route(dialect, rule.route))
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_judging_changes_nothing(case: Case):
+    before = copy.deepcopy(case.refused)
+    check(case.refused, target_of_route(case.dialect, case.rule.route))
 
-    assert _comparable(rule.refused) == _comparable(before)
+    assert _comparable(case.refused) == _comparable(before)
 
 
 def _comparable(value: Any) -> Any:

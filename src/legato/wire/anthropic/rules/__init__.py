@@ -5,7 +5,6 @@ Out: violations; the body is not changed, and no body makes `check` raise.
 
     turns      roles, order, pairing, the place of thinking, the end
     blocks     what each block must hold
-    catalogue  the rules as documentation, each with a refused and an accepted body
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import re
 from legato.model import Json, JsonObject, Target
 from legato.wire.anthropic.rules.blocks import is_blank
 from legato.wire.anthropic.rules.turns import Mode, TurnJudge
-from legato.wire.contract import Violation
+from legato.wire.findings import Violation
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
 
 __all__ = ["check"]

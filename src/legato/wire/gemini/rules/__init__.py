@@ -5,7 +5,6 @@ Out: violations; the body is not changed, and no body makes `check` raise.
 
     parts      contents and parts by themselves
     pairing    their order, calls and responses, signatures, the end
-    catalogue  the rules as documentation, each with a refused and an accepted body
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target
-from legato.wire.contract import Violation
+from legato.wire.findings import Violation
 from legato.wire.gemini.rules.pairing import OrderJudge
 from legato.wire.gemini.rules.parts import PartJudge, pick
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object

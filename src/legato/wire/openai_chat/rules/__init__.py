@@ -7,13 +7,12 @@ Out: violations; the body is not changed, and no body makes `check` raise.
     envelope   tools, the choice among them, the switch of thinking
     messages   roles and their order, calls, pairing
     contents   what is said in a message
-    catalogue  the rules as documentation, each with a refused and an accepted body
 """
 
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.wire.contract import Violation
+from legato.wire.findings import Violation
 from legato.wire.judging import Findings, examine_json, is_list
 from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
 from legato.wire.openai_chat.rules.messages import MessageJudge

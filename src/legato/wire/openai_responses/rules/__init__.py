@@ -4,7 +4,6 @@ In:  a request body, and the target it is meant for.
 Out: violations; the body is not changed, and no body makes `check` raise.
 
     items      messages, calls and outputs, reasoning, item ids
-    catalogue  the rules as documentation, each with a refused and an accepted body
 
 A body that continues what the server holds (`previous_response_id`, `conversation`, an item reference) may answer calls
 that it does not show.
@@ -15,7 +14,7 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
-from legato.wire.contract import Violation
+from legato.wire.findings import Violation
 from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
 from legato.wire.openai_responses.rules.items import ItemJudge
 

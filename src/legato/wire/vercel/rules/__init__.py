@@ -4,13 +4,12 @@ In:  a request body with `messages`, and the target it is meant for.
 Out: violations; the body is not changed, and no body makes `check` raise.
 
     messages   roles, contents, parts, pairing
-    catalogue  the rules as documentation, each with a refused and an accepted body
 """
 
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.wire.contract import Violation
+from legato.wire.findings import Violation
 from legato.wire.judging import Findings, examine_json, is_list
 from legato.wire.vercel.rules.messages import MessageJudge
 

@@ -1,0 +1,155 @@
+"""A rule: what a provider asks of a request body, declared once.
+
+Each dialect declares its rules in its `rule_texts`, and the checks in its `rules` report them by id. Everything else
+that speaks of a rule reads the declaration: `legato lint` says what the provider says, the simulated providers say it
+themselves, and docs/rules.md lists them all. Bodies that break and keep each rule are in tests/rules, not here.
+
+The words of a provider are templates, because a refusal points at something in the request:
+
+    {path} {parent} {field}    where the finding is, what holds it, and its last step
+    {index}                    the number of the message
+    {value} {id} {type}        the text at `path`; the id and the type of the object there
+    {role} {before}            the roles of the message and of the one before it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from msgspec import Struct
+
+from legato.model import Json, JsonObject
+from legato.wire.findings import Severity
+from legato.wire.judging import is_list, is_object
+
+OBSERVED = "observed"
+"""a source: seen in exchanges with the provider itself that were recorded"""
+
+# Words of OpenAI that are also heard through other dialects.
+RESULT_WITHOUT_CALLS = "messages with role 'tool' must be a response to a preceeding message with 'tool_calls'"
+RESULT_OF_NO_CALL = "'tool_call_id' of '{id}' not found in 'tool_calls' of previous message"
+SECOND_RESULT = "Duplicate value for 'tool_call_id' of '{id}'"
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule."""
+
+    id: str
+    severity: Severity
+    says: str
+    """what it asks, in our words"""
+    sources: tuple[str, ...]
+    """where it is known from: pages of documentation, public issues as `owner/repo#1`, or `OBSERVED`"""
+    error: str = ""
+    """what the provider says when it is broken, as a template; empty where its words are not known"""
+    errors: Mapping[str, str] = {}
+    """what servers say that have words of their own for it, by profile"""
+    code: str = ""
+    """the provider's own name or number for the error"""
+    route: str
+    """a target that it holds for, by which its examples are judged"""
+
+    def words(self, path: str = "", body: Json = None, *, profile: str = "") -> str:
+        """What the provider says about `path` in `body`, with an ellipsis for what is not known."""
+        template = self.errors.get(profile, self.error)
+        facts = _facts(path, body) if "{" in template else {}
+        return _BLANK.sub(lambda blank: _short(facts.get(blank[1], "")) or "…", template)
+
+    def quotation(self, path: str = "", body: Json = None, *, profile: str = "") -> str:
+        """The same in quotation marks, with the code; empty if the provider's words are not known."""
+        words = self.words(path, body, profile=profile)
+        code = f" ({self.code})" if self.code else ""
+        return f"“{words}”{code}." if words else ""
+
+
+def _declare(
+    severity: Severity,
+    rule: str,
+    says: str,
+    *,
+    source: str | Sequence[str],
+    route: str,
+    error: str = "",
+    errors: Mapping[str, str] | None = None,
+    code: str = "",
+) -> Rule:
+    sources = ((source,) if source else ()) if isinstance(source, str) else tuple(source)
+    return Rule(
+        id=rule, severity=severity, says=says, sources=sources, error=error, errors=errors or {}, code=code, route=route
+    )
+
+
+refused = partial(_declare, Severity.REFUSED)
+"""declares a rule whose breaking a provider answers with an error"""
+
+risky = partial(_declare, Severity.RISKY)
+"""declares one that only some providers, models or versions enforce, or that the model suffers from"""
+
+
+def by_id(*rules: Rule) -> dict[str, Rule]:
+    """`rules` by their ids; raises `ValueError` for a rule that is declared twice."""
+    declared = {rule.id: rule for rule in rules}
+    if len(declared) < len(rules):
+        ids = [rule.id for rule in rules]
+        raise ValueError(f"declared twice: {', '.join(sorted({rule for rule in ids if ids.count(rule) > 1}))}")
+    return declared
+
+
+# --- what a template's blanks stand for -------------------------------------------------------------------------------
+
+_BLANK = re.compile(r"\{(path|parent|field|index|value|id|type|role|before)\}")  # no other braces: words may hold some
+_STEP = re.compile(r"[^.\[\]]+")
+_IDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "id")
+
+
+def _facts(path: str, body: Json) -> dict[str, str]:
+    steps = _STEP.findall(path)
+    field = steps[-1] if steps else ""
+    facts = {
+        "path": path,
+        "parent": path.removesuffix(field).removesuffix("."),
+        "field": field,
+        "index": next((step for step in steps if step.isdecimal()), ""),
+    }
+    value, holder, messages = _find(body, steps)
+    if isinstance(value, str):
+        facts["value"] = value
+    facts["id"] = next((_text(holder, name) for name in _IDS if _text(holder, name)), "")
+    facts["type"] = _text(holder, "type")
+    if facts["index"]:
+        place = int(facts["index"])
+        facts["role"] = _role(messages, place)
+        facts["before"] = _role(messages, place - 1)
+    return facts
+
+
+def _find(body: Json, steps: Sequence[str]) -> tuple[Json, JsonObject, list[Json]]:
+    """What `steps` lead to, the innermost object on the way, and the first array."""
+    value, holder, messages = body, dict[str, Json](), list[Json]()
+    for step in steps:
+        if is_object(value):
+            holder, value = value, value.get(step)
+        elif is_list(value) and step.isdecimal() and int(step) < len(value):
+            messages, value = messages or value, value[int(step)]
+        else:
+            return None, holder, messages
+    return value, value if is_object(value) else holder, messages
+
+
+def _role(messages: list[Json], place: int) -> str:
+    message = messages[place] if 0 <= place < len(messages) else None
+    return _text(message, "role") if is_object(message) else ""
+
+
+def _text(holder: JsonObject, name: str) -> str:
+    value = holder.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+_LONGEST = 80
