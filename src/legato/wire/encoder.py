@@ -6,7 +6,7 @@ Out: the messages of each unit, how it ended, and what was decided.
 The general way projects a unit and spells what it became. Nearly all units of a long history are simple, though: a
 person's text, an answer of text and calls, for each call a text. About these nothing has to be decided that is not the
 same for all of them, so `append_simple` spells them in one loop from the same shapes, without the values in between;
-docs/decisions/0010 has the figures, and a property compares both ways over any log.
+docs/decisions/0011 has the figures, and a property compares both ways over any log.
 """
 
 from __future__ import annotations
