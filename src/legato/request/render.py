@@ -24,6 +24,7 @@ from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import encode_json
 from legato.wire.contract import Envelope, Head
+from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
 
 
@@ -46,6 +47,7 @@ def render(
     """
     target = resolve(target, catalogue)
     options = options or Options()
+    check_extra(options.extra, target)
     policy = thinking or ThinkingPolicy()
     if tail:
         conversation = conversation.copy()

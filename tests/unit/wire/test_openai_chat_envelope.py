@@ -137,11 +137,6 @@ def test_a_temperature_is_left_out_where_the_model_takes_none():
     )
 
 
-def test_extra_fields_cannot_replace_the_conversation():
-    with pytest.raises(ImpossibleRequest, match="messages"):
-        fields(target("openai"), extra={"messages": []})
-
-
 ON, OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
 
 

@@ -508,7 +508,13 @@ def test_a_model_that_does_not_think_is_not_asked_for_reasoning() -> None:
             {"reasoning": {"effort": "none"}},
             [],
         ),
-        (Options(extra={"service_tier": "flex", "store": True}), {}, {"service_tier": "flex", "store": True}, []),
+        (Options(extra={"service_tier": "flex"}), {}, {"service_tier": "flex"}, []),
+        (
+            Options(extra={"tools": [{"type": "web_search"}]}),
+            {},
+            {"tools": [DEFINITION, {"type": "web_search"}]},
+            [],
+        ),
     ],
 )
 def test_options_are_translated_or_adjusted(

@@ -287,7 +287,7 @@ def test_tools_are_read_and_the_providers_own_are_named() -> None:
     ("fields", "options"),
     [
         ({"store": False, "include": ["reasoning.encrypted_content"], "stream": None}, Options()),
-        ({"store": True, "include": ["x"]}, Options(extra={"store": True, "include": ["x"]})),
+        ({"include": ["x"]}, Options(extra={"include": ["x"]})),
         ({"max_output_tokens": 9, "temperature": 1, "stream": True}, Options(9, 1.0, stream=True)),
         ({"tool_choice": "none"}, Options(choice=Choice.NONE)),
         ({"tool_choice": {"type": "function", "name": "read"}}, Options(tool="read")),

@@ -47,11 +47,6 @@ def head(envelope: Envelope, voice: Voice) -> Head:
         fields["stream"] = True
         if profile_of(target).stream_options:
             fields["stream_options"] = {"include_usage": True}
-    if "messages" in options.extra:
-        raise ImpossibleRequest(
-            "options.extra holds `messages`, which would replace the conversation; record entries instead",
-            layer="projection",
-        )
     fields |= options.extra
     first: tuple[JsonObject, ...] = ()
     if envelope.system.strip():

@@ -126,6 +126,8 @@ def _read_options(rest: JsonObject, notes: list[str]) -> Options:
     if limit is None:
         limit = _pop_number(rest, "max_tokens")
     stream = rest.pop("stream", False)
+    if rest.pop("store", False):
+        notes.append("store: not carried over; what is rendered leaves nothing with the provider")
     if rest.get("stream_options") == {"include_usage": True}:
         del rest["stream_options"]  # asked for again with every streamed request
     return Options(

@@ -56,7 +56,10 @@ def head(envelope: Envelope, voice: Voice) -> Head:
         fields["include"] = [ENCRYPTED_REASONING]
     if options.stream:
         fields["stream"] = True
+    ours = fields.get("tools", [])
     fields.update(options.extra)
+    if "tools" in options.extra:  # tools that the provider runs stand beside ours
+        fields["tools"] = [*ours, *options.extra["tools"]]
     return Head(fields, decisions=tuple(decisions))
 
 

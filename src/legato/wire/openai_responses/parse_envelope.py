@@ -1,7 +1,7 @@
 """Read what stands around the items of a request: tools and options.
 
-Options that have a neutral word get it; every other field is kept in `extra` as it was. `store` and `include` are not
-kept where they say what `head` says anyway.
+Options that have a neutral word get it; every other field is kept in `extra` as it was. `include` is not kept where it
+says what `head` says anyway, and `store` never is: what we render leaves nothing with the provider.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def read_options(body: JsonObject, notes: list[str]) -> Options:
     for field, value in body.items():
         if value is None or field in _READ or _is_ours(field, value):
             continue
-        if field == "max_output_tokens" and type(value) is int:
+        if field == "store":
+            notes.append("store: not carried over; what is rendered leaves nothing with the provider")
+        elif field == "max_output_tokens" and type(value) is int:
             known["max_tokens"] = value
         elif field == "temperature" and isinstance(value, int | float):
             known["temperature"] = float(value)
