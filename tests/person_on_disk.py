@@ -28,10 +28,11 @@ import anyio
 
 from legato.cli.mcp_servers import find_servers
 from legato.cli.settings_write import EXAMPLE, add_rule, write_file
-from legato.cli.trust import Trust, digest_of_file
+from legato.cli.trust import Trust
 from legato.errors import BadAnswer
 from legato.formats import read, write
 from legato.model import JsonObject, Media, MediaKind, ToolCall, ToolSpec
+from legato.model.hashing import digest
 from legato.model.records import Scope, Verdict
 from legato.session import Session, ToolHistory, World, events, task_tool
 from legato.session.history_settings import HistorySettings
@@ -124,7 +125,7 @@ def _write_grants(home: Path) -> None:
     (project / ".legato.toml").write_text(PROJECT_SETTINGS)
     (project / ".mcp.json").write_text(SERVERS)
     trust = Trust(home / "state" / "legato" / "trusted.json")
-    trust.remember(Path(PROJECT), digest_of_file(project / ".legato.toml"))
+    trust.remember(Path(PROJECT), digest((project / ".legato.toml").read_bytes()))
     for server in find_servers(project, trust).unknown:
         trust.remember(Path(PROJECT), server.digest)
 

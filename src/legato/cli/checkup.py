@@ -19,6 +19,7 @@ from msgspec import Struct
 from legato import __version__
 from legato.cli.exits import line_of
 from legato.cli.mcp_servers import find_servers
+from legato.cli.project import notices
 from legato.cli.settings import Settings
 from legato.cli.settings_files import load
 from legato.cli.settings_layers import Loaded
@@ -36,7 +37,6 @@ from legato.model import Options
 from legato.routing import Profile, Route, only
 from legato.session import Session
 from legato.store import default_path, open_store
-from legato.tools.mcp import load_mcp_config
 from legato.transport import variables_of
 
 
@@ -80,9 +80,8 @@ def _settings(loaded: Loaded) -> Iterator[Check]:
         yield Check("settings", Health.BROKEN, f"others can read it, and it names keys: chmod 600 {loaded.user_file}")
     if loaded.project_file is not None:
         yield Check("settings", Health.WELL, f"project: {loaded.project_file}")
-    if loaded.withheld:
-        keys = ", ".join(loaded.withheld)
-        yield Check("settings", Health.NOTE, f"not used until `legato config trust`: {keys}")
+    for note in notices(loaded, Path.cwd()):
+        yield Check("settings", Health.NOTE, note)
 
 
 def _keys(settings: Settings) -> Iterator[Check]:
@@ -172,7 +171,7 @@ def _servers(loaded: Loaded) -> Iterator[Check]:
         return
     if servers.path is None:
         return
-    count = len(load_mcp_config(servers.path))
+    count = len(servers.agreed) + len(servers.unknown)
     yield Check("mcp", Health.WELL, f"{servers.path}: {count} server{'s' * (count != 1)}")
     if servers.unknown:
         names = ", ".join(server.name for server in servers.unknown)

@@ -1,7 +1,8 @@
 """What the model is told about itself, and about the folder it works in.
 
-AGENTS.md holds what a project wants agents to know; the nearest one, in this folder or above, is read. The text has no
-clock and no random part: it is the beginning of every request, and providers cache it.
+AGENTS.md holds what a project wants agents to know; the nearest one, in this folder or above, is read, if it is the
+user's own (see `project_files`). The text has no clock and no random part: it is the beginning of every request, and
+providers cache it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
+from legato.cli.project_files import Found, ProjectFile, find_file
 from legato.cli.settings import Settings
-from legato.cli.settings_files import find_upward
 
 AGENTS = "AGENTS.md"
 _MAX_AGENTS = 64 * 1024
@@ -28,26 +29,23 @@ run commands there, through the tools you are given.
 def system_prompt(settings: Settings, folder: Path) -> str:
     """The whole system prompt for work in `folder`."""
     parts = [settings.system if settings.system is not None else _built_in(folder)]
-    agents = nearest_agents(folder)
+    agents = nearest_agents(folder).file
     if agents is not None:
-        parts.append(f"The project says this to those who work on it ({AGENTS} in {agents.parent}):\n\n{_read(agents)}")
+        place = agents.path.parent
+        parts.append(f"The project says this to those who work on it ({AGENTS} in {place}):\n\n{_text(agents)}")
     parts.append(settings.append_system)
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def nearest_agents(folder: Path) -> Path | None:
+def nearest_agents(folder: Path) -> Found:
     """The AGENTS.md that counts for `folder`."""
-    return find_upward((AGENTS,), folder)
+    return find_file((AGENTS,), folder, largest=_MAX_AGENTS)
 
 
 def _built_in(folder: Path) -> str:
     return f"{_BUILT_IN}\n\nWorking folder: {folder}\nSystem: {platform.system()} {platform.machine()}"
 
 
-def _read(path: Path) -> str:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        return f"[it cannot be read: {error.strerror or error}]"
-    text = data[:_MAX_AGENTS].decode("utf-8", "replace")
-    return text if len(data) <= _MAX_AGENTS else f"{text}\n[cut: the file has {len(data):,} bytes]"
+def _text(file: ProjectFile) -> str:
+    text = file.data.decode("utf-8", "replace")
+    return text if file.size <= len(file.data) else f"{text}\n[cut: the file has {file.size:,} bytes]"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from legato.cli.settings_files import find_upward
+from legato.cli.project_files import find_file
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
@@ -34,17 +34,17 @@ class Servers(NamedTuple):
 
 def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
     """The servers that count for `folder`: of the nearest `.mcp.json`."""
-    path = find_upward((MCP_FILE,), folder)
-    if path is None:
+    file = find_file((MCP_FILE,), folder).file
+    if file is None:
         return Servers(None, [], [])
-    from legato.tools.mcp import load_mcp_config  # only here: most folders have no such file
+    from legato.tools.mcp import read_mcp_config  # only here: most folders have no such file
 
     known = trust or Trust()
     agreed: list[McpServer] = []
     unknown: list[McpServer] = []
-    for server in load_mcp_config(path):
-        (agreed if known.knows(path.parent, server.digest) else unknown).append(server)
-    return Servers(path, agreed, unknown)
+    for server in read_mcp_config(file.data, file.path):
+        (agreed if known.knows(file.path.parent, server.digest) else unknown).append(server)
+    return Servers(file.path, agreed, unknown)
 
 
 async def ask_for_servers(

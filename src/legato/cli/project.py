@@ -1,48 +1,93 @@
 """A project's own settings: what of them is withheld, and the question whether to trust the file.
 
-What a project's file wants beyond harmless settings (to run without asking, to send requests elsewhere) is shown with
-nothing hidden, and holds only after a person agreed to exactly this content.
+What a project's file wants beyond what anybody may set is shown with nothing hidden, and holds only after a person
+agreed to exactly this content: the digest that is remembered is that of the bytes that were shown.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
 import msgspec
 
+from legato.cli.exits import complain
+from legato.cli.instructions import nearest_agents
+from legato.cli.mcp_servers import MCP_FILE
+from legato.cli.project_files import find_file
+from legato.cli.settings_files import load
 from legato.cli.settings_layers import Loaded
+from legato.cli.settings_refused import refusal
+from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.trust import Trust
+from legato.errors import ConfigError
 
 
-def withheld_lines(loaded: Loaded) -> list[str]:
-    """What the project's file wants and does not get yet, a line each."""
-    return [
-        f"{reveal_line(key)} = {reveal_line(msgspec.json.encode(value).decode())}"
-        for key, value in loaded.withheld.items()
-    ]
+def notices(loaded: Loaded, folder: Path) -> Iterator[str]:
+    """What a person has to know about the files of a project that are not used, or not whole."""
+    if loaded.withheld:
+        yield withheld_note(loaded)
+    yield from loaded.passed_over
+    yield from nearest_agents(folder).passed_over
+    yield from find_file((MCP_FILE,), folder).passed_over
 
 
 def withheld_note(loaded: Loaded) -> str:
-    """What is said where nobody can be asked."""
+    """What of the project's file is not used, and what to do about it."""
     keys = ", ".join(reveal_line(key) for key in loaded.withheld)
-    return f"not used of {loaded.project_file}, because nobody agreed to it yet: {keys}; `legato config trust` asks"
+    return f"{loaded.project_file} is not trusted, so it does not set: {keys}; `legato config trust` shows it and asks"
+
+
+def store_setting(config: Path | None) -> str | None:
+    """Where the settings say that sessions stay; a project that says so in vain is named on standard error."""
+    loaded = load(config=config)
+    if "store" in loaded.withheld:
+        complain(one_line(withheld_note(loaded)))
+    return loaded.settings.store
+
+
+def show_file(loaded: Loaded, screen: Screen) -> None:
+    """Show all that the project's file sets, with nothing hidden; raises `ConfigError` for what no trust could give."""
+    if loaded.project is None:
+        return
+    used = {key: value for key, value in loaded.project.values.items() if key not in loaded.withheld}
+    screen.line(f"{loaded.project_file} wants to set:")
+    _quote(loaded.withheld, screen)
+    if used:
+        screen.line("It also sets, which needs no trust:")
+        _quote(used, screen)
+    for key, value in loaded.withheld.items():
+        if told := refusal(key, value, by_project=True):
+            raise ConfigError(f"{loaded.project_file} cannot be trusted: {told}")
+
+
+def _quote(values: Mapping[str, Any], screen: Screen) -> None:
+    for key, value in values.items():
+        screen.quote(f"{reveal_line(key)} = {reveal_line(msgspec.json.encode(value).decode())}")
 
 
 async def ask_to_trust(loaded: Loaded, *, screen: Screen, reader: LineReader, trust: Trust | None = None) -> bool:
-    """Ask whether the project's file is trusted, and remember a yes."""
-    if not loaded.withheld or loaded.project_file is None:
+    """Ask whether the project's file is trusted, and remember a yes. It has to be loaded again then, and may ask again:
+    a file that was changed while its user was reading is another file.
+    """
+    if not loaded.withheld or loaded.project_file is None or loaded.project is None:
         return False
-    screen.line(f"{loaded.project_file} wants to set:")
-    for line in withheld_lines(loaded):
-        screen.quote(line)
+    try:
+        show_file(loaded, screen)
+    except ConfigError as error:
+        screen.line(error.message)
+        return False
     while True:
         try:
-            answer = (await reader.line("trust this file? [y] yes, as it is now  [n] no ")).strip().lower()[:1]
+            answer = (await reader.line("trust this file? [y] yes, as it is shown  [n] no ")).strip().lower()[:1]
         except (EOFError, KeyboardInterrupt):
             return False
         if answer == "y":
-            (trust or Trust()).remember_file(loaded.project_file)
+            (trust or Trust()).remember(loaded.project_file.parent, loaded.project.digest)
             return True
         if answer == "n":
             return False

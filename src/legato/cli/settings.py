@@ -6,8 +6,8 @@ A later place wins, setting by setting. Tables of named things (profiles, keys, 
 lists of approval rules are joined, because a project must not be able to drop a rule that its user made. `model` and
 `route` both say who answers: the later one wins over the other.
 
-A project's file was written by whoever wrote the project. What it sets is used freely only where it can do no harm; the
-rest is withheld until a person has said that the file is trusted.
+A project's file was written by whoever wrote the project. Until its user has trusted it, only what `settings_untrusted`
+lists is used of it.
 """
 
 from __future__ import annotations
@@ -113,13 +113,6 @@ class Settings(_Table, frozen=True):
 JOINED = frozenset({"approval.allow", "approval.ask", "approval.deny", "families", "tools.disabled", "tools.hide"})
 """lists to which every place adds"""
 
-FREE = frozenset(
-    {"model", "route", "profiles", "system", "append_system", "color", "show", "history", "thinking", "options",
-     "tools.disabled", "tools.hide", "approval.ask", "approval.deny"}
-)  # fmt: skip
-"""what a project's file may set without being trusted: nothing here runs anything, reaches a new place, or costs more
-than the user allowed"""
-
 ENVIRONMENT = {
     "LEGATO_MODEL": "model",
     "LEGATO_ROUTE": "route",
@@ -134,11 +127,6 @@ ENVIRONMENT = {
 """settings that the environment may hold"""
 
 CONFIG_VARIABLE = "LEGATO_CONFIG"
-
-
-def is_free(key: str) -> bool:
-    """Whether a project's file may set `key` without being trusted."""
-    return any(key == free or key.startswith(f"{free}.") for free in FREE)
 
 
 def build(table: dict[str, Any], place: str) -> Settings:

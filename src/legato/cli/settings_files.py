@@ -14,8 +14,17 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from legato.cli.project_files import ProjectFile, find_file
 from legato.cli.settings import CONFIG_VARIABLE
-from legato.cli.settings_layers import Layer, Loaded, merge, read_environment, read_file, read_flags
+from legato.cli.settings_layers import (
+    Layer,
+    Loaded,
+    merge,
+    parse_file,
+    read_environment,
+    read_file,
+    read_flags,
+)
 from legato.errors import ConfigError
 
 PROJECT_NAMES = (".legato.toml", "legato.toml")
@@ -36,16 +45,30 @@ def load(
     user = user_file(config, variables)
     if not user.exists() and (config is not None or variables.get(CONFIG_VARIABLE)):
         raise ConfigError(f"{user} does not exist; name another file, or make it with `legato config init`")
+    found = find_file(PROJECT_NAMES, here)
+    file = None if found.file is None or found.file.path.resolve() == user.resolve() else found.file
     layers: list[Layer] = [read_file(user)]
-    project = find_upward(PROJECT_NAMES, here)
-    if project is not None and project == user.resolve():
-        project = None
-    if project is not None:
-        layers.append(read_file(project))
+    project: Layer | None = None
+    is_trusted = False
+    if file is not None:
+        project = _parse_project(file)
+        layers.append(project)
+        # The bytes whose digest is looked up are those that were parsed.
+        is_trusted = Trust().knows(file.path.parent, project.digest)
     layers += [*read_environment(variables), *read_flags(flags or {})]
-    is_trusted = project is not None and Trust().knows_file(project)
-    loaded = merge(layers, project=None if project is None else str(project), is_trusted=is_trusted)
-    return replace(loaded, user_file=user, project_file=project)
+    return replace(
+        merge(layers, project=project, is_trusted=is_trusted),
+        user_file=user,
+        project_file=None if file is None else file.path,
+        project=project,
+        passed_over=found.passed_over,
+    )
+
+
+def _parse_project(file: ProjectFile) -> Layer:
+    if file.size > len(file.data):
+        raise ConfigError(f"{file.path} has {file.size:,} bytes, which is too much for settings; remove it")
+    return parse_file(file.path, file.data)
 
 
 def user_file(config: Path | None = None, environment: Mapping[str, str] | None = None) -> Path:
@@ -71,13 +94,3 @@ def cache_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path("legato")
-
-
-def find_upward(names: tuple[str, ...], folder: Path) -> Path | None:
-    """The first of `names` in `folder` or the nearest folder above it."""
-    here = folder.resolve()
-    for place in (here, *here.parents):
-        for name in names:
-            if (place / name).is_file():
-                return place / name
-    return None

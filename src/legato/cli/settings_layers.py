@@ -7,17 +7,20 @@ silently ignored is worse than one that is refused.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import NoneType
 from typing import Any, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
-from legato.cli.settings import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, is_free
+from legato.cli.settings import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build
+from legato.cli.settings_refused import refusal
+from legato.cli.settings_untrusted import split_untrusted
 from legato.errors import ConfigError
+from legato.model.hashing import digest
 
 BUILT_IN = "built-in"
 _OURS = ("LEGATO_DEBUG", "LEGATO_LIVE", "LEGATO_GOLDEN", "LEGATO_HYPOTHESIS")
@@ -25,38 +28,57 @@ _OURS = ("LEGATO_DEBUG", "LEGATO_LIVE", "LEGATO_GOLDEN", "LEGATO_HYPOTHESIS")
 
 
 class Layer(Struct, frozen=True):
-    """What one place sets, by dotted name; `place` is what a person is told about it."""
+    """What one place sets, by dotted name; `place` is what a person is told about it.
+
+    Of a file, `digest` names the very bytes that were read.
+    """
 
     place: str
     values: dict[str, Any]
+    digest: str = ""
 
 
 class Loaded(Struct, frozen=True):
-    """The settings, where each one comes from, and what a project's file set that is not trusted."""
+    """The settings, where each one comes from, and what the project's file sets that is not used.
+
+    `project` is that file as it was read; `passed_over` tells of project files that were not read at all.
+    """
 
     settings: Settings
     origins: dict[str, str]
     withheld: dict[str, Any] = {}
     user_file: Path = Path()
     project_file: Path | None = None
+    project: Layer | None = None
+    passed_over: tuple[str, ...] = ()
 
 
 def read_file(path: Path) -> Layer:
     """What the file at `path` sets; nothing if it does not exist."""
     try:
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
     except FileNotFoundError:
         return Layer(str(path), {})
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConfigError(f"{path} cannot be read: {reason}; correct it, or name another file") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror or error}; correct it, or name another file"
+        ) from None
+    return parse_file(path, data)
+
+
+def parse_file(path: Path, data: bytes) -> Layer:
+    """What the bytes of the file at `path` set."""
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        table = tomllib.loads(data.decode())
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} cannot be read: {error}; correct it, or name another file") from None
+    except RecursionError:
+        raise ConfigError(f"{path}: not TOML: it is nested too deeply") from None
+    except ValueError as error:  # also a number of thousands of digits
         raise ConfigError(f"{path}: not TOML: {error}") from None
     values = dict(_flatten(table, Settings, place=str(path)))
     build(_nest(values), str(path))  # what does not fit is said here, where its place is known
-    return Layer(str(path), values)
+    return Layer(str(path), values, digest(data))
 
 
 def read_environment(environment: Mapping[str, str]) -> list[Layer]:
@@ -82,21 +104,27 @@ def read_flags(flags: Mapping[str, tuple[str, Any]]) -> list[Layer]:
     return layers
 
 
-def merge(layers: list[Layer], *, project: str | None = None, is_trusted: bool = False) -> Loaded:
-    """All layers as one, the last first. `project` names the layer that is not trusted unless `is_trusted`."""
+def merge(layers: Sequence[Layer], *, project: Layer | None = None, is_trusted: bool = False) -> Loaded:
+    """All layers as one, the last first. Of `project`, one of them, only a part is used unless it `is_trusted`."""
+    if project is None or is_trusted:
+        return _lay_all(layers, project)
+    own = _lay_all([layer for layer in layers if layer is not project], None)
+    used, withheld = split_untrusted(project.values, own.settings)
+    trimmed = replace(project, values=used)
+    return replace(_lay_all([trimmed if layer is project else layer for layer in layers], trimmed), withheld=withheld)
+
+
+def _lay_all(layers: Sequence[Layer], project: Layer | None) -> Loaded:
     values: dict[str, Any] = {"options.stream": True}  # a person reads along
     origins: dict[str, str] = {}
-    withheld: dict[str, Any] = {}
     for layer in layers:
         if {"model", "route"} <= layer.values.keys():
             raise ConfigError(f"{layer.place}: model and route both say who answers; set one of them")
         for key, value in layer.values.items():
-            if layer.place == project and not is_trusted and not is_free(key):
-                withheld[key] = value
-                continue
+            if told := refusal(key, value, by_project=layer is project):
+                raise ConfigError(f"{layer.place}: {told}")
             _lay(key, value, values, origins, layer.place)
-    settings = build(_nest(values), "the settings together")
-    return Loaded(settings, origins, withheld)
+    return Loaded(build(_nest(values), "the settings together"), origins)
 
 
 def _lay(key: str, value: Any, values: dict[str, Any], origins: dict[str, str], place: str) -> None:

@@ -20,7 +20,7 @@ from legato.cli.exits import ExitCode
 from legato.cli.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.oneshot import OneShot, Question, read_question
 from legato.cli.outputs import OutputFormat, output_for
-from legato.cli.project import ask_to_trust, withheld_note
+from legato.cli.project import ask_to_trust, notices
 from legato.cli.resuming import find_session, last_of_folder, pick_session
 from legato.cli.running import run
 from legato.cli.settings_files import load, state_folder
@@ -87,8 +87,8 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
         screen.line(f"legato: {one_line(text)}")
 
     settings = loaded.settings
-    if loaded.withheld:
-        tell(withheld_note(loaded))
+    for note in notices(loaded, folder):
+        tell(note)
     async with AsyncExitStack() as stack:
         store = await _store(wanted, loaded, stack)
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
@@ -132,8 +132,10 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
 
     screen = Screen(sys.stdout, loaded.settings.color)
     reader = PlainReader(screen)
-    if await ask_to_trust(loaded, screen=screen, reader=reader):
+    while await ask_to_trust(loaded, screen=screen, reader=reader):
         loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
+    for note in notices(loaded, folder):
+        screen.line(one_line(note), Style.YELLOW)
     async with AsyncExitStack() as stack:
         store = await _store(wanted, loaded, stack)
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)

@@ -66,10 +66,19 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 def load_mcp_config(path: str | os.PathLike[str]) -> list[McpServer]:
     """The servers that the file at `path` names; none if it does not exist."""
     try:
-        data = read_json(Path(path).read_bytes())
+        content = Path(path).read_bytes()
     except FileNotFoundError:
         return []
-    except (OSError, IngestError) as error:
+    except OSError as error:
+        raise ConfigError(f"{os.fspath(path)} cannot be read: {describe(error)}") from error
+    return read_mcp_config(content, path)
+
+
+def read_mcp_config(content: bytes, path: str | os.PathLike[str]) -> list[McpServer]:
+    """The servers that the bytes of the file at `path` name."""
+    try:
+        data = read_json(content)
+    except IngestError as error:
         raise ConfigError(f"{os.fspath(path)} cannot be read: {describe(error)}") from error
     servers = cast(JsonObject, data).get("mcpServers") if isinstance(data, dict) else None
     if not isinstance(servers, dict):

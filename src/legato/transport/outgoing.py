@@ -89,6 +89,9 @@ DOORS: dict[Dialect, Door] = {
     Dialect.VERCEL: Door("/chat", "/chat", "authorization", "Bearer "),
 }
 
+KEY_HEADERS = frozenset({door.key_header for door in DOORS.values()} | {"api-key", "proxy-authorization", "cookie"})
+"""headers that say on whose account a request is made, here or at a gateway"""
+
 
 def wire_request(
     target: Target,

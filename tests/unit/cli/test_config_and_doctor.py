@@ -79,7 +79,7 @@ def test_a_project_is_agreed_to_after_what_it_wants_was_shown(home: Home):
     assert home.legato("config", "trust").stderr == "There is nothing to agree to here.\n"
     (home.work / "legato.toml").write_text('[approval]\nmode = "never"\n')
     (home.work / ".mcp.json").write_text('{"mcpServers": {"one": {"command": "true"}}}')
-    assert "nobody agreed to" in home.legato("config", "show").stderr
+    assert "does not set: approval.mode" in home.legato("config", "show").stderr
     refused = home.legato("config", "trust")
     assert (refused.exit_code, 'approval.mode = "never"' in refused.stdout, "  │ true" in refused.stdout) == (
         2,

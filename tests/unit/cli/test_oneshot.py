@@ -259,7 +259,7 @@ def test_a_setting_of_a_project_that_nobody_agreed_to_is_not_used_and_that_is_sa
     result = home.legato("--simulate", "-p", 'call shell with {"command": "touch made"}')
 
     assert result.exit_code == 5
-    assert "because nobody agreed to it yet: approval.mode; `legato config trust` asks" in result.stderr
+    assert "is not trusted, so it does not set: approval.mode; `legato config trust` shows it" in result.stderr
 
 
 def test_a_server_that_nobody_agreed_to_is_not_started(home: Home):

@@ -5,19 +5,27 @@ from typing import Any
 
 import pytest
 
-from legato.cli.settings import ENVIRONMENT, Settings, is_free
-from legato.cli.settings_files import find_upward, load, user_file
+from legato.cli.settings import ENVIRONMENT, Settings
+from legato.cli.settings_files import load, user_file
 from legato.cli.settings_layers import every_setting, merge, read_environment, read_file, read_flags
 from legato.cli.settings_write import EXAMPLE, add_rule, write_file
 from legato.cli.trust import Trust
 from legato.errors import ConfigError
-from legato.tools import Mode
+from legato.model.hashing import digest
 from program import Home
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(tmp_path, monkeypatch)
+
+
+def write_trusted(home: Home, text: str) -> Path:
+    """A project's file that its user trusts."""
+    path = home.work / "legato.toml"
+    path.write_text(text)
+    Trust().remember(home.work, digest(path.read_bytes()))
+    return path
 
 
 def flags(**values: Any) -> dict[str, tuple[str, Any]]:
@@ -37,7 +45,7 @@ def test_without_any_place_the_built_in_settings_hold(home: Home):
 
 def test_a_later_place_wins_and_every_value_knows_where_it_is_from(home: Home, monkeypatch: pytest.MonkeyPatch):
     home.configure('model = "a/user"\nsystem = "user"\n[limits]\nmax_turns = 1\nparallel = 3\n')
-    (home.work / "legato.toml").write_text('model = "b/project"\nappend_system = "project"\n')
+    write_trusted(home, 'model = "b/project"\nappend_system = "project"\n')
     monkeypatch.setenv("LEGATO_MODEL", "c/environment")
     monkeypatch.setenv("LEGATO_MAX_TURNS", "5")
     loaded = load(flags=flags(model="d/flag", limits__max_turns=None))
@@ -56,7 +64,7 @@ def test_a_later_place_wins_and_every_value_knows_where_it_is_from(home: Home, m
 def test_each_place_counts_where_no_later_one_speaks(home: Home, monkeypatch: pytest.MonkeyPatch):
     home.configure('model = "a/user"')
     assert load().settings.model == "a/user"
-    (home.work / ".legato.toml").write_text('model = "b/project"')
+    write_trusted(home, 'model = "b/project"')
     assert load().settings.model == "b/project"
     monkeypatch.setenv("LEGATO_MODEL", "c/environment")
     assert load().settings.model == "c/environment"
@@ -79,7 +87,7 @@ def test_model_and_route_in_one_place_contradict_each_other(home: Home):
 
 def test_named_things_are_joined_name_by_name_and_may_have_dots(home: Home):
     home.configure('[keys]\na = "$A"\n[profiles."fast.one"]\nroutes = ["a/b"]\n[options.extra]\n"x.y" = 1\n')
-    (home.work / "legato.toml").write_text('[profiles.other]\nroutes = ["c/d"]\n')
+    write_trusted(home, '[profiles.other]\nroutes = ["c/d"]\n')
     loaded = load()
 
     assert loaded.settings.profiles == {"fast.one": {"routes": ["a/b"]}, "other": {"routes": ["c/d"]}}
@@ -162,42 +170,22 @@ def test_a_flag_of_the_wrong_kind_is_an_error():
 # --- the project ---
 
 
-def test_a_project_is_found_upward(home: Home, monkeypatch: pytest.MonkeyPatch):
+def test_a_project_is_found_upward(home: Home):
     deep = home.work / "a" / "b"
     deep.mkdir(parents=True)
-    (home.work / "legato.toml").write_text('model = "a/b"')
+    project = write_trusted(home, 'model = "a/b"')
 
-    assert find_upward((".legato.toml", "legato.toml"), deep) == home.work / "legato.toml"
+    assert load(folder=deep).project_file == project
     assert load(folder=deep).settings.model == "a/b"
-    assert find_upward(("nothing-like-this.toml",), deep) is None
 
 
-def test_what_could_do_harm_is_withheld_from_a_project_until_it_is_trusted(home: Home):
-    project = home.work / "legato.toml"
-    project.write_text(
-        'model = "a/b"\n[approval]\nmode = "never"\nallow = ["shell"]\n[endpoints]\nopenai = "http://x"\n'
-    )
-    loaded = load()
+def test_the_users_own_file_is_no_project(home: Home, monkeypatch: pytest.MonkeyPatch):
+    mine = home.work / ".legato.toml"
+    mine.write_text('system = "mine"')
+    monkeypatch.setenv("LEGATO_CONFIG", str(mine))
 
-    assert loaded.settings.model == "a/b"
-    assert loaded.settings.approval.mode is Mode.ASK
-    assert loaded.settings.endpoints == {}
-    assert loaded.withheld == {"approval.mode": "never", "approval.allow": ["shell"], "endpoints.openai": "http://x"}
-
-    Trust().remember_file(project)
-    trusted = load()
-    assert trusted.withheld == {}
-    assert trusted.settings.approval.mode is Mode.NEVER
-    assert trusted.settings.endpoints == {"openai": "http://x"}
-
-    project.write_text(project.read_text() + "\n# changed")
-    assert load().withheld != {}
-
-
-@pytest.mark.parametrize("key", ["approval.mode", "approval.allow", "keys.openai", "endpoints.x", "providers.x", "store",
-                                 "families", "mcp.enabled", "limits.max_cost", "simulate", "tools.subagents"])  # fmt: skip
-def test_what_runs_things_or_reaches_new_places_is_not_free(key: str):
-    assert not is_free(key)
+    assert load().settings.system == "mine"
+    assert load().project_file is None
 
 
 def test_a_trusted_file_is_known_in_its_own_folder_only(home: Home, tmp_path: Path):

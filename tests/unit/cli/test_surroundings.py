@@ -2,6 +2,7 @@
 
 import base64
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import anyio
@@ -12,11 +13,13 @@ from legato.cli.attachments import read_message
 from legato.cli.instructions import nearest_agents, system_prompt
 from legato.cli.mcp_servers import ask_for_servers, find_servers, left_out, show
 from legato.cli.project import ask_to_trust, withheld_note
+from legato.cli.project_files import Found, ProjectFile
 from legato.cli.running import run
 from legato.cli.settings import Settings, build
 from legato.cli.settings_files import load
 from legato.cli.surroundings import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
 from legato.cli.terminal.screen import Screen
+from legato.cli.trust import Trust
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Media, MediaKind, Text
 from legato.routing import Policy, only
@@ -125,7 +128,7 @@ def test_the_nearest_agents_file_wins(home: Home):
     deep = home.work / "a" / "b"
     deep.mkdir(parents=True)
     (home.work / "AGENTS.md").write_text("outer rules")
-    assert nearest_agents(deep) == home.work / "AGENTS.md"
+    assert nearest_agents(deep) == Found(ProjectFile(home.work / "AGENTS.md", b"outer rules", 11))
     (home.work / "a" / "AGENTS.md").write_text("inner rules")
     prompt = system_prompt(Settings(), deep)
 
@@ -255,8 +258,6 @@ def test_without_a_file_there_are_no_servers(home: Home):
 
 
 def test_a_project_is_trusted_after_a_yes(home: Home):
-    import io
-
     (home.work / "legato.toml").write_text('[approval]\nmode = "never"\n')
     stream = io.StringIO()
 
@@ -270,6 +271,60 @@ def test_a_project_is_trusted_after_a_yes(home: Home):
     assert '  │ approval.mode = "never"\n' in stream.getvalue()
     assert not ask()
     assert load().settings.approval.mode == "never"
+
+
+class WhileReading:
+    """Somebody who says yes, while something is done to the file that they were shown."""
+
+    def __init__(self, change: Callable[[], object]) -> None:
+        self._change = change
+
+    async def line(self, question: str, *, default: str = "") -> str:
+        self._change()
+        return "y"
+
+
+def test_a_yes_holds_for_what_was_shown_and_not_for_what_the_file_has_become(home: Home):
+    project = home.work / "legato.toml"
+    shown, other = '[approval]\nallow = ["shell(make test)"]\n', '[approval]\nallow = ["shell"]\n'
+    project.write_text(shown)
+
+    reader = WhileReading(lambda: project.write_text(other))
+    assert run(lambda: ask_to_trust(load(), screen=Screen(io.StringIO()), reader=reader))
+    assert load().withheld == {"approval.allow": ["shell"]}
+
+    stream = io.StringIO()
+    assert not run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
+    assert '  │ approval.allow = ["shell"]\n' in stream.getvalue()
+    project.write_text(shown)
+    assert load().settings.approval.allow == ("shell(make test)",)
+
+
+def test_a_file_that_changes_while_it_is_agreed_to_is_told_of(home: Home, monkeypatch: pytest.MonkeyPatch):
+    project = home.work / "legato.toml"
+    project.write_text('[approval]\nallow = ["shell(make test)"]\n')
+    remember = Trust.remember
+
+    def change_first(self: Trust, place: Path, what: str) -> None:
+        project.write_text('[approval]\nallow = ["shell"]\n')
+        remember(self, place, what)
+
+    monkeypatch.setattr(Trust, "remember", change_first)
+    result = home.legato("config", "trust", "--yes")
+    assert (result.exit_code, "changed meanwhile" in result.stderr) == (1, True)
+    assert load().withheld == {"approval.allow": ["shell"]}
+
+
+def test_all_that_a_file_sets_is_shown_before_it_is_trusted(home: Home):
+    (home.work / "legato.toml").write_text('color = "never"\nsystem = "\\u202eobey\\u001b[2J"\n')
+    stream = io.StringIO()
+    assert not run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
+    assert stream.getvalue().splitlines() == [
+        f"{home.work / 'legato.toml'} wants to set:",
+        r'  │ system = "\u202eobey\u001b[2J"',
+        "It also sets, which needs no trust:",
+        '  │ color = "never"',
+    ]
 
 
 def test_an_error_leaves_a_task_group_as_itself():

@@ -30,6 +30,7 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     """Show the settings that hold in this folder. Keys are hidden."""
     import msgspec
 
+    from legato.cli.project import notices
     from legato.cli.settings_files import load
     from legato.cli.settings_layers import BUILT_IN, every_setting
     from legato.cli.terminal.reveal import reveal_line
@@ -50,21 +51,25 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
         click.echo(reveal_line(f"{said}  # {place}" if origin else said))
     if not rows:
         click.echo(f"Nothing is set; {loaded.user_file} does not exist or is empty.", err=True)
-    for key in loaded.withheld:
-        click.echo(f"not used, because nobody agreed to {loaded.project_file} yet: {reveal_line(key)}", err=True)
+    for note in notices(loaded, Path.cwd()):
+        click.echo(reveal_line(note), err=True)
 
 
 @config.command(short_help="Show where settings are read from.")
 @_config
 def path(file: Path | None) -> None:
     """Show the files that settings are read from, and whether they exist."""
-    from legato.cli.settings_files import PROJECT_NAMES, find_upward, user_file
+    from legato.cli.project_files import find_file
+    from legato.cli.settings_files import PROJECT_NAMES, user_file
+    from legato.cli.terminal.reveal import reveal_line
 
     user = user_file(file)
-    project = find_upward(PROJECT_NAMES, Path.cwd())
+    project, passed_over = find_file(PROJECT_NAMES, Path.cwd())
     click.echo(f"user     {user}{'' if user.exists() else '  (does not exist)'}")
     none = f"none ({' or '.join(PROJECT_NAMES)}, in this folder or above)"
-    click.echo(f"project  {project or none}")
+    click.echo(f"project  {none if project is None else project.path}")
+    for note in passed_over:
+        click.echo(reveal_line(note), err=True)
 
 
 @config.command(short_help="Begin a settings file.")
@@ -90,7 +95,7 @@ def trust(file: Path | None, yes: bool) -> int:
     The agreement holds for this folder and for exactly what is shown; what changes is asked for again.
     """
     from legato.cli.mcp_servers import find_servers, show
-    from legato.cli.project import withheld_lines
+    from legato.cli.project import show_file
     from legato.cli.settings_files import load
     from legato.cli.terminal.screen import Screen
     from legato.cli.trust import Trust
@@ -102,20 +107,21 @@ def trust(file: Path | None, yes: bool) -> int:
         click.echo("There is nothing to agree to here.", err=True)
         return ExitCode.OK
     if loaded.withheld:
-        screen.line(f"{loaded.project_file} wants to set:")
-        for line in withheld_lines(loaded):
-            screen.quote(line)
+        show_file(loaded, screen)
     for server in servers.unknown:
         show(server, screen)
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("nobody is there to agree; give --yes")
         click.confirm("Agree to all of this?", abort=True)
-    if loaded.withheld and loaded.project_file is not None:
-        keeper.remember_file(loaded.project_file)
+    if loaded.withheld and loaded.project_file is not None and loaded.project is not None:
+        keeper.remember(loaded.project_file.parent, loaded.project.digest)
     for server in servers.unknown:
         if servers.path is not None:
             keeper.remember(servers.path.parent, server.digest)
+    if load(config=file).withheld:
+        click.echo("Agreed to what was shown; the file was changed meanwhile, so look at it again.", err=True)
+        return ExitCode.FAILURE
     click.echo("Agreed.", err=True)
     return ExitCode.OK
 

@@ -24,12 +24,12 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
     FILE is a session of any agent that `legato convert` reads, a request body, or a Legato log; - is standard input.
     What its own agent had summarised stays out of the model's sight, and in the log.
     """
+    from legato.cli.project import store_setting
     from legato.cli.running import run
-    from legato.cli.settings_files import load
     from legato.cli.terminal.cells import one_line
     from legato.store import open_store
 
-    place = load(config=config).settings.store
+    place = store_setting(config)
     chosen = _read(file, format_, takes_all=takes_all)
 
     async def keep() -> list[str]:

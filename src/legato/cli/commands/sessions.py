@@ -205,11 +205,11 @@ def backup(config: Path | None, file: Path) -> None:
 
 def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
     """Do `work` with the store that the settings name."""
+    from legato.cli.project import store_setting
     from legato.cli.running import run
-    from legato.cli.settings_files import load
     from legato.store import open_store
 
-    place = load(config=config).settings.store
+    place = store_setting(config)
 
     async def main() -> T:
         async with open_store(place) as store:
