@@ -1,14 +1,18 @@
 """Which store an address names."""
 
 import os
+import socket
+import sqlite3
 import stat
 import sys
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import anyio
 import pytest
 
-from legato.errors import ConfigError, StoreError, StoreUnavailable
+from legato.errors import CallerError, ConfigError, StoreCorrupt, StoreError, StoreUnavailable
 from legato.store import Store, default_path, open_store
 from legato.store.memory import MemoryStore
 from legato.store.postgres import PostgresStore
@@ -145,12 +149,125 @@ def test_a_file_that_others_may_read_is_closed_to_them_and_a_folder_of_somebodys
 
 def test_a_place_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    (tmp_path / "folder.db").mkdir()
+    path = tmp_path / "file" / "a.db"
+    with pytest.raises(StoreUnavailable) as caught:
+        anyio.run(open_store(path).connect)
+    assert caught.value.message == f"the sessions in {path} cannot be reached: Not a directory"
 
-    async def scenario(path: Path) -> None:
-        await open_store(path).connect()
 
-    for path in (tmp_path / "file" / "a.db", tmp_path / "folder.db"):
-        with pytest.raises(StoreUnavailable) as caught:
-            anyio.run(scenario, path)
+# --- what is not ours ---
+
+
+def _stand(kind: str, path: Path) -> None:
+    """Let something of that kind stand at `path`."""
+    match kind:
+        case "a folder":
+            path.mkdir(mode=0o755)
+        case "a pipe":
+            os.mkfifo(path, 0o666)
+        case "a socket":
+            with socket.socket(socket.AF_UNIX) as server:
+                server.bind(os.path.relpath(path))  # the path of a socket may have about a hundred characters
+        case "a device":
+            path.symlink_to("/dev/null")
+        case _:
+            path.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize("kind", ["a folder", "a pipe", "a socket", "a device", "a link to"])
+@pytest.mark.usefixtures("open_umask")
+def test_what_is_no_file_is_refused_and_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "a.db"
+    _stand(kind, path)
+    is_there = path.exists()
+    before = path.stat() if is_there else None
+    narrowed: list[Path] = []
+    monkeypatch.setattr(Path, "chmod", lambda self, mode: narrowed.append(self))  # a device of this machine is at stake
+    store = open_store(path)
+    for attempt in (store.connect, store.list, store.create):
+        with pytest.raises(StoreError) as caught:
+            anyio.run(attempt)
+        assert caught.value.message.startswith(f"{path} is {kind}")
+        assert "name a file for sessions (the setting `store`, LEGATO_STORE), or `memory:`" in caught.value.message
+    assert narrowed == []
+    assert (path.stat() if is_there else None) == before
+    assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
+
+
+def _sqlite(path: Path, *statements: str) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+FOREIGN: dict[str, Callable[[Path], object]] = {
+    "text": lambda path: path.write_text("Dear diary,\n" * 500),
+    "a letter": lambda path: path.write_text("x"),
+    "settings": lambda path: path.write_text('model = "a/b"\n'),
+    "zeros": lambda path: path.write_bytes(bytes(8192)),
+    "a database": lambda path: _sqlite(path, "CREATE TABLE notes (x)"),
+    "a database with a log": lambda path: _sqlite(path, "PRAGMA journal_mode = wal", "CREATE TABLE notes (x)"),
+    "a database with our tables": lambda path: _sqlite(path, "CREATE TABLE sessions (x)", "CREATE TABLE records (x)"),
+    "a version": lambda path: _sqlite(path, "PRAGMA user_version = 1"),
+    "an application": lambda path: _sqlite(path, "PRAGMA application_id = 1"),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+@pytest.mark.parametrize("version", [(3, 40, 1), (3, 53, 0)])
+def test_a_file_of_another_program_keeps_its_bytes_and_its_mode(
+    tmp_path: Path, what: str, version: tuple[int, ...]
+) -> None:
+    path = tmp_path / "a.db"
+    FOREIGN[what](path)
+    path.chmod(0o644)
+    before = path.read_bytes()
+    store = SqliteStore(path, sqlite_version=version)
+    for attempt in (store.connect, store.list, store.create):
+        with pytest.raises(StoreError) as caught:
+            anyio.run(attempt)
         assert str(path) in caught.value.message
+        assert "name another file for sessions" in caught.value.message
+        assert "nothing in it was changed" in caught.value.message
+    assert (path.read_bytes(), stat.S_IMODE(path.stat().st_mode)) == (before, 0o644)
+    assert [one.name for one in tmp_path.iterdir()] == ["a.db"]
+
+
+def test_a_link_to_a_file_of_ours_is_followed(tmp_path: Path) -> None:
+    async def scenario(path: Path, session: str) -> list[str]:
+        async with SqliteStore(path) as store:
+            await store.create(session)
+            return sorted(summary.id for summary in await store.list())
+
+    real, link = tmp_path / "real.db", tmp_path / "link.db"
+    anyio.run(scenario, real, "one")
+    real.chmod(0o644)
+    link.symlink_to(real)
+    assert anyio.run(scenario, link, "two") == ["one", "two"]
+    assert link.is_symlink()
+    assert stat.S_IMODE(real.stat().st_mode) == 0o600
+
+
+def test_a_database_of_ours_without_its_tables_is_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "a.db"
+    anyio.run(SqliteStore(path).create)
+    _sqlite(path, "DROP TABLE records")
+    with pytest.raises(StoreCorrupt, match="has lost its tables; restore it from a backup"):
+        anyio.run(SqliteStore(path).list)
+
+
+def test_a_backup_takes_the_place_of_nothing(tmp_path: Path) -> None:
+    link = tmp_path / "link.db"
+    link.symlink_to("nowhere")
+
+    async def scenario() -> None:
+        async with SqliteStore(tmp_path / "a.db") as store:
+            for place in (link, Path("/dev/null")):
+                with pytest.raises(CallerError, match="exists already"):
+                    await store.backup(place)
+
+    anyio.run(scenario)
+    assert link.is_symlink()

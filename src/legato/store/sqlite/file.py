@@ -3,6 +3,10 @@
 In:  a path.
 Out: a connection on which a commit that returned is on the disk, or an error that says what to do.
 
+What stands at the path is used only if we made it: a new file, an empty one, or a database of ours. A device, a pipe, a
+folder, a text or another program's database is refused, and nothing about it is changed, neither its bytes nor its
+mode. A link to a file of ours is followed.
+
 WAL is faster and lets readers and a writer work side by side, but before 3.51.3 a WAL could be reset under another
 process's feet and corrupt the file where several processes write; the 3.52 series was made before that fix. With such a
 library the rollback journal is used. There `synchronous=EXTRA` also flushes the folder after the journal is removed:
@@ -11,23 +15,25 @@ with FULL a power cut could bring the journal, and so the past, back after a com
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import stat
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 import platformdirs
 
 from legato.errors import StoreCorrupt, StoreError, StoreUnavailable
+from legato.store.sqlite.schema import refuse_foreign
 
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 # A file that is opened and closed outside SQLite drops the POSIX locks that SQLite holds on it in this process. So the
-# file is touched only when it is new, and nobody here connects to it before it is closed again.
+# file is opened by us only when it is new, and nobody here connects to it before it is closed again.
 _creating = threading.Lock()
 
 _UNAVAILABLE = {
@@ -41,7 +47,11 @@ _UNAVAILABLE = {
     sqlite3.SQLITE_NOMEM: "there is not enough memory",
     sqlite3.SQLITE_TOOBIG: "a record is larger than SQLite can hold",
 }
-_CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_CORRUPT = {
+    sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup",
+    sqlite3.SQLITE_NOTADB: "it is no database, or its beginning is damaged, and nothing in it was changed; name another"
+    " file for sessions, or restore it from a backup if it held some",
+}
 
 
 def default_path() -> Path:
@@ -60,7 +70,7 @@ def connect_file(path: Path, *, journal: str, patience: float) -> sqlite3.Connec
 
     `patience` is how many seconds a statement waits while another process holds the file.
     """
-    _make_private(path)
+    _make_or_recognise(path, patience)
     connection = _connect(path, patience)
     try:
         connection.execute("PRAGMA fullfsync = ON")  # macOS: flush the drive's own cache too
@@ -102,7 +112,7 @@ def _refusal(error: sqlite3.Error, path: Path) -> StoreError:
     code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
     facts = {"path": str(path), "sqlite": getattr(error, "sqlite_errorname", "")}
     if code in _CORRUPT:
-        return StoreCorrupt(f"{path} is damaged, or no database at all ({error}); restore it from a backup", **facts)
+        return StoreCorrupt(f"{path} cannot be used ({error}): {_CORRUPT[code]}", **facts)
     if code in _UNAVAILABLE:
         return StoreUnavailable(
             f"{path} is not available ({error}): {_UNAVAILABLE[code]}. What was acknowledged before is safe, and"
@@ -135,21 +145,66 @@ def _set_journal(connection: sqlite3.Connection, journal: str, patience: float) 
             time.sleep(0.02)
 
 
-def _make_private(path: Path) -> None:
+def create_file(path: Path) -> None:
+    """Make an empty file that only its owner can read; raises `FileExistsError` if anything stands there."""
+    folder = path.parent
     with _creating:
-        folder = path.parent
         if not folder.is_dir():
-            folder.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+            _make_folder(folder)
         elif path == default_path():  # a folder of somebody's choice is theirs to open or close
             _narrow(folder, _FOLDER_MODE)
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
-        except FileExistsError:
-            _narrow(path, _FILE_MODE)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(_FOLDER_MODE, parents=True, exist_ok=True)
+    except FileExistsError:  # of the folder, not of the file
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
+
+
+def _make_or_recognise(path: Path, patience: float) -> None:
+    """Make the file, or make sure that it is ours and closed to others. What is not ours is not touched."""
+    try:
+        create_file(path)
+    except FileExistsError:
+        _refuse_other_kinds(path)
+    else:
+        return
+    # Asked through SQLite, because of the locks (see above). To a database that is not ours this does what any reader
+    # does to it, and no more.
+    with closing(_connect(path, patience)) as connection:
+        refuse_foreign(connection, path)
+    # Before the first real connection: SQLite gives its journals the mode of the database.
+    _narrow(path, _FILE_MODE)
+
+
+def _refuse_other_kinds(path: Path) -> None:
+    """Raise unless a regular file stands at `path`, or a link to one."""
+    advice = "name a file for sessions (the setting `store`, LEGATO_STORE), or `memory:` to keep none"
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        target = os.path.realpath(path)
+        raise StoreError(f"{path} is a link to {target}, which does not exist; {advice}", path=str(path)) from None
+    if not stat.S_ISREG(status.st_mode):
+        kind = next((word for is_so, word in _KINDS if is_so(status.st_mode)), "no regular file")
+        raise StoreError(f"{path} is {kind}: sessions cannot be stored there; {advice}", path=str(path))
+    if status.st_size == 1:  # SQLite takes it for an empty database and would write over it (`unixFileSize`)
+        raise StoreCorrupt(f"{path} cannot be used: {_CORRUPT[sqlite3.SQLITE_NOTADB]}", path=str(path))
+
+
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 
 def _narrow(path: Path, mode: int) -> None:
-    """Take from others what they may do with `path`. SQLite gives its journals the mode of the database."""
+    """Take from others what they may do with `path`."""
     status = path.stat()
     if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & ~mode & 0o077:
         path.chmod(stat.S_IMODE(status.st_mode) & mode)

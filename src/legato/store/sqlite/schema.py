@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 
-from legato.errors import StoreError
+from legato.errors import StoreCorrupt, StoreError
 
 APPLICATION_ID = 0x4C65_6761  # "Lega"
 
@@ -78,13 +78,22 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: Sequence[
         raise
 
 
-def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """The version of the file; raises `StoreError` if it is newer than `known` or not ours at all."""
-    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Raise `StoreError` unless the database is ours, or holds nothing at all yet."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    tables: int = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application != APPLICATION_ID and (tables or version):
-        raise StoreError(f"{path} is a database of another program; name another file for sessions", path=str(path))
+    if application == APPLICATION_ID:
+        return
+    if application or _version(connection) or _tables(connection):
+        raise StoreError(
+            f"{path} is a database of another program, and nothing in it was changed; name another file for sessions",
+            path=str(path),
+        )
+
+
+def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
+    """The version of the file; raises `StoreError` if it is newer than `known`, not ours, or not whole."""
+    refuse_foreign(connection, path)
+    version = _version(connection)
     if version > known:
         raise StoreError(
             f"{path} was written by a newer Legato: its schema has version {version}, this program knows versions up"
@@ -93,4 +102,14 @@ def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> in
             version=version,
             known=known,
         )
+    if version and not {"sessions", "records"} <= _tables(connection):
+        raise StoreCorrupt(f"{path} has lost its tables; restore it from a backup", path=str(path))
     return version
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}

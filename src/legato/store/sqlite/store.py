@@ -26,7 +26,7 @@ from legato.store.holders import this_process
 from legato.store.new_session import prepare_session
 from legato.store.seals import seal_records
 from legato.store.sqlite import statements
-from legato.store.sqlite.file import connect_file, default_path, reading, safe_journal, translated
+from legato.store.sqlite.file import connect_file, create_file, default_path, reading, safe_journal, translated
 from legato.store.sqlite.schema import migrate
 from legato.store.sqlite.writer import Writer
 
@@ -171,8 +171,13 @@ class SqliteStore(Store):
 
         def save(connection: sqlite3.Connection) -> None:
             path = copy.expanduser().absolute()
-            if path.exists():
-                raise CallerError(f"{path} exists already; name a new file for the backup", path=str(path))
+            with translated(path):
+                try:
+                    create_file(path)
+                except FileExistsError:
+                    raise CallerError(
+                        f"{path} exists already; name a new file for the backup", path=str(path)
+                    ) from None
             try:
                 with translated(path), closing(connect_file(path, journal="delete", patience=0.0)) as destination:
                     connection.backup(destination)
