@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 from typing import Any, cast
 
+from legato.cli.private_files import write_private
 from legato.errors import ConfigError
 
 EXAMPLE = """\
@@ -51,12 +50,7 @@ def add_rule(path: Path, effect: str, rule: str) -> None:
 
 def write_file(path: Path, text: str) -> None:
     """Put `text` into a file, whole or not at all; only its owner can read it."""
-    place = path.resolve() if path.is_symlink() else path
     try:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}-")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, place)
+        write_private(path, text.encode())
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror or error}") from None

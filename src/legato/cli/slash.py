@@ -13,6 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from legato.cli.exits import line_of
+from legato.cli.private_files import write_new
 from legato.cli.resuming import PICKED, as_rows, find_session
 from legato.cli.surroundings import find_profile, profiles_of
 from legato.cli.terminal.cells import clip, one_line, table
@@ -243,12 +244,12 @@ def _write(talk: Talk, name: Path, form: str) -> Path:
     from legato.formats import FORMATS, write
 
     path = talk.bench.folder / name.expanduser()
-    if path.exists():
-        raise CallerError(f"{path} exists already; name another file")
     is_request = form in FORMATS and FORMATS[form].is_wire
     written = write(talk.session.talk, form, model=talk.session.route if is_request else None)
-    path.write_bytes(written.data)
-    path.chmod(0o600)
+    try:
+        write_new(path, written.data)
+    except FileExistsError:
+        raise CallerError(f"{path} exists already; name another file") from None
     for loss in written.losses:
         talk.screen.line(f"  not carried: {one_line(str(loss))}", Style.DIM)
     return path

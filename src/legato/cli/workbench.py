@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from legato.cli.instructions import system_prompt
+from legato.cli.private_files import write_private
 from legato.cli.settings_files import cache_folder, state_folder
 from legato.cli.settings_layers import Loaded
 from legato.errors import ConfigError
@@ -176,11 +177,8 @@ class Workbench:
     def _spill(self, text: str, call: ToolCall) -> str | None:
         """Keep an output that is too long for the model in a file that its read tool may open."""
         session = self.session.id if self.session is not None and self.session.id else f"process-{os.getpid()}"
-        folder = self._outputs / _UNSAFE.sub("_", session)
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        path = folder / f"{_UNSAFE.sub('_', call.id)}.txt"
-        path.write_text(text, encoding="utf-8", errors="replace")
-        path.chmod(0o600)
+        path = self._outputs / _UNSAFE.sub("_", session) / f"{_UNSAFE.sub('_', call.id)}.txt"
+        write_private(path, text.encode(errors="replace"))
         return str(path)
 
     def _note(self, note: Note) -> None:

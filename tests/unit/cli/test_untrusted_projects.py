@@ -321,3 +321,10 @@ def test_a_file_made_to_break_its_reader_is_no_toml(home: Home, text: str) -> No
     (home.work / ".legato.toml").write_text(text)
     with pytest.raises(ConfigError, match=r"\.legato\.toml: not TOML"):
         load()
+
+
+def test_every_mode_has_its_place_among_the_strict_and_the_loose(home: Home) -> None:
+    home.configure('[approval]\nmode = "never"')
+    for mode in Mode:
+        write_project(home, {"approval.mode": mode.value})
+        assert load().settings.approval.mode is mode

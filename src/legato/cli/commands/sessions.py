@@ -88,6 +88,7 @@ def show(config: Path | None, session: str, as_json: bool) -> None:
 @click.pass_obj
 def export(config: Path | None, session: str, output: Path | None, form: str, model: str | None) -> None:
     """Write a session as a file, to standard output unless -o names one. A Legato log can be imported again."""
+    from legato.cli.private_files import write_new
     from legato.formats import write
     from legato.transcript import Conversation
 
@@ -101,11 +102,11 @@ def export(config: Path | None, session: str, output: Path | None, form: str, mo
     data, losses = _in_store(config, dump)
     if output is None:
         sys.stdout.buffer.write(data)
-    elif output.exists():
-        raise click.UsageError(f"{output} exists already; name another file")
     else:
-        output.write_bytes(data)
-        output.chmod(0o600)
+        try:
+            write_new(output, data)
+        except FileExistsError:
+            raise click.UsageError(f"{output} exists already; name another file") from None
     for loss in losses:
         click.echo(f"not carried: {loss}", err=True)
 
