@@ -12,6 +12,7 @@ from pathlib import Path
 
 from legato.cli.project_files import Found, ProjectFile, find_file
 from legato.cli.settings import Settings
+from legato.errors import ConfigError
 
 AGENTS = "AGENTS.md"
 _MAX_AGENTS = 64 * 1024
@@ -38,8 +39,11 @@ def system_prompt(settings: Settings, folder: Path) -> str:
 
 
 def nearest_agents(folder: Path) -> Found:
-    """The AGENTS.md that counts for `folder`."""
-    return find_file((AGENTS,), folder, largest=_MAX_AGENTS)
+    """The AGENTS.md that counts for `folder`; one that cannot be read is passed over like one that must not be."""
+    try:
+        return find_file((AGENTS,), folder, largest=_MAX_AGENTS)
+    except ConfigError as error:
+        return Found(None, (error.message,))
 
 
 def _built_in(folder: Path) -> str:

@@ -101,7 +101,8 @@ class Workbench:
         for name in settings.disabled:
             if name not in box:
                 known = ", ".join(tool.name for tool in box)
-                raise ConfigError(f"tools.disabled names {name!r}, which is no tool; there are {known}")
+                place = self.loaded.origins.get("tools.disabled", "the settings")
+                raise ConfigError(f"{place}: tools.disabled names {name!r}, which is no tool; there are {known}")
         return box.without(settings.disabled)
 
     def _noting_edits(self, tool: Tool) -> Tool:

@@ -304,7 +304,10 @@ def test_tools_can_be_disabled_and_a_misspelled_one_is_an_error(home: Home):
     assert "shell" not in told[0]["tools"]
     home.configure('[tools]\ndisabled = ["shel"]\n')
     result = home.legato("--simulate", "-p", "hello")
-    assert (result.exit_code, "names 'shel', which is no tool" in result.stderr) == (2, True)
+    assert (result.exit_code, f"{home.settings}: tools.disabled names 'shel', which is no tool" in result.stderr) == (
+        2,
+        True,
+    )
 
 
 # --- sessions ---

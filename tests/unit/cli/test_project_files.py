@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from legato.cli.instructions import system_prompt
+from legato.cli.instructions import nearest_agents, system_prompt
 from legato.cli.mcp_servers import find_servers
 from legato.cli.project import notices
 from legato.cli.project_files import Found, ProjectFile, find_file
@@ -132,10 +132,14 @@ def test_a_link_to_a_secret_elsewhere_is_not_followed(tmp_path: Path, target: st
 
 
 @pytest.mark.skipif(ME == 0, reason="root can read everything")
-def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+def test_settings_that_cannot_be_read_are_an_error_and_instructions_are_passed_over(tmp_path: Path) -> None:
     file_of(tmp_path / "legato.toml").path.chmod(0)
     with pytest.raises(ConfigError, match=r"legato\.toml cannot be read: Permission denied"):
         find_file(NAMES, tmp_path)
+    agents = file_of(tmp_path / "AGENTS.md").path
+    agents.chmod(0)
+    told = f"{agents} cannot be read: Permission denied; correct or remove it"
+    assert nearest_agents(tmp_path) == Found(None, (told,))
 
 
 def test_settings_that_are_too_large_are_refused(home: Home) -> None:
