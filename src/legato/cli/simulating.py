@@ -33,7 +33,14 @@ class TalkativeWorld(SimulatedWorld):
 
 
 async def serve_until_told(
-    host: str, port: int, *, window: int | None, needs_keys: bool, as_json: bool, verbose: bool
+    host: str,
+    port: int,
+    *,
+    window: int | None,
+    pace: float | None,
+    needs_keys: bool,
+    as_json: bool,
+    verbose: bool,
 ) -> signal.Signals:
     """Serve until a signal arrives; which one."""
     ended = anyio.Event()
@@ -46,7 +53,7 @@ async def serve_until_told(
     kind = TalkativeWorld if verbose else SimulatedWorld
     world = kind(window=window, needs_keys=needs_keys, keeps=200)
     async with heeding(end), anyio.create_task_group() as group:
-        bound: int = await group.start(partial(serve, host, port, world=world))
+        bound: int = await group.start(partial(serve, host, port, world=world, pace=pace))
         _announce(base_urls(host, bound), as_json=as_json)
         await ended.wait()
         group.cancel_scope.cancel()

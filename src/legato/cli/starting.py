@@ -34,6 +34,7 @@ from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
 from legato.cli.workbench import Workbench
+from legato.errors import CallerError
 from legato.routing import Profile
 from legato.store import Store, open_store
 from legato.tools import Tool
@@ -52,6 +53,7 @@ class Start(Struct, frozen=True, kw_only=True):
     resume: str | None
     forks: bool
     config: Path | None
+    pace: float | None
     stores: bool
     is_quiet: bool
     flags: dict[str, tuple[str, Any]]
@@ -71,6 +73,10 @@ def start(wanted: Start) -> int:
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still shows the others
     folder = Path.cwd().resolve()
     loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
+    if wanted.pace is not None and not loaded.settings.simulate:
+        raise CallerError(
+            "--pace is for simulated providers, real ones have their own; add --simulate, or leave it out"
+        )
     if not wanted.is_one_shot:
         return run(lambda: _interactive(wanted, loaded, folder))
     screen = Screen(sys.stderr, loaded.settings.color)
@@ -97,7 +103,7 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
             return ExitCode.USAGE
         profile = chosen.profile or who_answers(settings)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
-        world = await stack.enter_async_context(open_world(settings))
+        world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
         bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
         show = None if wanted.is_quiet else TurnShow(screen, settings.show, edits=bench.edits, answers=False)
         gate = Gate()
@@ -151,7 +157,7 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
         if loaded.settings.mcp.enabled:
             agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
         remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
-        world = await stack.enter_async_context(open_world(loaded.settings))
+        world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace))
         stage = Stage(screen)
         bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
         history = state_folder() / "history"

@@ -39,14 +39,16 @@ class NothingSetUp(ConfigError):
 
 
 @asynccontextmanager
-async def open_world(settings: Settings, environment: Mapping[str, str] | None = None) -> AsyncGenerator[World]:
-    """The world of these settings; its connections are closed at the end."""
+async def open_world(
+    settings: Settings, environment: Mapping[str, str] | None = None, *, pace: float | None = None
+) -> AsyncGenerator[World]:
+    """The world of these settings; its connections are closed at the end. `pace` is that of simulated answers."""
     catalogue = catalogue_of(settings)
     keys = key_ring(settings, catalogue, environment)
     if settings.simulate:
         from legato.simulation import SimulatedTransport, SimulatedWorld
 
-        simulated = SimulatedTransport(SimulatedWorld(catalogue=catalogue), timeouts=settings.timeouts)
+        simulated = SimulatedTransport(SimulatedWorld(catalogue=catalogue), timeouts=settings.timeouts, pace=pace)
         # No key is used: simulated providers need none, and none must be able to leave.
         yield World(transport=simulated, catalogue=catalogue, keys=KeyRing({}, {}, catalogue))
         return

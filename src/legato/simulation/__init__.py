@@ -11,6 +11,7 @@ from legato.simulation.contract import Ask, Manner, Reply
 from legato.simulation.families import FAMILIES, Family, Style
 from legato.simulation.faults import DEFAULT_RATES, Fault, FaultKind, FaultPlan, Faults, FaultSource
 from legato.simulation.ids import IdHabit
+from legato.simulation.pace import read_pace
 from legato.simulation.provider import Outcome, SimulatedProvider
 from legato.simulation.refusals import Refusal, Why
 from legato.simulation.server import DEFAULT_PORT, base_urls, serve
@@ -40,5 +41,6 @@ __all__ = [
     "Style",
     "Why",
     "base_urls",
+    "read_pace",
     "serve",
 ]

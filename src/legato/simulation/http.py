@@ -56,12 +56,14 @@ class Connection:
         self.stays_open = False
         return None
 
-    async def send(self, reply: Reply, *, sleep: Callable[[float], Awaitable[None]] = anyio.sleep) -> None:
-        """Write `reply`, in the manner it asks for."""
+    async def send(
+        self, reply: Reply, *, sleep: Callable[[float], Awaitable[None]] = anyio.sleep, pause: float = 0.0
+    ) -> None:
+        """Write `reply`, in the manner it asks for; `pause` is how many seconds pass between two chunks of a stream."""
         if reply.manner is Manner.NOT_AT_ALL:
             self.stays_open = False
             return
-        async for piece in _pieces(reply, sleep, stays_open=self.stays_open):
+        async for piece in _pieces(reply, sleep, pause=pause, stays_open=self.stays_open):
             await self._stream.send(piece)
         if reply.manner is Manner.BREAKS_OFF:
             self.stays_open = False
@@ -152,7 +154,9 @@ def _headers(lines: list[str]) -> dict[str, str]:
 # --- writing ----------------------------------------------------------------------------------------------------------
 
 
-async def _pieces(reply: Reply, sleep: Callable[[float], Awaitable[None]], *, stays_open: bool) -> AsyncIterator[bytes]:
+async def _pieces(
+    reply: Reply, sleep: Callable[[float], Awaitable[None]], *, pause: float, stays_open: bool
+) -> AsyncIterator[bytes]:
     """The bytes of a reply. A body that breaks off is announced as whole: that is how the client notices."""
     headers = dict(reply.headers)
     if reply.is_stream:
@@ -169,7 +173,9 @@ async def _pieces(reply: Reply, sleep: Callable[[float], Awaitable[None]], *, st
     if not reply.is_stream:
         yield reply.body
         return
-    for chunk in reply.chunks:
+    for number, chunk in enumerate(reply.chunks):
+        if number and pause:
+            await sleep(pause)
         yield b"%x\r\n%s\r\n" % (len(chunk), chunk)
     if reply.manner is Manner.WHOLE:
         yield b"0\r\n\r\n"

@@ -99,6 +99,10 @@ def _answer(memory: Memory, script: Script, character: Character) -> str:
         return _report(memory.fresh)
     if script.unknown:
         return f"I was not offered a tool named {' or '.join(script.unknown)}."
+    if script.lines:
+        return "\n".join(
+            f"Line {number} of {script.lines}, by {character.name}." for number in range(1, script.lines + 1)
+        )
     if not memory.ask:
         return f"{character.name} is here. What can I do?"
     if is_question(memory.ask) or "remember" in memory.ask.lower() or "recall" in memory.ask.lower():

@@ -8,6 +8,7 @@ Out: a `Script`: steps, each with the calls to make at once, and the failures th
     read a.txt and b.txt                               the same, by the first word of an offered tool's name
     use list_folder on docs then use read_file on a    two steps: the second when the first has its results
     think first / think in secret                      reasoning, where the model can; hidden if it shall be
+    answer in 12 lines                                 an answer that takes a while to stream
     ... with constant ids / ... without ids            the bad habits of some servers
     call nothing_like_that anyway                      a call to a tool that is not offered
 
@@ -54,6 +55,8 @@ class Script(Struct, frozen=True):
     thinks: bool = False
     secretly: bool = False
     ids: IdHabit | None = None
+    lines: int = 0
+    """how long the answer shall be; 0 says nothing about it"""
 
     def step(self, results: int) -> Step:
         """What is next when `results` have come since the user spoke; calls that have theirs are not made again."""
@@ -85,6 +88,7 @@ def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
         thinks=re.search(r"\bthink\b", plain, re.IGNORECASE) is not None,
         secretly=re.search(r"\bthink in secret\b", plain, re.IGNORECASE) is not None,
         ids=_id_habit(plain),
+        lines=_wanted_lines(plain),
     )
 
 
@@ -103,6 +107,11 @@ def _id_habit(text: str) -> IdHabit | None:
     if re.search(r"\b(?:empty|without) ids?\b", text, re.IGNORECASE):
         return IdHabit.EMPTY
     return None
+
+
+def _wanted_lines(text: str) -> int:
+    found = re.search(r"\banswer (?:in|with) (\d{1,4}) lines\b", text, re.IGNORECASE)
+    return int(found[1]) if found else 0
 
 
 def _set_objects_aside(text: str) -> tuple[str, list[JsonObject]]:

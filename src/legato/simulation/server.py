@@ -24,6 +24,7 @@ from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.families import family_of
 from legato.simulation.http import Connection, Unreadable
+from legato.simulation.pace import pause_between
 from legato.simulation.world import SimulatedWorld
 
 DEFAULT_PORT = 8123
@@ -46,9 +47,14 @@ async def serve(
     port: int = DEFAULT_PORT,
     *,
     world: SimulatedWorld | None = None,
+    pace: float | None = None,
     task_status: TaskStatus[int] = anyio.TASK_STATUS_IGNORED,
 ) -> None:
-    """Serve until cancelled. Port 0 takes a free one; `task_status` is told which, once requests are taken."""
+    """Serve until cancelled. Port 0 takes a free one; `task_status` is told which, once requests are taken.
+
+    `pace` is how many pieces of a streamed answer are sent in a second; without it they leave in one burst.
+    """
+    pause = pause_between(pace)
     try:
         listener = await anyio.create_tcp_listener(local_host=host, local_port=port)
     except OSError as error:
@@ -60,7 +66,7 @@ async def serve(
         ) from None
     async with listener:
         bound: int = listener.extra(SocketAttribute.local_port)
-        desk = _Desk(world or SimulatedWorld(needs_keys=True, keeps=KEPT), host, bound)
+        desk = _Desk(world or SimulatedWorld(needs_keys=True, keeps=KEPT), host, bound, pause)
         task_status.started(bound)
         await listener.serve(desk.attend)
 
@@ -72,6 +78,7 @@ class _Desk:
     world: SimulatedWorld
     host: str
     port: int
+    pause: float
 
     async def attend(self, stream: SocketStream) -> None:
         """Answer one client's requests until it leaves."""
@@ -79,7 +86,7 @@ class _Desk:
             connection = Connection(stream)
             try:
                 while connection.stays_open and (ask := await connection.receive()) is not None:
-                    await connection.send(self._reply(ask), sleep=self.world.sleep)
+                    await connection.send(self._reply(ask), sleep=self.world.sleep, pause=self.pause)
             except Unreadable as fault:
                 connection.stays_open = False
                 await connection.send(_plain(fault.status, {"error": {"message": fault.status.phrase}}))

@@ -13,16 +13,24 @@ import anyio.lowlevel
 
 from legato.errors import BadAnswer, ProviderError, TimedOut, Unreachable
 from legato.simulation.contract import Ask, Manner, Reply
+from legato.simulation.pace import pause_between
 from legato.simulation.world import Seen, SimulatedWorld
 from legato.transport import Timeouts, WireRequest, WireResponse
 
 
 class SimulatedTransport:
-    """Carries requests to the providers of a world. Waiting longer than `timeouts` allows is an error here too."""
+    """Carries requests to the providers of a world.
 
-    def __init__(self, world: SimulatedWorld | None = None, *, timeouts: Timeouts | None = None) -> None:
+    `pace` is how many pieces of a streamed answer arrive in a second; without it they arrive in one burst. Waiting
+    longer than `timeouts` allows is an error here too.
+    """
+
+    def __init__(
+        self, world: SimulatedWorld | None = None, *, timeouts: Timeouts | None = None, pace: float | None = None
+    ) -> None:
         self.world = world or SimulatedWorld()
         self.timeouts = timeouts or Timeouts()
+        self._pause = pause_between(pace)
 
     @property
     def requests(self) -> list[Seen]:
@@ -44,22 +52,28 @@ class SimulatedTransport:
         return WireResponse(reply.status, reply.headers, self._chunks(reply, request))
 
     async def _chunks(self, reply: Reply, request: WireRequest) -> AsyncIterator[bytes]:
-        limit = self.timeouts.first_byte
-        if reply.wait:
-            await self.world.sleep(reply.wait if limit is None else min(reply.wait, limit))
-            if limit is not None and reply.wait > limit:
-                raise TimedOut(
-                    f"{request.route} was silent for longer than {limit:g} seconds (first byte); try again, or allow "
-                    "more time",
-                    phase="first byte",
-                    limit=limit,
-                    **_facts(request),
-                )
-        for chunk in reply.chunks:
-            await anyio.lowlevel.checkpoint()
+        await self._wait(reply.wait, request, limit=self.timeouts.first_byte, phase="first byte")
+        for number, chunk in enumerate(reply.chunks):
+            if number:
+                await self._wait(self._pause, request, limit=self.timeouts.between_chunks, phase="between chunks")
             yield chunk
         if reply.manner is Manner.BREAKS_OFF:
             raise _broken(request) if reply.chunks else _unreachable(request)
+
+    async def _wait(self, seconds: float, request: WireRequest, *, limit: float | None, phase: str) -> None:
+        """Let `seconds` pass; raises `TimedOut` when `limit` comes first."""
+        if not seconds:
+            await anyio.lowlevel.checkpoint()
+            return
+        await self.world.sleep(seconds if limit is None else min(seconds, limit))
+        if limit is not None and seconds > limit:
+            raise TimedOut(
+                f"{request.route} was silent for longer than {limit:g} seconds ({phase}); try again, or allow "
+                "more time",
+                phase=phase,
+                limit=limit,
+                **_facts(request),
+            )
 
 
 def _ask(request: WireRequest) -> Ask:

@@ -231,6 +231,8 @@ def test_a_failover_is_told_and_answered(home: Home):
         (["--simulate", "-p", "  "], "there is nothing to ask"),
         (["--simulate"], "there is nothing to ask"),
         (["-p", "x", "-m", "nobody/x"], "no provider 'nobody'"),
+        (["-p", "x", "--pace", "20/s"], "--pace is for simulated providers"),
+        (["-p", "x", "--simulate", "--pace", "fast"], "'fast' is no pace; write how many pieces leave in a second"),
         (["-p", "x", "--simulate", "--route", "none"], "there is no profile 'none'"),
         (["-p", "x", "--config", "none.toml"], "none.toml does not exist"),
         (["-p", "x", "--simulate", "-c"], "no session of"),

@@ -42,6 +42,10 @@ def test_it_says_what_it_was_asked() -> None:
     assert said(user("Good morning")) == 'm-1 (simulated) heard: "Good morning"'
 
 
+def test_it_answers_at_length_if_it_is_asked_to() -> None:
+    assert said(user("Please answer in 2 lines.")) == "Line 1 of 2, by m-1.\nLine 2 of 2, by m-1."
+
+
 def test_it_offers_itself_if_nobody_spoke() -> None:
     assert said() == "m-1 is here. What can I do?"
 

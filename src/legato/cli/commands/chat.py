@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from legato.cli.pacing import read_pace_option
+
 FORMATS = ("text", "json", "stream-json")
 MODES = ("ask", "edits", "plan", "never")
 COLORS = ("auto", "always", "never")
@@ -38,6 +40,12 @@ COLORS = ("auto", "always", "never")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use this in place of your settings.")
 @click.option("--color", type=click.Choice(COLORS), help="Whether to use colours.")
 @click.option("--simulate", is_flag=True, default=None, help="Simulated providers in this process: no key, no network.")
+@click.option(
+    "--pace",
+    callback=read_pace_option,
+    metavar="N/s",
+    help="With --simulate: N pieces of an answer arrive in a second.",
+)
 @click.option("--no-store", is_flag=True, help="Do not keep this session.")
 @click.option("-q", "--quiet", is_flag=True, help="In one-shot use: only errors on standard error.")
 def chat(
@@ -47,6 +55,7 @@ def chat(
     resume: str | None,
     fork: bool,
     config: Path | None,
+    pace: float | None,
     no_store: bool,
     quiet: bool,
     **flags: Any,
@@ -83,6 +92,7 @@ def chat(
             resume=resume,
             forks=fork,
             config=config,
+            pace=pace,
             stores=not no_store,
             is_quiet=quiet,
             flags=_as_settings(flags),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from legato.cli.exits import ExitCode
+from legato.cli.pacing import read_pace_option
 
 
 @click.command(short_help="Serve strict simulated providers on this machine.")
@@ -13,10 +14,18 @@ from legato.cli.exits import ExitCode
     "--port", type=click.IntRange(0, 65535), default=None, help="The port; 0 takes a free one.  [default: 8123]"
 )
 @click.option("--window", type=click.IntRange(min=1), metavar="TOKENS", help="Give every model a window of this size.")
+@click.option(
+    "--pace",
+    callback=read_pace_option,
+    metavar="N/s",
+    help="Send N pieces of a streamed answer in a second.  [default: all at once]",
+)
 @click.option("--any-key/--need-key", default=False, help="Whether requests without a key are answered, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the base URLs as one JSON object.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each request was answered with.")
-def simulate(host: str, port: int, window: int | None, any_key: bool, as_json: bool, verbose: bool) -> int:
+def simulate(
+    host: str, port: int, window: int | None, pace: float | None, any_key: bool, as_json: bool, verbose: bool
+) -> int:
     """Serve strict simulated providers until Ctrl-C.
 
     They refuse what the real ones refuse, in the same words, and a small model behind them answers. Ask it in plain
@@ -33,6 +42,7 @@ def simulate(host: str, port: int, window: int | None, any_key: bool, as_json: b
             host,
             port,
             window=window,
+            pace=pace,
             needs_keys=not any_key,
             as_json=as_json,
             verbose=verbose,
