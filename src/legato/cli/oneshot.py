@@ -142,9 +142,9 @@ class OneShot:
         async for event in turn:
             await self._gate.passed()
             self._note_pending(event)
-            self._output.event(event)
             if self._show is not None:
                 self._show.show(event)
+            self._output.event(event)  # last: in a terminal, an answer begins where a thought has ended
         try:
             result = await turn
         except LegatoError as error:

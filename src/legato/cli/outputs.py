@@ -7,12 +7,13 @@ break a reader gets another number. docs/command-line.md describes them.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any, Protocol, TextIO
+from typing import Any, Protocol
 
 import msgspec
 from msgspec import Struct
 
 from legato.cli.terminal.filter import TerminalFilter
+from legato.cli.terminal.screen import Screen
 from legato.model import Usage
 from legato.session import events
 
@@ -73,22 +74,22 @@ class Output(Protocol):
         ...
 
 
-def output_for(form: OutputFormat, stream: TextIO) -> Output:
-    """The writer of that form."""
+def output_for(form: OutputFormat, screen: Screen) -> Output:
+    """The writer of that form; `screen` is standard output."""
     match form:
         case OutputFormat.TEXT:
-            return TerminalText(stream) if stream.isatty() else PipedText(stream)
+            return TerminalText(screen) if screen.is_terminal else PipedText(screen)
         case OutputFormat.JSON:
-            return OneJson(stream)
+            return OneJson(screen)
         case OutputFormat.STREAM_JSON:
-            return JsonLines(stream)
+            return JsonLines(screen)
 
 
 class PipedText:
     """The last answer, as it is, when it is complete: what a program behind a pipe wants."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
     def opened(self, facts: dict[str, Any]) -> None:
         """Nothing is written."""
@@ -99,16 +100,15 @@ class PipedText:
     def result(self, report: Report) -> None:
         """The answer."""
         if report.text:
-            self._stream.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
+            self._screen.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
 
 
 class TerminalText:
     """Every answer as it comes: what a person in front of a terminal wants."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
         self._filter = TerminalFilter()
-        self._at_start = True
 
     def opened(self, facts: dict[str, Any]) -> None:
         """Nothing is written."""
@@ -116,8 +116,8 @@ class TerminalText:
     def event(self, event: events.Event) -> None:
         """More of the answer."""
         if isinstance(event, events.Said):
-            self._write(self._filter.feed(event.text))
-        elif isinstance(event, events.CallsMade | events.TurnEnded):
+            self._screen.write(self._filter.feed(event.text))
+        elif isinstance(event, events.Calling | events.CallsMade | events.StepEnded | events.TurnEnded):
             self._end()
 
     def result(self, report: Report) -> None:
@@ -125,22 +125,15 @@ class TerminalText:
         self._end()
 
     def _end(self) -> None:
-        self._write(self._filter.flush())
-        if not self._at_start:
-            self._write("\n")
-
-    def _write(self, text: str) -> None:
-        if text:
-            self._at_start = text.endswith("\n")
-            self._stream.write(text)
-            self._stream.flush()
+        self._screen.write(self._filter.flush())
+        self._screen.fresh_line()
 
 
 class OneJson:
     """One JSON value at the end."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
     def opened(self, facts: dict[str, Any]) -> None:
         """Nothing is written."""
@@ -150,14 +143,14 @@ class OneJson:
 
     def result(self, report: Report) -> None:
         """The report."""
-        self._stream.write(_line({"schema": SCHEMA, "event": "result", **_plain(report)}))
+        self._screen.write(_line({"schema": SCHEMA, "event": "result", **_plain(report)}))
 
 
 class JsonLines:
     """A line for each event, the last one being the result."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
 
     def opened(self, facts: dict[str, Any]) -> None:
         """The first line."""
@@ -172,8 +165,7 @@ class JsonLines:
         self._write({"schema": SCHEMA, "event": "result", **_plain(report)})
 
     def _write(self, value: dict[str, Any]) -> None:
-        self._stream.write(_line(value))
-        self._stream.flush()
+        self._screen.write(_line(value))
 
 
 def _plain(value: Struct) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from legato import __version__
 from legato.cli.exits import ExitCode
 from legato.cli.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.oneshot import OneShot, Question, read_question
-from legato.cli.outputs import OutputFormat, output_for
+from legato.cli.outputs import Output, OutputFormat, output_for
 from legato.cli.project import ask_to_trust, notices
 from legato.cli.resuming import find_session, last_of_folder, pick_session
 from legato.cli.running import run
@@ -77,12 +77,15 @@ def start(wanted: Start) -> int:
         raise CallerError(
             "--pace is for simulated providers, real ones have their own; add --simulate, or leave it out"
         )
-    if not wanted.is_one_shot:
-        return run(lambda: _interactive(wanted, loaded, folder))
-    screen = Screen(sys.stderr, loaded.settings.color)
-    # Before the event loop begins: a person must be able to interrupt the wait for standard input.
-    question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
-    return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
+    screen = Screen(sys.stderr if wanted.is_one_shot else sys.stdout, loaded.settings.color)
+    try:
+        if not wanted.is_one_shot:
+            return run(lambda: _interactive(wanted, loaded, folder, screen=screen))
+        # Before the event loop begins: a person must be able to interrupt the wait for standard input.
+        question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
+        return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
+    finally:
+        screen.leave()  # what went wrong is told next
 
 
 # --- one shot ---------------------------------------------------------------------------------------------------------
@@ -107,12 +110,20 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
         bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
         show = None if wanted.is_quiet else TurnShow(screen, settings.show, edits=bench.edits, answers=False)
         gate = Gate()
-        shot = OneShot(bench, output_for(OutputFormat(wanted.output), sys.stdout), show=show, tell=tell, gate=gate)
+        shot = OneShot(bench, _output(wanted, screen), show=show, tell=tell, gate=gate)
         if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
             bench.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
             )
         return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
+
+
+def _output(wanted: Start, screen: Screen) -> Output:
+    """Who writes the answer to standard output, beside what `screen` shows on standard error."""
+    form, out = OutputFormat(wanted.output), Screen(sys.stdout, beside=screen)
+    if form is OutputFormat.STREAM_JSON and not out.is_terminal:
+        screen.is_live = False  # a program behind the pipe (jq) may write to this terminal at any time
+    return output_for(form, out)
 
 
 @asynccontextmanager
@@ -130,13 +141,12 @@ async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None
 # --- interactive ------------------------------------------------------------------------------------------------------
 
 
-async def _interactive(wanted: Start, loaded: Loaded, folder: Path) -> int:
+async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
     # Only here: a prompt with editing and completion takes a while to load.
     from legato.cli.completion import Suggestions
     from legato.cli.interactive import Interactive, Stage
     from legato.cli.terminal.prompt import Prompt
 
-    screen = Screen(sys.stdout, loaded.settings.color)
     reader = PlainReader(screen)
     while await ask_to_trust(loaded, screen=screen, reader=reader):
         loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)

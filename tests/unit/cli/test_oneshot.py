@@ -1,5 +1,6 @@
 """One-shot use: the answer on standard output, all else on standard error, and an exit code that says how it went."""
 
+import io
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 
 from legato.cli import oneshot
 from legato.cli.outputs import JsonLines, OneJson, OutputFormat, PipedText, Report, TerminalText, output_for
+from legato.cli.terminal.screen import Screen
 from legato.model.records import TurnOutcome
 from legato.session import events
 from legato.store import open_store
@@ -111,19 +113,19 @@ def test_stream_json_is_a_line_for_each_event_and_each_has_a_schema(home: Home):
 
 
 def test_the_forms_of_output_are_chosen_by_name_and_by_who_reads():
-    class Terminal:
+    class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    terminal: Any = Terminal()
-    assert isinstance(output_for(OutputFormat.TEXT, terminal), TerminalText)
-    assert isinstance(output_for(OutputFormat.TEXT, sys.stdout), PipedText)
-    assert isinstance(output_for(OutputFormat.JSON, sys.stdout), OneJson)
-    assert isinstance(output_for(OutputFormat.STREAM_JSON, sys.stdout), JsonLines)
+    pipe = Screen(io.StringIO())
+    assert isinstance(output_for(OutputFormat.TEXT, Screen(Terminal())), TerminalText)
+    assert isinstance(output_for(OutputFormat.TEXT, pipe), PipedText)
+    assert isinstance(output_for(OutputFormat.JSON, pipe), OneJson)
+    assert isinstance(output_for(OutputFormat.STREAM_JSON, pipe), JsonLines)
 
 
 def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey(capsys: pytest.CaptureFixture[str]):
-    output = TerminalText(sys.stdout)
+    output = TerminalText(Screen(sys.stdout))
     output.opened({})
     output.event(events.Said(text="I look.\x1b]0;ti"))
     output.event(events.Said(text="tle\x07"))

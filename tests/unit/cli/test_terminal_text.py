@@ -10,8 +10,7 @@ from rich.cells import cell_len
 from legato.cli.terminal.cells import barred, clip, flowing, one_line, table
 from legato.cli.terminal.diffs import is_diff, style_of
 from legato.cli.terminal.folding import fold
-from legato.cli.terminal.screen import Screen
-from legato.cli.terminal.styles import ColorChoice, Style, is_dumb, paint, wants_colour
+from legato.cli.terminal.styles import ColorChoice, Style, paint, wants_colour
 from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, ClosureReason, Media, MediaKind, ToolResponse, Usage
 
@@ -185,57 +184,3 @@ def test_a_pipe_gets_no_colours():
 
 def test_a_style_never_reaches_over_the_end_of_a_line():
     assert paint("a\n\nb", Style.RED) == "\x1b[31ma\x1b[0m\n\n\x1b[31mb\x1b[0m"
-
-
-# --- the screen ---
-
-
-@pytest.fixture
-def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    return Terminal()
-
-
-def test_what_is_written_takes_the_place_of_the_status_line(terminal: Terminal):
-    screen = Screen(terminal, ColorChoice.NEVER)
-    screen.status("waiting")
-    screen.write("text")
-
-    assert terminal.getvalue() == "\r\x1b[Kwaiting\r\x1b[Ktext"
-
-
-def test_the_status_line_is_not_drawn_into_a_line_that_is_being_written(terminal: Terminal):
-    screen = Screen(terminal, ColorChoice.NEVER)
-    screen.write("half a line")
-    screen.status("waiting")
-
-    assert terminal.getvalue() == "half a line"
-
-
-def test_a_status_that_is_taken_away_leaves_an_empty_line(terminal: Terminal):
-    screen = Screen(terminal, ColorChoice.NEVER)
-    screen.status("waiting")
-    screen.status("waiting")
-    screen.status("")
-
-    assert terminal.getvalue() == "\r\x1b[Kwaiting\r\x1b[K"
-
-
-def test_a_dumb_terminal_gets_lines_and_nothing_else(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("TERM", "dumb")
-    screen = Screen(terminal)
-    screen.status("waiting")
-    screen.line("text", Style.RED)
-
-    assert is_dumb()
-    assert terminal.getvalue() == "text\n"
-
-
-def test_a_line_of_its_own_begins_a_line(terminal: Terminal):
-    screen = Screen(terminal, ColorChoice.ALWAYS)
-    screen.write("half")
-    screen.line("red", Style.RED)
-    screen.fresh_line()
-
-    assert terminal.getvalue() == "half\n\x1b[31mred\x1b[0m\n"

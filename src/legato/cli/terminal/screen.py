@@ -2,6 +2,10 @@
 
 The status line is drawn only on a terminal that can erase it again and only where a line is free; whatever is written
 takes its place. Nobody but this module writes control sequences that move the cursor.
+
+Standard output and standard error usually end at the same terminal, which has one cursor. Two screens for it are made
+`beside` each other and share what is known about that cursor: neither draws its status line over the other's text, and
+neither goes on in a line that the other began.
 """
 
 from __future__ import annotations
@@ -14,16 +18,28 @@ from legato.cli.terminal.styles import ColorChoice, Style, is_dumb, paint, wants
 _ERASE = "\r\x1b[K"
 
 
+class _Cursor:
+    """Where a terminal's cursor is, as far as what was written tells."""
+
+    def __init__(self) -> None:
+        self.writer: Screen | None = None
+        """who wrote the unfinished line that it is in; None at the beginning of a line"""
+        self.status = ""
+        """the status line that it is behind"""
+
+
 class Screen:
     """Writes to `stream`. Text given to `write` must be harmless already."""
 
-    def __init__(self, stream: TextIO, color: ColorChoice = ColorChoice.AUTO) -> None:
+    def __init__(self, stream: TextIO, color: ColorChoice = ColorChoice.AUTO, *, beside: Screen | None = None) -> None:
         self._stream = stream
         self.has_colour = wants_colour(stream, color)
-        self.is_live = stream.isatty() and not is_dumb()
+        self.is_terminal = stream.isatty()
+        self.is_live = self.is_terminal and not is_dumb()
         """whether a line can be erased again"""
-        self._at_start = True
-        self._status = ""
+        # Two different terminals are taken for one: that is rare, and costs no more than an additional line end.
+        is_shared = beside is not None and beside.is_terminal and self.is_terminal
+        self._cursor = beside._cursor if beside is not None and is_shared else _Cursor()
 
     @property
     def width(self) -> int:
@@ -34,10 +50,12 @@ class Screen:
         """Write `text` where the cursor is."""
         if not text:
             return
+        if self._cursor.writer is not self:
+            self.fresh_line()
         self._erase()
-        self._at_start = text.endswith("\n")
         self._stream.write(self.painted(text, style))
         self._stream.flush()
+        self._cursor.writer = None if text.endswith("\n") else self
 
     def line(self, text: str = "", style: Style | None = None) -> None:
         """Write `text` as lines of its own."""
@@ -53,12 +71,19 @@ class Screen:
 
     def fresh_line(self) -> None:
         """Go to the beginning of a line, if that is not where the cursor is."""
-        if not self._at_start:
-            self.write("\n")
+        if self._cursor.writer is not None:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._cursor.writer = None
 
     def entered(self) -> None:
         """Somebody pressed Enter: the terminal itself began a line."""
-        self._at_start = True
+        self._cursor.writer = None
+
+    def leave(self) -> None:
+        """Nothing more is written here: leave the cursor where others may write."""
+        self.status("")
+        self.fresh_line()
 
     def painted(self, text: str, style: Style | None) -> str:
         """`text` in `style`, where colours are wanted."""
@@ -66,19 +91,20 @@ class Screen:
 
     def status(self, text: str) -> None:
         """Show `text` on the status line, or take it away if it is empty."""
-        if not self.is_live or not self._at_start or text == self._status:
+        if not self.is_live or self._cursor.writer is not None or text == self._cursor.status:
             return
         if not text:
             self._erase()
+            self._stream.flush()
             return
         from legato.cli.terminal.cells import clip
 
         shown = clip(text, self.width - 1)
         self._stream.write(f"{_ERASE}{self.painted(shown, Style.DIM)}")
         self._stream.flush()
-        self._status = text
+        self._cursor.status = text
 
     def _erase(self) -> None:
-        if self._status:
+        if self._cursor.status:
             self._stream.write(_ERASE)
-            self._status = ""
+            self._cursor.status = ""

@@ -104,8 +104,11 @@ class TurnShow:
         """Show one event."""
         match event:
             case events.Said():
+                self._doing = "answering"
                 if self._answers:
                     self._stream(event.text, _Writing.TEXT)
+                else:
+                    self.end_text()
             case events.Thought():
                 self._doing = "thinking"
                 if self._settings.thinking:
