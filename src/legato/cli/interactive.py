@@ -1,7 +1,7 @@
 """The conversation in a terminal: prompt, turn, prompt, until somebody leaves.
 
-Ctrl-C cancels the turn and keeps the session; at an empty prompt, twice, it leaves (130). SIGTERM and a closed terminal
-end the turn, save and leave (143, 129). What is typed while a turn runs joins it at its next step.
+Esc and Ctrl-C cancel the turn and keep the session; at an empty prompt, twice, Ctrl-C leaves (130). SIGTERM and a
+closed terminal end the turn, save and leave (143, 129). What is typed while a turn runs joins it at its next step.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Stage:
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
         self.gate = Gate()
-        self.keyboard = Keyboard()
+        self.keyboard = Keyboard(screen.mark_pastes)
         self.turn: Turn | None = None
 
     async def take(self) -> None:
@@ -204,7 +204,8 @@ class Interactive:
         self._show.begin(self.session.route)
         try:
             async with anyio.create_task_group() as group:
-                group.start_soon(stage.keyboard.listen, partial(self._heard, group))
+                listen = partial(stage.keyboard.listen, interrupted=stage.interrupt)
+                group.start_soon(listen, partial(self._heard, group))
                 group.start_soon(self._tick)
                 async for event in turn:
                     await stage.gate.passed()

@@ -281,7 +281,9 @@ async def _help(talk: Talk, _: str) -> Next:
         ("!command", "run a command in your shell and put its output into the conversation"),
         ("@file", "attach a file or an image to a message"),
         ("Alt-Enter", "begin a new line"),
-        ("Ctrl-C", "cancel what runs; twice at an empty prompt: leave"),
+        ("Ctrl-R", "search what you said before"),
+        ("Esc", "interrupt what runs; what you typed meanwhile stays"),
+        ("Ctrl-C", "interrupt what runs; twice at an empty prompt: leave"),
     ]
     for line in table(rows, width=talk.screen.width):
         talk.screen.line(line)

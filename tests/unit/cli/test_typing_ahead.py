@@ -10,7 +10,9 @@ from collections.abc import Iterator
 import anyio
 import pytest
 
+from legato.cli.terminal import typing_ahead
 from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.keys import Key
 from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.typing_ahead import Keyboard, TypingAhead
@@ -42,6 +44,31 @@ def test_erasing_works_and_arrow_keys_leave_nothing_behind():
     assert ahead.typed == ""
 
 
+def test_esc_is_heard_and_what_was_typed_stays():
+    ahead = TypingAhead()
+
+    assert ahead.feed(b"one\rtwo\x1b") == ["one"]
+    assert ahead.is_waiting
+    assert ahead.settle() == [Key.ESCAPE]
+    assert ahead.feed(b", Please") == []
+    assert ahead.take() == "two, Please"
+
+
+def test_a_word_can_be_erased():
+    ahead = TypingAhead()
+    ahead.feed(b"one two three \x17")
+    assert ahead.typed == "one two"
+    ahead.feed(b"\x17\x17\x17")
+    assert ahead.typed == ""
+
+
+def test_pasted_lines_are_one_message():
+    ahead = TypingAhead()
+
+    assert ahead.feed(b"\x1b[200~one\rtwo\r\x1b[201~") == []
+    assert ahead.feed(b"\r") == ["one\ntwo\n"]
+
+
 def test_an_empty_line_is_nothing():
     assert TypingAhead().feed(b"\r  \r") == []
 
@@ -60,17 +87,29 @@ def echoes() -> bool:
     return bool(termios.tcgetattr(sys.stdin.fileno())[3] & termios.ECHO)
 
 
+class Heard:
+    """What was heard at a keyboard, in order, and how its pastes were marked."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self.marked: list[bool] = []
+        self.keyboard = Keyboard(self.marked.append)
+
+    async def listen(self) -> None:
+        await self.keyboard.listen(self.all.append, interrupted=lambda: self.all.append("(Esc)"))
+
+
 def test_a_keyboard_hears_lines_and_gives_the_terminal_back_as_it_was(keys: int):
-    heard: list[str] = []
+    heard = Heard()
 
     async def main() -> None:
-        keyboard = Keyboard()
+        keyboard = heard.keyboard
         async with anyio.create_task_group() as group:
-            group.start_soon(keyboard.listen, heard.append)
+            group.start_soon(heard.listen)
             await anyio.wait_all_tasks_blocked()
             assert not echoes()
             os.write(keys, b"one\r")
-            await until(lambda: bool(heard))
+            await until(lambda: bool(heard.all))
             await keyboard.lend()
             assert echoes()
             keyboard.take_back()
@@ -81,8 +120,63 @@ def test_a_keyboard_hears_lines_and_gives_the_terminal_back_as_it_was(keys: int)
             group.cancel_scope.cancel()
 
     anyio.run(main)
-    assert heard == ["one", "two"]
+    assert heard.all == ["one", "two"]
+    assert heard.marked == [True, False, True, False]
     assert echoes()
+
+
+def test_esc_is_heard_when_nothing_follows_and_what_is_typed_then_is_kept(keys: int):
+    heard = Heard()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(heard.listen)
+            await anyio.wait_all_tasks_blocked()
+            os.write(keys, b"half\x1b")
+            await until(lambda: heard.all == ["(Esc)"])
+            os.write(keys, b" Please\r")
+            await until(lambda: len(heard.all) == 2)
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+    assert heard.all == ["(Esc)", "half Please"]
+
+
+def test_an_arrow_key_that_arrives_in_two_pieces_does_not_interrupt(keys: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(typing_ahead, "ESCAPE_SECONDS", 3_600)  # however busy this machine is
+    heard = Heard()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(heard.listen)
+            await anyio.wait_all_tasks_blocked()
+            os.write(keys, b"a\x1b")
+            await until(lambda: heard.keyboard.ahead.is_waiting)
+            os.write(keys, b"[Ab\r")
+            await until(lambda: bool(heard.all))
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+    assert heard.all == ["ab"]
+
+
+def test_esc_pressed_just_before_a_question_is_heard_at_once_and_not_after_the_answer(
+    keys: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(typing_ahead, "ESCAPE_SECONDS", 3_600)
+    heard = Heard()
+
+    async def main() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(heard.listen)
+            await anyio.wait_all_tasks_blocked()
+            os.write(keys, b"\x1b")
+            await until(lambda: heard.keyboard.ahead.is_waiting)
+            await heard.keyboard.lend()
+            assert heard.all == ["(Esc)"]
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
 
 
 def test_a_plain_reader_reads_one_line_and_forgets_what_was_typed_before_the_question(keys: int):

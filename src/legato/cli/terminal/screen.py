@@ -80,6 +80,12 @@ class Screen:
         """Somebody pressed Enter: the terminal itself began a line."""
         self._cursor.writer = None
 
+    def mark_pastes(self, wanted: bool) -> None:
+        """Let the terminal say where pasted text begins and ends, or no longer."""
+        if self.is_live:
+            self._stream.write("\x1b[?2004h" if wanted else "\x1b[?2004l")
+            self._stream.flush()
+
     def leave(self) -> None:
         """Nothing more is written here: leave the cursor where others may write."""
         self.status("")
