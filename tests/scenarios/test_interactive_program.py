@@ -57,6 +57,111 @@ def test_a_whole_conversation(person: Person):
     assert person.left() == 0
 
 
+# --- while an answer streams ---
+
+
+@pytest.fixture
+def streaming(folder: Path) -> Iterator[Person]:
+    """Somebody whose answers take a while."""
+    somebody = Person(folder, "--simulate", "--pace", "20/s")
+    yield somebody
+    somebody.end()
+
+
+def test_esc_interrupts_an_answer_and_what_was_typed_is_the_beginning_of_the_next_message(streaming: Person):
+    person = streaming
+    person.says("answer in 900 lines")
+    person.sees("Line 3 of 900")
+    person.child.send("Please\x1b")
+    person.sees("cancelled")
+    person.sees(f"{PROMPT} Please")
+    person.child.send(" go on\r")
+
+    assert 'heard: "Please go on"' in person.turn()
+
+
+def test_what_is_typed_behind_an_esc_is_never_lost(streaming: Person):
+    person = streaming
+    person.says("answer in 900 lines")
+    person.sees("Line 3 of 900")
+    person.child.send("\x1bPlease stop")
+    person.sees("cancelled")
+    person.sees(PROMPT)
+    person.child.send("\r")
+
+    assert 'heard: "Please stop"' in person.turn()
+    person.says("answer in 2 lines")
+    assert "Line 2 of 2" in person.turn()
+
+
+def test_keys_that_begin_with_an_esc_do_not_interrupt(streaming: Person):
+    person = streaming
+    person.says("answer in 900 lines")
+    person.sees("Line 3 of 900")
+    person.child.send("\x1b[A\x1bOP\x1b[1;5Cjoin\x1b[D in\r")
+    shown = person.sees(f"{PROMPT} join in (joins at the next step)")
+    more = person.sees("Line 50 of 900")
+
+    assert "cancelled" not in shown + more
+
+
+def test_pasted_lines_are_one_message(streaming: Person):
+    person = streaming
+    person.says("answer in 900 lines")
+    person.sees("Line 3 of 900")
+    person.child.send("\x1b[200~one\rtwo\x1b[201~")
+    person.child.send("\x1b")
+    person.sees("cancelled")
+    person.sees(f"{PROMPT} one")
+    person.child.send("\r")
+
+    assert 'heard: "one two"' in person.turn()
+
+
+def test_esc_at_a_question_withdraws_it(streaming: Person):
+    person = streaming
+    person.says('call shell with {"command": "touch made.txt"}')
+    person.sees("allow?")
+    person.child.send("\x1b")
+    person.sees("cancelled")
+    person.says("what did the last tool return?")
+    person.turn()
+
+    assert not (person.work / "made.txt").exists()
+
+
+def test_esc_ends_a_tool_that_runs(streaming: Person):
+    person = streaming
+    person.says('call shell with {"command": "echo started; sleep 600"}')
+    person.answers("y")
+    person.sees("shell: started")
+    person.child.send("\x1b")
+
+    assert "cancelled while it ran" in person.turn()
+
+
+def test_a_search_in_the_history_ends_where_it_should(streaming: Person):
+    person = streaming
+    person.says("answer in 2 lines")
+    person.turn()
+    person.sees(PROMPT)
+    person.child.send("\x12")
+    person.sees("I-search")
+    person.child.send("answer\r\x05 please\r")
+
+    assert "Line 2 of 2" in person.turn()
+    person.sees(PROMPT)
+    person.child.send("\x12")
+    person.sees("I-search")
+    person.child.send("\x03\x03")
+    person.sees("Press Ctrl-C again to leave.")
+    person.says("can you see this")
+    assert 'heard: "can you see this"' in person.turn()
+
+
+# --- leaving ---
+
+
 def test_ctrl_c_twice_at_an_empty_prompt_leaves(person: Person):
     person.sees(PROMPT)
     person.child.send("half a line\x03")

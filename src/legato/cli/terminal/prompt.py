@@ -1,7 +1,9 @@
 """The prompt of a conversation: editing, history, completion, and a line below it.
 
 Enter sends, Alt-Enter begins a new line. Ctrl-C empties the line, and at an empty one says so to whoever called. At a
-question it always does: who means to stop must not find that the next thing they type is taken as the answer.
+question it always does, and Esc too: who means to stop must not find that the next thing they type is taken as the
+answer. These keys are those of the line itself; the field in which Ctrl-R searches has its own: Enter and Esc put what
+was found into the line, Ctrl-C, Ctrl-D and Ctrl-G leave the line as it was.
 This is the one module that loads prompt_toolkit; only an interactive conversation imports it.
 """
 
@@ -13,13 +15,22 @@ from pathlib import Path
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import has_selection
+from prompt_toolkit.enums import DEFAULT_BUFFER
+from prompt_toolkit.filters import has_focus, has_selection, is_searching
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.key_binding import (
+    ConditionalKeyBindings,
+    KeyBindings,
+    KeyBindingsBase,
+    KeyPressEvent,
+    merge_key_bindings,
+)
 from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.search import stop_search
 
 from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.keys import ESCAPE_SECONDS
 from legato.cli.terminal.reading import drop_typed_ahead
 
 
@@ -62,21 +73,30 @@ class Prompt:
             reserve_space_for_menu=4,
         )
         self._answers: PromptSession[str] = PromptSession(
-            history=InMemoryHistory(), color_depth=depth, key_bindings=_bindings(_interrupt), multiline=True
+            history=InMemoryHistory(), color_depth=depth, key_bindings=_answer_bindings(), multiline=True
         )
+        # Esc interrupts here, and must not have to wait for a key that could follow it.
+        self._answers.app.ttimeoutlen = self._answers.app.timeoutlen = ESCAPE_SECONDS
 
     async def message(self, *, default: str = "") -> str:
         """The next message; raises `EOFError` on Ctrl-D and `KeyboardInterrupt` on Ctrl-C at an empty line."""
-        # Signals are the program's own business, so prompt_toolkit must not take them over.
-        return await self._messages.prompt_async("› ", default=default, handle_sigint=False)
+        return await _ask(self._messages, "› ", default)
 
     async def line(self, question: str, *, default: str = "") -> str:
-        """The answer to a question; raises as `message` does, and on Ctrl-C whatever was typed."""
+        """The answer to a question; raises as `message` does, and on Ctrl-C and Esc whatever was typed."""
         drop_typed_ahead()
-        return (await self._answers.prompt_async(question, default=default, handle_sigint=False)).strip()
+        return (await _ask(self._answers, question, default)).strip()
 
     def _toolbar(self) -> FormattedText:
         return FormattedText([("noreverse dim", one_line(self.below()))])
+
+
+async def _ask(session: PromptSession[str], question: str, default: str) -> str:
+    # A prompt that was withdrawn while somebody searched would leave the next one with its keys in the search field.
+    session.layout.focus(DEFAULT_BUFFER)
+    session.search_buffer.reset()
+    # Signals are the program's own business, so prompt_toolkit must not take them over.
+    return await session.prompt_async(question, default=default, handle_sigint=False)
 
 
 def _history(path: Path | None) -> History:
@@ -101,7 +121,26 @@ def _clear_or_interrupt(event: KeyPressEvent) -> None:
         _interrupt(event)
 
 
-def _bindings(on_interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
+def _bindings(on_interrupt: Callable[[KeyPressEvent], None]) -> KeyBindingsBase:
+    """The keys of a line, and the one that prompt_toolkit does not bind where a search is under way."""
+    searching = KeyBindings()
+    searching.add("c-d", filter=is_searching)(_leave_search)
+    return merge_key_bindings(
+        [ConditionalKeyBindings(_line_bindings(on_interrupt), has_focus(DEFAULT_BUFFER)), searching]
+    )
+
+
+def _answer_bindings() -> KeyBindingsBase:
+    escape = KeyBindings()
+    escape.add("escape", filter=has_focus(DEFAULT_BUFFER))(_interrupt)
+    return merge_key_bindings([_bindings(_interrupt), escape])
+
+
+def _leave_search(event: KeyPressEvent) -> None:
+    stop_search()
+
+
+def _line_bindings(on_interrupt: Callable[[KeyPressEvent], None]) -> KeyBindings:
     bindings = KeyBindings()
 
     @bindings.add("enter", filter=~has_selection)
