@@ -6,16 +6,17 @@ import anyio
 import pytest
 
 from legato.errors import CallerError, ContextTooLong, RenderError
-from legato.model import JsonObject, Speaker, ToolSpec
+from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Text, ToolSpec
 from legato.model.records import TurnOutcome
-from legato.session import Limits, Session, State, World
+from legato.session import Limits, Session, State, World, task_tool
 from legato.session import events as shown
 from legato.simulation import Fault, FaultKind, Faults, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore
-from legato.tools import Tool, ToolContext, ToolKind
+from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind
 from legato.transcript import Conversation
 from legato.transport import HttpTransport, WireRequest, WireResponse, whole_response
-from session_support import CLAUDE, GPT, PATH, HeldTransport, Library, Workshop, session, told, world
+from legato.wire.openai_responses.reply import reply
+from session_support import CLAUDE, GEMINI, GPT, MISTRAL, PATH, HeldTransport, Library, Workshop, session, told, world
 
 pytestmark = pytest.mark.anyio
 
@@ -61,13 +62,96 @@ async def test_a_provider_that_only_paused_is_asked_to_go_on() -> None:
     transport = Scripted(([text("Half of")], "pause_turn"), ([text("the answer")], "end_turn"))
     async with session(world=world(transport)) as talk:
         result = await talk.send("Hello")
-    assert (result.outcome, result.steps, result.text) == (TurnOutcome.DONE, 2, "the answer")
+    assert (result.outcome, result.steps, result.text) == (TurnOutcome.DONE, 2, "Half of\nthe answer")
     assert [line for line in told(talk.talk.log) if line.startswith(("human", "ai"))] == [
         "human: Hello",
         "ai paused",
         "human: Continue.",
         "ai done",
     ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "ending", "outcome", "detail"),
+    [
+        ("end_turn", Ending.DONE, TurnOutcome.DONE, ""),
+        ("stop_sequence", Ending.DONE, TurnOutcome.DONE, ""),
+        ("max_tokens", Ending.LENGTH, TurnOutcome.INCOMPLETE, "the answer was cut at the output limit"),
+        (
+            "model_context_window_exceeded",
+            Ending.LENGTH,
+            TurnOutcome.INCOMPLETE,
+            "the answer was cut at the output limit",
+        ),
+        ("refusal", Ending.REFUSED, TurnOutcome.REFUSED, "the model refused to answer"),
+    ],
+)
+async def test_how_an_answer_ended_is_in_the_result_the_events_and_the_log(
+    reason: str, ending: Ending, outcome: TurnOutcome, detail: str
+) -> None:
+    async with session(world=world(Scripted(([text("Half of")], reason)))) as talk:
+        turn = talk.send("Hello")
+        seen = [event async for event in turn]
+        result = await turn
+        assert talk.state is State.IDLE
+
+    (step,) = [event for event in seen if isinstance(event, shown.StepEnded)]
+    (last,) = [event for event in seen if isinstance(event, shown.TurnEnded)]
+    assert (result.outcome, result.ending, result.text) == (outcome, ending, "Half of")
+    assert (step.ending, last.ending, last.outcome, last.detail) == (ending, ending, outcome, result.detail)
+    assert result.detail.startswith(detail)
+    assert told(talk.talk.log)[-1] == f"turn 1 ended: {outcome}"
+
+
+@pytest.mark.parametrize(
+    ("route", "words", "outcome"),
+    [
+        (route, words, outcome)
+        for route in (CLAUDE, GPT, GEMINI, MISTRAL, "openai-responses/gpt-5", "vercel-gateway/openai/gpt-5")
+        for words, outcome in (
+            ("run out of tokens", TurnOutcome.INCOMPLETE),
+            ("refuse to answer", TurnOutcome.REFUSED),
+            ("hello", TurnOutcome.DONE),
+        )
+    ],
+)
+async def test_whatever_a_provider_calls_it_an_answer_that_is_not_whole_is_not_done(
+    route: str, words: str, outcome: TurnOutcome
+) -> None:
+    async with session(route) as talk:
+        assert (await talk.send(words)).outcome is outcome
+
+
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED])
+async def test_an_answer_that_its_provider_broke_off_is_not_done(ending: Ending) -> None:
+    class Breaking:
+        async def send(self, request: WireRequest) -> WireResponse:
+            import msgspec
+
+            answer = Answer(Entry(Speaker.AI, (Text("Half of"),), ending=ending))
+            return whole_response(200, msgspec.json.encode(reply(answer, request.target.model)))
+
+    async with session("openai-responses/gpt-5", world=world(Breaking())) as talk:
+        result = await talk.send("Hello")
+
+    assert (result.outcome, result.ending, result.text) == (TurnOutcome.INCOMPLETE, ending, "Half of")
+
+
+async def test_a_provider_that_paused_and_then_was_cut_gave_one_answer_that_is_not_whole() -> None:
+    transport = Scripted(([text("Half of")], "pause_turn"), ([text("the ans")], "max_tokens"))
+    async with session(world=world(transport)) as talk:
+        result = await talk.send("Hello")
+
+    assert (result.outcome, result.text) == (TurnOutcome.INCOMPLETE, "Half of\nthe ans")
+
+
+async def test_a_subagent_whose_answer_is_not_whole_tells_its_parent() -> None:
+    tool = task_tool(CLAUDE, tools=ToolBox(()), world=world(), approval=Approval())
+    async with session(tools=[tool]) as talk:
+        await talk.send('call task with {"prompt": "run out of tokens"}')
+        (entry,) = [entry for entry in talk.talk.entries if entry.speaker is Speaker.TOOL]
+
+    assert "the subagent ended early: the answer was cut" in str(entry.blocks[0])
 
 
 async def test_an_answer_that_only_thought_says_so_in_a_notice() -> None:

@@ -119,10 +119,10 @@ async def test_events_are_plain_data() -> None:
         assert msgspec.json.decode(encoded, type=shown.Event) == event
 
 
-async def test_a_refusal_is_an_answer_and_its_calls_are_not_run() -> None:
+async def test_a_refusal_is_recorded_as_an_answer_and_the_turn_says_so() -> None:
     async with session(tools=[Library().read]) as talk:
         result = await talk.send("refuse to answer")
-    assert (result.outcome, result.detail) == (TurnOutcome.DONE, "refused")
+    assert (result.outcome, result.text) == (TurnOutcome.REFUSED, "I cannot help with that.")
 
 
 async def test_an_empty_message_is_refused_at_once() -> None:

@@ -8,6 +8,8 @@
     5    approval needed
     6    limit reached
     7    session locked or corrupt
+    8    the answer is not whole
+    9    the model refused to answer
     130  interrupted (Ctrl-C)
     143  terminated (SIGTERM)
 
@@ -46,6 +48,8 @@ class ExitCode(IntEnum):
     APPROVAL_NEEDED = 5
     LIMIT = 6
     SESSION = 7
+    INCOMPLETE = 8
+    DECLINED = 9
     INTERRUPTED = 130
     TERMINATED = 143
 

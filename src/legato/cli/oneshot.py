@@ -4,8 +4,8 @@ In:  a prompt, and what standard input holds.
 Out: the answer on standard output, everything else on standard error.
 
 The exit code says how it went: 0 answered, 4 every route refused, 5 answered, but a tool was not run because nobody
-was there to allow it, 6 a limit was reached, 130 and 143 cancelled by a signal. Nothing here loads the prompt of an
-interactive conversation.
+was there to allow it, 6 a limit was reached, 8 the answer is not whole, 9 the model refused to answer, 130 and 143
+cancelled by a signal. Nothing here loads the prompt of an interactive conversation.
 """
 
 from __future__ import annotations
@@ -159,6 +159,8 @@ class OneShot:
                 approvals_needed=tuple(self._pending),
                 error=Failure(type(error).__name__, message),
             )
+        if self._show is None and result.outcome not in (TurnOutcome.DONE, TurnOutcome.CANCELLED):
+            self._tell(result.detail)
         return Report(
             outcome=result.outcome.value,
             text=result.text,
@@ -169,6 +171,7 @@ class OneShot:
             usage=result.usage,
             cost=result.cost,
             detail=result.detail,
+            ending=result.ending and result.ending.value,
             approvals_needed=tuple(self._pending),
         )
 
@@ -194,6 +197,10 @@ class OneShot:
         match outcome:
             case TurnOutcome.DONE:
                 return ExitCode.APPROVAL_NEEDED if self._pending else ExitCode.OK
+            case TurnOutcome.INCOMPLETE:
+                return ExitCode.INCOMPLETE
+            case TurnOutcome.REFUSED:
+                return ExitCode.DECLINED
             case TurnOutcome.LIMIT:
                 return ExitCode.LIMIT
             case TurnOutcome.CANCELLED:

@@ -54,6 +54,7 @@ class Report(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     cost: float = 0.0
     detail: str = ""
+    ending: str | None = None
     approvals_needed: tuple[Pending, ...] = ()
     error: Failure | None = None
 

@@ -6,6 +6,7 @@ from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
+from legato.cli.terminal.words import how_it_ended
 from legato.model import Authority, Entry, Speaker
 from legato.session import Session
 
@@ -23,6 +24,8 @@ def show_recent(session: Session, screen: Screen) -> None:
     if (answered := _last(since, Speaker.AI)) is not None:
         for line in fold(since[answered].text, _LINES):
             screen.line(line)
+        if ended := how_it_ended(since[answered]):
+            screen.line(f"({ended})", Style.DIM)
 
 
 def _last(entries: list[Entry], speaker: Speaker) -> int | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
-from legato.cli.terminal.words import result_text, subject_of
+from legato.cli.terminal.words import how_it_ended, result_text, subject_of
 from legato.model import (
     Authority,
     Block,
@@ -47,6 +47,8 @@ def _entry(entry: Entry) -> Iterator[str]:
         yield f"[{who}{model}]"
     for block in entry.blocks:
         yield from _block(block)
+    if ended := how_it_ended(entry):
+        yield f"({ended})"
 
 
 def _block(block: Block) -> Iterator[str]:

@@ -70,6 +70,10 @@ class TurnOutcome(Word):
     """How a turn ended."""
 
     DONE = "done"
+    INCOMPLETE = "incomplete"
+    """there is an answer, but not the whole of it: it was cut at the limit of output tokens, or broken off"""
+    REFUSED = "refused"
+    """the model, or its provider's filter, declined to answer"""
     FAILED = "failed"
     CANCELLED = "cancelled"
     LIMIT = "limit"

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from legato.model import CallId, JsonObject, ToolCall, ToolResponse, Usage
+from legato.model import CallId, Ending, JsonObject, ToolCall, ToolResponse, Usage
 from legato.model.records import TurnOutcome
 
 
@@ -122,20 +122,22 @@ class Notice(_Event, frozen=True, tag="notice"):
 
 
 class StepEnded(_Event, frozen=True, tag="step-ended"):
-    """The answer and its tools are complete."""
+    """The answer and its tools are complete; `ending` is how the answer ended."""
 
     step: int
     usage: Usage | None = None
     served: str = ""
     cost: float = 0.0
+    ending: Ending | None = None
 
 
 class TurnEnded(_Event, frozen=True, tag="turn-ended"):
-    """The turn is over."""
+    """The turn is over; `ending` is how its last answer ended."""
 
     turn: int
     outcome: TurnOutcome
     detail: str = ""
+    ending: Ending | None = None
     usage: Usage = Usage()
     cost: float = 0.0
 

@@ -37,9 +37,31 @@ class _End(NamedTuple):
 
 
 _CANCELLED = _End(TurnOutcome.CANCELLED, "cancelled")
+_DONE = _End(TurnOutcome.DONE)
+_BROKEN_OFF = _End(TurnOutcome.INCOMPLETE, "the provider broke the answer off; ask to go on")
+
+_ANSWERED: dict[Ending | None, _End] = {
+    None: _DONE,  # the provider does not say how its answers end
+    Ending.DONE: _DONE,
+    Ending.CALLS: _DONE,
+    Ending.LENGTH: _End(
+        TurnOutcome.INCOMPLETE,
+        "the answer was cut at the output limit; ask to go on, or raise max_tokens",
+    ),
+    Ending.CUT: _BROKEN_OFF,
+    Ending.CANCELLED: _BROKEN_OFF,
+    Ending.PAUSED: _BROKEN_OFF,
+    Ending.REFUSED: _End(
+        TurnOutcome.REFUSED,
+        "the model refused to answer; ask in another way, or ask another model",
+    ),
+}
+"""how a turn ends whose last answer ended so and asks for no tools"""
 
 _HAPPENED = {
     TurnOutcome.DONE: Happening.ANSWER,
+    TurnOutcome.INCOMPLETE: Happening.ANSWER,
+    TurnOutcome.REFUSED: Happening.ANSWER,
     TurnOutcome.FAILED: Happening.FAILURE,
     TurnOutcome.CANCELLED: Happening.CANCEL,
     TurnOutcome.LIMIT: Happening.LIMIT,
@@ -64,6 +86,8 @@ class TurnLoop:
         self._step: Step | None = None
         self._steps = 0
         self._answer: Entry | None = None
+        self._text = ""
+        """of the last answer, with what it said before its provider paused"""
         self._spent, self._used = session.spending.cost, session.spending.usage
 
     # --- from outside -------------------------------------------------------------------------------------------------
@@ -161,7 +185,7 @@ class TurnLoop:
             self._steps += 1
             self._step = step = Step(session, self.turn, route, self._steps)
             entry = await step.ask()
-            self._answer = entry or step.kept or self._answer
+            self._note_answer(entry or step.kept)
             if entry is None:
                 return _CANCELLED
             calls = () if entry.ending is Ending.REFUSED else entry.calls
@@ -171,7 +195,7 @@ class TurnLoop:
                 continue
             await step.end()
             if not await self._goes_on(entry):
-                return _End(TurnOutcome.DONE, "refused" if entry.ending is Ending.REFUSED else "")
+                return _ANSWERED[entry.ending]
             session.happened(Happening.GOES_ON)
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
@@ -191,6 +215,12 @@ class TurnLoop:
         if not self._is_cancelled:
             session.happened(Happening.SETTLED)
 
+    def _note_answer(self, answer: Entry | None) -> None:
+        if answer is not None:
+            goes_on = self._answer is not None and self._answer.ending is Ending.PAUSED
+            self._text = f"{self._text}\n{answer.text}" if goes_on else answer.text
+            self._answer = answer
+
     async def _goes_on(self, entry: Entry) -> bool:
         """Whether there is more to say after an answer without calls: a message came, or the provider only paused."""
         if self._said:
@@ -200,7 +230,7 @@ class TurnLoop:
                 await self.session.journal.record(Entry(Speaker.HUMAN, (Text(CONTINUE),)))
             return True
         self.is_ending = True
-        if not entry.text.strip() and entry.ending is not Ending.REFUSED:
+        if not entry.text.strip() and _ANSWERED[entry.ending] is _DONE:
             self.turn.show(events.Notice(text="the model thought, but said nothing; ask it to go on"))
         return False
 
@@ -241,9 +271,13 @@ class TurnLoop:
         if self._has_begun:
             self._come_to_rest(_HAPPENED[end.outcome])
         usage, cost = session.spending.since(self._used), session.spending.cost - self._spent
-        turn.show(events.TurnEnded(turn=self._number, outcome=end.outcome, detail=end.detail, usage=usage, cost=cost))
-        text = self._answer.text if self._answer is not None else ""
-        result = TurnResult(text, end.outcome, self._route, self._steps, usage, cost, self._answer, end.detail)
+        ending = None if self._answer is None else self._answer.ending
+        turn.show(
+            events.TurnEnded(
+                turn=self._number, outcome=end.outcome, detail=end.detail, ending=ending, usage=usage, cost=cost
+            )
+        )
+        result = TurnResult(self._text, end.outcome, self._route, self._steps, usage, cost, self._answer, end.detail)
         turn.end(result, end.error)
 
     def _come_to_rest(self, happening: Happening) -> None:

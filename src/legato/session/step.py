@@ -72,8 +72,9 @@ class Step:
         """The answer is recorded and its tools are settled."""
         answer = self._answer
         usage, served = (answer.usage, answer.served) if answer is not None else (None, "")
+        ending = answer.entry.ending if answer is not None else None
         await self.session.journal.write(StepEnded(step=self.number, usage=usage, served=served))
-        self.turn.show(events.StepEnded(step=self.number, usage=usage, served=served, cost=self._cost))
+        self.turn.show(events.StepEnded(step=self.number, usage=usage, served=served, cost=self._cost, ending=ending))
 
     async def _receive_answer(self) -> Entry:
         attempt = 1

@@ -14,7 +14,7 @@ import anyio
 from msgspec import Struct
 
 from legato.errors import LegatoError
-from legato.model import Entry, Usage
+from legato.model import Ending, Entry, Usage
 from legato.model.records import TurnOutcome
 from legato.session.events import Event, TurnEnded
 
@@ -24,7 +24,8 @@ MAX_EVENTS = 10_000
 class TurnResult(Struct, frozen=True):
     """How a turn ended: the last answer's text, what it used, and on which route it ended.
 
-    Of a cancelled turn, the text is what had been visible of the last answer.
+    Of a cancelled turn, the text is what had been visible of the last answer. An answer that its provider paused, and
+    that went on when it was asked to, is one answer.
     """
 
     text: str
@@ -35,6 +36,11 @@ class TurnResult(Struct, frozen=True):
     cost: float = 0.0
     answer: Entry | None = None
     detail: str = ""
+
+    @property
+    def ending(self) -> Ending | None:
+        """How the last answer ended, as its provider said; None if there is none, or nothing was said about it."""
+        return None if self.answer is None else self.answer.ending
 
 
 class Turn:

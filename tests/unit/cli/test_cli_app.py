@@ -150,6 +150,8 @@ def test_the_exit_codes_are_the_documented_ones():
         "APPROVAL_NEEDED": 5,
         "LIMIT": 6,
         "SESSION": 7,
+        "INCOMPLETE": 8,
+        "DECLINED": 9,
         "INTERRUPTED": 130,
         "TERMINATED": 143,
     }

@@ -112,6 +112,16 @@ Talk = Callable[..., Ran]
 # --- talking ---
 
 
+def test_an_answer_that_is_not_whole_is_told(talk: Talk):
+    ran = talk("run out of tokens", "refuse to answer", "hello")
+
+    told = [line for line in ran.text.splitlines() if line.startswith("the ")]
+    assert told == [
+        "the answer was cut at the output limit; ask to go on, or raise max_tokens",
+        "the model refused to answer; ask in another way, or ask another model",
+    ]
+
+
 def test_a_message_is_answered_and_ctrl_d_leaves(talk: Talk):
     ran = talk("hello")
 
@@ -373,6 +383,14 @@ def test_clear_begins_anew_and_sessions_go_back(talk: Talk, home: Home):
     first = msgspec.json.decode(home.legato("sessions", "list", "--json").stdout.splitlines()[1])["id"]
     again = talk("one", f"/sessions {first}", "hello")
     assert f"Session {first} goes on: 2 entries.\n› remember apple_pie\n" in again.text
+
+
+def test_a_stored_session_shows_that_its_last_answer_is_not_whole(talk: Talk, home: Home):
+    talk("run out of tokens")
+    (first,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    again = talk(session=msgspec.json.decode(first)["id"])
+
+    assert "(not whole: it reached the limit of output tokens)\n" in again.text
 
 
 def test_a_stored_session_shows_no_answer_to_an_earlier_question(talk: Talk, home: Home):

@@ -92,6 +92,7 @@ def test_json_is_one_value_with_a_schema(home: Home):
         "route": "anthropic/claude-sonnet-4-5",
         "steps": 1,
         "detail": "",
+        "ending": "done",
         "approvals_needed": [],
         "error": None,
     }
@@ -191,6 +192,45 @@ def test_a_limit_ends_the_turn_with_its_own_code(home: Home):
 
     assert result.exit_code == 6
     assert "the limit of 1 requests for one message is reached" in result.stderr
+
+
+@pytest.mark.parametrize("quiet", [[], ["-q"]])
+@pytest.mark.parametrize(
+    ("prompt", "code", "told"),
+    [
+        ("run out of tokens", 8, "the answer was cut at the output limit"),
+        ("refuse to answer", 9, "the model refused to answer"),
+    ],
+)
+def test_an_answer_that_is_not_whole_has_its_own_code_and_is_told(
+    home: Home, prompt: str, code: int, told: str, quiet: list[str]
+):
+    result = home.legato("--simulate", *quiet, "-p", prompt)
+
+    assert (result.exit_code, result.stderr.count(told)) == (code, 1)
+    assert result.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("settings", "prompt", "outcome", "ending", "code"),
+    [
+        ("[options]\nmax_tokens = 8\n", "answer in 9 lines", "incomplete", "length", 8),
+        ("", "refuse to answer", "refused", "refused", 9),
+    ],
+)
+def test_the_reason_for_which_an_answer_ended_is_in_the_json(
+    home: Home, settings: str, prompt: str, outcome: str, ending: str, code: int
+):
+    home.configure(settings)
+    result = home.legato("--simulate", "--output-format", "stream-json", "-p", prompt)
+    *_, step, turn, report = lines(result.stdout)
+
+    assert (step["event"], step["ending"]) == ("step-ended", ending)
+    assert (turn["event"], turn["outcome"], turn["ending"]) == ("turn-ended", outcome, ending)
+    assert (report["outcome"], report["ending"], report["exit_code"]) == (outcome, ending, code)
+    assert report["text"]
+    assert report["detail"] == turn["detail"]
+    assert result.exit_code == code
 
 
 def test_when_every_route_fails_all_causes_are_told(home: Home):

@@ -90,6 +90,16 @@ def test_a_session_is_shown_with_its_calls(home: Home):
     assert msgspec.json.decode(home.legato("sessions", "show", "--json", first).stdout)["id"] == first
 
 
+def test_a_session_is_shown_with_how_its_answers_ended(home: Home):
+    assert home.legato("--simulate", "-q", "-p", "run out of tokens").exit_code == 8
+    assert home.legato("--simulate", "-q", "-c", "-p", "hello").exit_code == 0
+    (first,) = [one["id"] for one in listed(home)]
+    shown = home.legato("sessions", "show", first).stdout
+
+    assert shown.count("\n(not whole: it reached the limit of output tokens)\n") == 1
+    assert shown.endswith('heard: "hello"\n')
+
+
 def test_a_session_comes_back_from_its_export(home: Home):
     (home.work / "a.txt").write_text("forty-two")
     (first,) = talk(home, "use read on a.txt")

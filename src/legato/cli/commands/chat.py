@@ -66,7 +66,8 @@ def chat(
     is not a terminal, one answer is printed: only the answer on standard output, everything else on standard error.
 
     Exit status: 0 answered, 1 failure, 2 usage, 4 refused by all routes, 5 a tool needed an approval and nobody was
-    there to give it, 6 a limit was reached, 7 the session is locked or corrupt, 130 interrupted, 143 terminated.
+    there to give it, 6 a limit was reached, 7 the session is locked or corrupt, 8 the answer is not whole, 9 the model
+    refused to answer, 130 interrupted, 143 terminated.
     """
     is_one_shot = prompt is not None or not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout))
     _refuse_contradictions(

@@ -232,7 +232,7 @@ class TurnShow:
     def _show_end(self, event: events.TurnEnded) -> None:
         self.end_text()
         self._screen.status("")
-        if event.outcome in (TurnOutcome.CANCELLED, TurnOutcome.LIMIT):
+        if event.outcome not in (TurnOutcome.DONE, TurnOutcome.FAILED):  # what failed is told with its error
             self.note(event.detail or event.outcome, Style.YELLOW)
         elapsed = seconds(self._clock() - self._began)
         cost = f" · {dollars(event.cost)}" if event.cost else ""

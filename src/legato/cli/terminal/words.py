@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.model import ClosureReason, JsonObject, ToolResponse, Usage
+from legato.model import ClosureReason, Ending, Entry, JsonObject, ToolResponse, Usage
 
 _SUBJECTS = ("command", "path", "pattern", "description", "query", "url")
 """the argument that says most about a call, where it has one of these"""
@@ -24,6 +24,19 @@ _CLOSED = {
     ClosureReason.IN_FLIGHT: "still running",
     ClosureReason.NO_RESULT: "no result was recorded",
 }
+
+
+_ENDED = {
+    Ending.LENGTH: "not whole: it reached the limit of output tokens",
+    Ending.CUT: "not whole: it broke off",
+    Ending.CANCELLED: "not whole: it was cancelled",
+    Ending.REFUSED: "refused",
+}
+
+
+def how_it_ended(answer: Entry) -> str:
+    """Why an answer is not all that was to be said; empty if it is."""
+    return _ENDED.get(answer.ending, "") if answer.ending is not None else ""
 
 
 def subject_of(arguments: JsonObject) -> str:
