@@ -5,6 +5,16 @@ Out: the blocks of a message, files first and the person's words last, and what 
 
 Only what a person typed is looked at, never text that came from a pipe, a file or a command. A word that begins with @
 and names no file is just a word.
+
+A file is a block of its own between marks:
+
+    <file path="notes.txt">
+    buy milk
+    </file>
+
+Many servers take one string for a message, and the blocks then follow each other without anything in between, so the
+marks are part of the text and end with a line end. Where a file holds its own end mark, another one is chosen
+(`file-2`), so that nothing in it can pass for the end of the file, or for the words of the person.
 """
 
 from __future__ import annotations
@@ -14,9 +24,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from legato.model import Block, Media, MediaKind, Text
+from legato.cli.terminal.reveal import reveal_line
+from legato.model import Block, Entry, Media, MediaKind, Text
 
 _MENTION = re.compile(r"(?:(?<=\s)|^)@(?:\"([^\"]+)\"|(\S+))")
+_MARKED = re.compile(r'<(?:file|folder)(?:-\d+)? path="')
 _TRAILING = ".,;:!?)]}'\""
 _MAX_TEXT = 256 * 1024
 _MAX_MEDIA = 5 * 1024 * 1024
@@ -42,6 +54,11 @@ def read_message(text: str, folder: Path) -> Message:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             notes.append(f"not attached: {_name(path, folder)}: {reason}")
     return Message((*blocks, Text(text)), tuple(notes))
+
+
+def words_of(message: Entry) -> str:
+    """What a person said in a message, without the files that went along with it."""
+    return "".join(block.text for block in message.blocks if isinstance(block, Text) and not _MARKED.match(block.text))
 
 
 def _mentioned(text: str, folder: Path) -> list[Path]:
@@ -71,7 +88,7 @@ def _attach(path: Path, folder: Path) -> Block:
     name = _name(path, folder)
     if path.is_dir():
         names = sorted(f"{item.name}/" if item.is_dir() else item.name for item in path.iterdir())
-        return Text(f"The folder {name} holds:\n" + "\n".join(names))
+        return _marked("folder", name, "\n".join(map(reveal_line, names)))
     if not path.is_file():
         raise ValueError("it is neither a file nor a folder")
     import mimetypes  # only here: it is slow to load, and few messages mention a file
@@ -83,8 +100,20 @@ def _attach(path: Path, folder: Path) -> Block:
     if b"\0" in data[:8192]:
         raise ValueError("it is a binary file")
     text = data[:_MAX_TEXT].decode("utf-8-sig", "replace")
-    cut = "" if len(data) <= _MAX_TEXT else f"\n[cut: the file has {len(data):,} bytes]"
-    return Text(f"The file {name}:\n\n{text}{cut}")
+    cut = "" if len(data) <= _MAX_TEXT else f"the first {_MAX_TEXT:,} of {len(data):,} bytes"
+    return _marked("file", name, text, cut=cut)
+
+
+def _marked(kind: str, name: str, text: str, *, cut: str = "") -> Text:
+    """`text` between a mark that says what it is and one that says where it ends."""
+    mark, number = kind, 1
+    while re.search(rf"<\s*/\s*{mark}\s*>", text, re.IGNORECASE):
+        number += 1
+        mark = f"{kind}-{number}"
+    path = reveal_line(name).replace('"', '\\"')  # whatever the name holds, it stays between the quotes, on one line
+    facts = f' cut="{cut}"' if cut else ""
+    end = "" if not text or text.endswith("\n") else "\n"
+    return Text(f'<{mark} path="{path}"{facts}>\n{text}{end}</{mark}>\n')
 
 
 def _media(path: Path, mime: str, name: str) -> Media:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from legato.cli.attachments import words_of
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
@@ -19,7 +20,7 @@ def show_recent(session: Session, screen: Screen) -> None:
     screen.line(f"Session {session.id} goes on: {len(entries)} entries.", Style.DIM)
     if (at := _last(entries, Speaker.HUMAN)) is None:
         return
-    screen.line(f"› {one_line(entries[at].text)[:500]}")
+    screen.line(f"› {one_line(words_of(entries[at]))[:500]}")
     since = entries[at:]  # an older answer was to something else
     if (answered := _last(since, Speaker.AI)) is not None:
         for line in fold(since[answered].text, _LINES):

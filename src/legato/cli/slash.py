@@ -12,6 +12,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from legato.cli.attachments import words_of
 from legato.cli.exits import line_of
 from legato.cli.private_files import write_new
 from legato.cli.resuming import PICKED, as_rows, find_session
@@ -207,7 +208,7 @@ async def _undo(talk: Talk, count: str) -> Next:
         return None
     taken = said[-int(count or 1) :]
     many = f"{len(taken)} messages, the first of them: " if len(taken) > 1 else ""
-    talk.screen.line(clip(f"Undone: {many}{taken[0].text or 'an attachment'}", talk.screen.width))
+    talk.screen.line(clip(f"Undone: {many}{words_of(taken[0]) or 'an attachment'}", talk.screen.width))
     talk.screen.line("  What tools did to files and elsewhere is not undone.", Style.DIM)
     return None
 

@@ -385,6 +385,16 @@ def test_clear_begins_anew_and_sessions_go_back(talk: Talk, home: Home):
     assert f"Session {first} goes on: 2 entries.\n› remember apple_pie\n" in again.text
 
 
+def test_a_message_is_named_by_its_words_and_not_by_the_file_that_went_along(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("a long file")
+    ran = talk("look @a.txt", "/undo", "look again @a.txt")
+    (first,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    again = talk(session=msgspec.json.decode(first)["id"])
+
+    assert "Undone: look @a.txt\n" in ran.text
+    assert "\n› look again @a.txt\n" in again.text
+
+
 def test_a_stored_session_shows_that_its_last_answer_is_not_whole(talk: Talk, home: Home):
     talk("run out of tokens")
     (first,) = home.legato("sessions", "list", "--json").stdout.splitlines()

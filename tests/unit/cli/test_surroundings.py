@@ -1,6 +1,5 @@
-"""Who answers, with which keys, and what a message takes along."""
+"""Who answers, with which keys, and what is asked before."""
 
-import base64
 import io
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +8,6 @@ import anyio
 import msgspec
 import pytest
 
-from legato.cli.attachments import read_message
 from legato.cli.instructions import nearest_agents, system_prompt
 from legato.cli.mcp_servers import ask_for_servers, find_servers, left_out, show
 from legato.cli.project import ask_to_trust, withheld_note
@@ -21,7 +19,6 @@ from legato.cli.surroundings import NothingSetUp, catalogue_of, find_profile, op
 from legato.cli.terminal.screen import Screen
 from legato.cli.trust import Trust
 from legato.errors import ConfigError, UnknownTarget
-from legato.model import Media, MediaKind, Text
 from legato.routing import Policy, only
 from legato.session import World
 from legato.simulation import SimulatedTransport
@@ -145,60 +142,6 @@ def test_a_huge_agents_file_is_cut(home: Home):
     (home.work / "AGENTS.md").write_text("x" * 100_000)
 
     assert system_prompt(Settings(), home.work).endswith("[cut: the file has 100,000 bytes]")
-
-
-# --- what a message takes along ---
-
-
-def test_a_mentioned_file_goes_along_before_the_words(home: Home):
-    (home.work / "a.txt").write_text("content\n")
-    message = read_message("look at @a.txt, please", home.work)
-
-    assert message.blocks == (Text("The file a.txt:\n\ncontent\n"), Text("look at @a.txt, please"))
-    assert message.notes == ("attached a.txt",)
-
-
-def test_an_image_goes_along_as_an_image(home: Home):
-    data = b"\x89PNG\r\n\x1a\nrest"
-    (home.work / "my picture.png").write_bytes(data)
-    message = read_message('what is @"my picture.png"?', home.work)
-
-    assert message.blocks[0] == Media(
-        kind=MediaKind.IMAGE, mime="image/png", data=base64.b64encode(data).decode(), name="my picture.png"
-    )
-
-
-def test_a_word_that_names_no_file_is_just_a_word(home: Home):
-    text = "thanks @ada, mail me at me@example.invalid @\0 @" + "x" * 5000
-
-    assert read_message(text, home.work).blocks == (Text(text),)
-
-
-def test_a_folder_goes_along_as_a_list(home: Home):
-    (home.work / "d" / "e").mkdir(parents=True)
-    (home.work / "d" / "f.txt").write_text("")
-
-    assert read_message("@d", home.work).blocks[0] == Text("The folder d holds:\ne/\nf.txt")
-
-
-def test_what_cannot_go_along_is_said(home: Home):
-    (home.work / "x.bin").write_bytes(b"\0\1")
-    (home.work / "big.png").write_bytes(b"x" * (5 * 1024 * 1024 + 1))
-    message = read_message("@x.bin @big.png @/dev/null", home.work)
-
-    assert message.notes == (
-        "not attached: x.bin: it is a binary file",
-        "not attached: big.png: it has 5,242,881 bytes; at most 5,242,880 are sent",
-        "not attached: /dev/null: it is neither a file nor a folder",
-    )
-
-
-def test_a_long_file_is_cut(home: Home):
-    (home.work / "long.txt").write_text("x" * 300_000)
-    (block, _) = read_message("@long.txt", home.work).blocks
-
-    assert isinstance(block, Text)
-    assert block.text.endswith("[cut: the file has 300,000 bytes]")
 
 
 # --- what is asked before ---
