@@ -47,9 +47,13 @@ class Stage:
         self.turn: Turn | None = None
 
     async def take(self) -> None:
-        """A question is about to be asked: it gets the screen and the keys."""
+        """A question is about to be asked: it gets the screen and the keys, unless it is withdrawn meanwhile."""
         await self.gate.close()
-        await self.keyboard.lend()
+        try:
+            await self.keyboard.lend()
+        except BaseException:
+            self.give_back()  # nobody else will: a gate that stays closed would hide all that follows
+            raise
         self.screen.status("")
         self.screen.fresh_line()
 

@@ -1,15 +1,18 @@
 """What is typed while a turn runs, and who has the keys."""
 
+import io
 import os
 import pty
 import select
 import sys
 import termios
 from collections.abc import Iterator
+from functools import partial
 
 import anyio
 import pytest
 
+from legato.cli.interactive import Stage
 from legato.cli.terminal import typing_ahead
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.keys import Key
@@ -174,6 +177,31 @@ def test_esc_pressed_just_before_a_question_is_heard_at_once_and_not_after_the_a
             await until(lambda: heard.keyboard.ahead.is_waiting)
             await heard.keyboard.lend()
             assert heard.all == ["(Esc)"]
+            group.cancel_scope.cancel()
+
+    anyio.run(main)
+
+
+def test_a_question_that_an_esc_withdraws_before_it_is_asked_gives_the_screen_and_the_keys_back(
+    keys: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(typing_ahead, "ESCAPE_SECONDS", 3_600)
+
+    async def main() -> None:
+        stage, asking = Stage(Screen(io.StringIO())), anyio.CancelScope()
+        keyboard = stage.keyboard
+        async with anyio.create_task_group() as group:
+            listen = partial(keyboard.listen, interrupted=asking.cancel)
+            group.start_soon(listen, lambda _: None)
+            await anyio.wait_all_tasks_blocked()
+            os.write(keys, b"\x1b")
+            await until(lambda: keyboard.ahead.is_waiting)
+            with asking:
+                await stage.take()
+            assert asking.cancelled_caught
+            assert stage.gate.is_open
+            os.write(keys, b"go on")
+            await until(lambda: keyboard.ahead.typed == "go on")
             group.cancel_scope.cancel()
 
     anyio.run(main)
