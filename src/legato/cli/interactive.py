@@ -240,8 +240,11 @@ class Interactive:
             self._waiting.append(said)
             self._show.note(f"› {said} (after this turn)")
         else:
-            self.session.send(*read_message(said, self.bench.folder).blocks)
+            message = read_message(said, self.bench.folder)
+            self.session.send(*message.blocks)
             self._show.note(f"› {said} (joins at the next step)")
+            for note in message.notes:
+                self._show.note(note)
 
     def watch(self, call: CallId, event: events.Event) -> None:
         """Show in a few words what a subagent does."""

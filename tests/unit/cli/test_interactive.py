@@ -444,8 +444,10 @@ UNTIL_GO = 'call shell with {"command": "until [ -e go ]; do sleep 0.01; done"}'
 
 
 def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, keys: int):
+    (home.work / "a.txt").write_text("")
+
     def ask() -> str:
-        os.write(keys, b"steer_this way\r/cost\r/undo 0\r")
+        os.write(keys, b"steer_this way @a.txt\r/cost\r/undo 0\r")
         return UNTIL_GO
 
     async def heard(_: Stage, shown: Callable[[], str]) -> None:
@@ -453,7 +455,7 @@ def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, 
         (home.work / "go").touch()
 
     ran = talk(ask, meanwhile=heard, **{"approval.mode": "never"})
-    assert "› steer_this way (joins at the next step)" in ran.text
+    assert "› steer_this way @a.txt (joins at the next step)\nattached a.txt\n" in ran.text
     assert "together" in ran.text
     assert "› /undo 0 (after this turn)" in ran.text
 
