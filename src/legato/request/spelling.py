@@ -167,12 +167,13 @@ class Spelling:
         old = known.get(slot)
         if old is not None and old.still_holds(unit, end, keeps):
             encoded = old.encoded
+            self.assembly.append_copies(encoded.messages, encoded.end)
         else:
             encoded = EncodedUnit((), end) if unit is None else self.encoder.encode(unit, end, keeps)
+            self.assembly.append(encoded.messages, encoded.end)
             self.units_spelled += 1
         if encoded.decisions:
             self.columns.projected[place] = encoded.decisions
-        self.assembly.append(encoded.messages, encoded.end)
 
     def _first_change(self, start: int, old: list[_Torn], changes: list[Change]) -> PrefixChange | None:
         for place, torn in enumerate(old, start):

@@ -37,8 +37,9 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
     `outputs` is there if the exchange is simple: text, then function calls, nothing native in them, and for each call
-    a text, which is in `outputs`; there may be no text, or no calls. Nearly all exchanges are such, and little has to
-    be decided about them. The constructor works it out, whatever it was given.
+    a text, which is in `outputs`; there may be no text, or no calls. It is `plain` if, besides, those texts are just
+    what the tools gave, and no call failed. Nearly all exchanges are such, and little has to be decided about them.
+    The constructor works both out, whatever it was given.
     """
 
     key: int
@@ -46,27 +47,32 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     completions: tuple[Completion, ...] = ()
     origin: Origin | None = None
     outputs: tuple[str, ...] | None = None
+    plain: bool = False
 
     def __post_init__(self) -> None:
         completions = self.completions
         count, found = len(completions), 0
         outputs: list[str] | None = []
+        plain = True
         for block in self.blocks:
             if type(block) is ToolCall:
                 if found == count or completions[found].call_id != block.id:
                     raise _unpaired(self)
                 if outputs is not None:
-                    text = completions[found].plain_text
+                    completion = completions[found]
+                    text = completion.plain_text
                     if text is None or block.native is not None or block.raw is not None or block.kind is not _FUNCTION:
                         outputs = None
                     else:
                         outputs.append(text)
+                        plain = plain and text is completion.result and completion.kind is _SUCCESS
                 found += 1
             elif found or type(block) is not Text or block.native is not None:
                 outputs = None
         if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
             raise _unpaired(self)
         force_setattr(self, "outputs", None if outputs is None else tuple(outputs))
+        force_setattr(self, "plain", outputs is not None and plain)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:
@@ -82,7 +88,7 @@ class Summary(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 _CALL_ID = attrgetter("call_id")
-_FUNCTION = CallKind.FUNCTION
+_FUNCTION, _SUCCESS = CallKind.FUNCTION, CompletionKind.SUCCESS
 
 Unit: TypeAlias = Said | Exchange | Summary
 

@@ -46,19 +46,35 @@ class Assembly:
         return self.ends[-1] if self.ends else End.START
 
     def append(self, added: Sequence[JsonObject], end: End) -> None:
-        """Add the messages of the next unit."""
+        """Add the messages of the next unit. They are ours from now on: where messages are joined, one may grow."""
         messages, name = self.messages, self._field
-        self.ends.append(end)
         if not name:
-            self.starts.append((len(messages), 0))
-            messages += added
+            self.extend(added, end)
             return
-        self.starts.append(self._position())
+        last = messages[-1] if messages else None
+        self.starts.append((len(messages), len(last[name]) if last else 0))
+        self.ends.append(end)
         for message in added:
-            if messages and messages[-1]["role"] == message["role"]:
-                self._open_last()[name].extend(message[name])
+            if last is not None and last["role"] == message["role"]:
+                last = self._open_last()
+                last[name].extend(message[name])
             else:
                 messages.append(message)
+                last = self._open = message
+
+    def extend(self, added: Sequence[JsonObject], end: End) -> None:
+        """Add the messages of a unit of which none joins another."""
+        messages, name = self.messages, self._field
+        self.starts.append((len(messages), len(messages[-1][name]) if name and messages else 0))
+        self.ends.append(end)
+        if added:
+            messages += added
+            self._open = messages[-1]
+
+    def append_copies(self, added: Sequence[JsonObject], end: End) -> None:
+        """Add messages of a unit that somebody else holds."""
+        name = self._field
+        self.append([{**message, name: [*message[name]]} for message in added] if name else added, end)
 
     def _open_last(self) -> JsonObject:
         last = self.messages[-1]

@@ -12,15 +12,16 @@ docs/decisions/0011 has the figures, and a property compares both ways over any 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from legato.model import Authority, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import CompletionKind, Exchange, Said, Unit
 from legato.wire.assembly import Assembly
+from legato.wire.phrases import ANSWER_BRIDGE
 from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, Message, Projector, ResultsMessage
-from legato.wire.projection.decisions import missing_signature, missing_thought
+from legato.wire.projection.decisions import ANSWER_BRIDGED, missing_signature, missing_thought
 from legato.wire.projection.results import mark_failure
 from legato.wire.shapes import Shapes
 from legato.wire.voice import End, Voice
@@ -51,6 +52,8 @@ class Encoder:
         self._shapes = shapes
         self._projector = Projector(voice, grammar, shapes.own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
+        self._needs_placeholder = self._demands_thoughts or grammar.call_signatures
+        self._takes_answers = not grammar.trims_answers
         may_begin = grammar.answer_first and grammar.calls_first
         follows = {_HUMAN: True, _RESULTS: True, _START: may_begin, _ANSWER: grammar.answers_in_a_row}
         self._before_answers = frozenset(end for end, follow in follows.items() if follow)
@@ -84,64 +87,83 @@ class Encoder:
     # --- simple units -------------------------------------------------------------------------------------------------
 
     def append_simple(self, units: Sequence[Unit | None], first: int, page: Assembly, decided: Projected) -> None:
-        """Append `units` from number `first` up to one about which something has to be decided."""
-        needs_bridge = not self._grammar.user_after_tool
-        before_answers, human_text = self._before_answers, self._shapes.human_text
+        """Append `units` from number `first` up to one about which something has to be decided.
+
+        The calls of a plain exchange are spelled right here, because a function for each of them would take as long as
+        what it does.
+        """
+        shapes, ids = self._shapes, self._voice.ids
+        spell_text, spell_call, spell_result, spell = shapes.text, shapes.call, shapes.result, shapes.exchange
+        before_answers, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
         simple_names: set[str] = set()
+        end = page.end
         for number in range(first, len(units)):
-            unit, end = units[number], page.end
+            unit = units[number]
             if type(unit) is Said:
-                text = unit.blocks[0]
-                if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
+                if not self._append_simple_said(unit, end, page, decided):
                     return
-                if needs_bridge and end is _RESULTS:
-                    return
-                page.append((human_text(text.text),), _HUMAN)
-            elif type(unit) is Exchange and unit.outputs is not None and end in before_answers:
-                messages = self._simple_exchange(unit, unit.outputs, simple_names)
-                if messages is None:
-                    return
-                if unit.outputs and (decisions := self._decisions(unit)):
-                    decided[len(page.ends)] = decisions
-                page.append(messages, _RESULTS if unit.outputs else _ANSWER)
-            else:
+                end = _HUMAN
+                continue
+            if type(unit) is not Exchange or (outputs := unit.outputs) is None or end not in before_answers:
                 return
+            if len(outputs) > most_calls or not (outputs or self._takes_answers):
+                return
+            texts: list[Any] = []
+            calls: list[JsonObject] = []
+            results: list[JsonObject] = []
+            for block in unit.blocks:
+                if type(block) is ToolCall:
+                    name, wire_id = block.name, ids[block.id]
+                    if name not in simple_names and not self._stays(name, simple_names):
+                        return
+                    calls.append(spell_call(wire_id, name, block))
+                    if unit.plain:
+                        results.append(spell_result(wire_id, name, outputs[len(results)], False))
+                elif type(block) is Text:
+                    texts.append(spell_text(block.text))
+            if not unit.plain:
+                told = self._spell_results(unit, outputs)
+                if told is None:
+                    return
+                results = told
+            if placeholder and calls:
+                decided[len(page.ends)] = self._missing(unit)
+            end = _RESULTS if outputs else _ANSWER
+            page.extend(spell(texts, calls, results, placeholder and bool(calls)), end)
 
-    def _simple_exchange(
-        self, unit: Exchange, outputs: tuple[str, ...], simple_names: set[str]
-    ) -> list[JsonObject] | None:
-        """The messages of a simple exchange; None if the target cannot take it as it is."""
-        grammar, shapes, ids = self._grammar, self._shapes, self._voice.ids
-        if len(outputs) > self._most_calls or (grammar.trims_answers and not outputs):
-            return None
-        texts: list[JsonObject] = []
-        calls: list[JsonObject] = []
+    def _append_simple_said(self, unit: Said, before: End, page: Assembly, decided: Projected) -> bool:
+        """Append what a person said, if that is one text."""
+        text = unit.blocks[0]
+        if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
+            return False
+        message = self._shapes.human_text(text.text)
+        if before is not _RESULTS or self._grammar.user_after_tool:
+            page.append((message,), _HUMAN)
+        else:
+            decided[len(page.ends)] = (ANSWER_BRIDGED,)
+            page.append((*self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], False), message), _HUMAN)
+        return True
+
+    def _stays(self, name: str, simple_names: set[str]) -> bool:
+        """Whether a tool has the same name there; remembered in `simple_names`."""
+        if self._voice.names.project(name) != name:
+            return False
+        simple_names.add(name)
+        return True
+
+    def _spell_results(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
+        """The results of an exchange of which some failed, or are no texts; None if those are sent as they are."""
         results: list[JsonObject] = []
-        for block in unit.blocks:
-            if type(block) is ToolCall:
-                name, failed = block.name, False
-                if name not in simple_names:
-                    if self._voice.names.project(name) != name:
-                        return None
-                    simple_names.add(name)
-                output = outputs[len(results)]
-                completion = unit.completions[len(results)]
-                if completion.kind is not _SUCCESS:
-                    failed = True
-                    if not grammar.error_flag:
-                        output = mark_failure(output, completion)
-                elif grammar.json_results and output is not completion.result:
-                    return None
-                wire_id = ids[block.id]
-                calls.append(shapes.call(wire_id, name, block))
-                results.append(shapes.result(wire_id, name, output, failed))
-            elif type(block) is Text:
-                texts.append(shapes.text(block.text))
-        needs_placeholder = self._demands_thoughts or grammar.call_signatures
-        answer = shapes.answer_of(texts, calls, needs_placeholder and bool(calls))
-        return answer + shapes.results_of(results) if results else answer
+        for call, completion, output in zip(unit.calls, unit.completions, outputs, strict=True):
+            failed = completion.kind is not _SUCCESS
+            if not failed and self._grammar.json_results and output is not completion.result:
+                return None
+            if failed and not self._grammar.error_flag:
+                output = mark_failure(output, completion)
+            results.append(self._shapes.result(self._voice.ids[call.id], call.name, output, failed))
+        return results
 
-    def _decisions(self, unit: Exchange) -> tuple[Decision, ...]:
+    def _missing(self, unit: Exchange) -> tuple[Decision, ...]:
         """What is decided about a simple exchange with calls: it holds neither thoughts nor signatures."""
         decisions: list[Decision] = []
         if self._demands_thoughts:

@@ -6,7 +6,7 @@ consist of nothing else, and are encoded from these directly (see `encoder`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from legato.model import JsonObject, Media, ToolCall
@@ -41,30 +41,32 @@ class Shapes(Protocol):
         """A block as its own provider wants it back; see `projection.answer.Own`."""
         ...
 
-    # What they are made of.
+    # What they are made of, and what simple units are encoded from directly. A dialect may provide plain functions.
 
-    def text(self, text: str, /) -> Any:
+    @property
+    def text(self) -> Callable[[str], Any]:
         """Text in an answer."""
         ...
 
-    def call(self, wire_id: str, name: str, call: ToolCall, /) -> JsonObject:
-        """A function call, without fields of a provider's own."""
+    @property
+    def call(self) -> Callable[[str, str, ToolCall], JsonObject]:
+        """(id, name, call): a function call, without fields of a provider's own."""
         ...
 
-    def result(self, wire_id: str, name: str, text: str, failed: bool, /) -> JsonObject:
-        """The result of a function call: a text."""
+    @property
+    def result(self) -> Callable[[str, str, str, bool], JsonObject]:
+        """(id, name, text, whether it failed): the result of a call."""
         ...
 
-    def human_text(self, text: str, /) -> JsonObject:
+    @property
+    def human_text(self) -> Callable[[str], JsonObject]:
         """A whole human message that is one text."""
         ...
 
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool, /) -> list[JsonObject]:
-        """A whole answer: texts, then calls."""
-        ...
-
-    def results_of(self, results: list[JsonObject], /) -> list[JsonObject]:
-        """Whole messages of results."""
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
+        """The messages of an answer that is texts and then calls, and of their results."""
         ...
 
 
@@ -76,15 +78,24 @@ def human_parts(
 
 
 def answer_parts(
-    message: AnswerMessage, text: Callable[[str], JsonObject], call: Callable[[CallPart], JsonObject]
+    message: AnswerMessage,
+    shapes: Shapes,
+    custom_call: Callable[[str, str, str], JsonObject] | None = None,
 ) -> list[JsonObject]:
-    """The objects of an answer in order, for dialects in which each part becomes its own."""
+    """The objects of an answer in order, for dialects in which each part becomes its own.
+
+    `custom_call` is for those that know calls with free text: (id, name, text).
+    """
     objects: list[JsonObject] = []
     for part in message.parts:
         if isinstance(part, TextPart):
-            objects.append(text(part.text))
+            objects.append(shapes.text(part.text))
         elif isinstance(part, CallPart):
-            objects.append(call(part) | part.extra if part.extra else call(part))
+            if part.custom and custom_call is not None:
+                call = custom_call(part.wire_id, part.name, part.call.arguments["input"])
+            else:
+                call = shapes.call(part.wire_id, part.name, part.call)
+            objects.append(call | part.extra if part.extra else call)
         else:
             objects += part.objects
     return objects

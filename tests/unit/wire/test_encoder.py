@@ -91,8 +91,9 @@ def test_the_loop_ends_before_an_answer_that_needs_a_bridge(route: str, units: l
     assert len(encoded(units, route).ends) == len(units) - 1
 
 
-def test_the_loop_ends_before_a_human_message_that_needs_a_bridge() -> None:
-    assert encoded([ASKED, CALLED, ASKED], "mistral/mistral-large-latest").ends == [End.HUMAN, End.RESULTS]
+def test_where_no_human_may_follow_results_a_bridge_stands_between_them() -> None:
+    page = encoded([ASKED, CALLED, ASKED, ANSWERED, ASKED], "mistral/mistral-large-latest")
+    assert [message["role"] for message in page.messages[-4:]] == ["assistant", "user", "assistant", "user"]
 
 
 def test_where_a_thought_is_demanded_a_placeholder_stands_with_calls_alone() -> None:
@@ -103,5 +104,6 @@ def test_where_a_thought_is_demanded_a_placeholder_stands_with_calls_alone() -> 
 
 def test_an_exchange_works_out_itself_whether_it_is_simple() -> None:
     lie = Exchange(1, (call("a"),), (success("a", "true"),), Origin(), ("SOMETHING ELSE",))
-    assert lie.outputs == ("true",)
+    assert (lie.outputs, lie.plain) == (("true",), True)
+    assert not Exchange(1, (call("a"),), (failure("a"),), plain=True).plain
     assert Exchange(1, (Thinking("hm"),), outputs=()).outputs is None

@@ -7,6 +7,7 @@ stands behind its calls (https://docs.claude.com/en/docs/agents-and-tools/tool-u
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ThinkingMode, ToolCall
@@ -23,11 +24,10 @@ from legato.wire.anthropic.shapes import (
     tool_result,
     tool_use,
     user,
+    user_text,
 )
-from legato.wire.arguments import wire_arguments
 from legato.wire.projection import (
     AnswerMessage,
-    CallPart,
     Grammar,
     HumanMessage,
     MediaRule,
@@ -75,6 +75,9 @@ class AnthropicShapes:
     """The shapes of the Messages API."""
 
     text = staticmethod(text_block)
+    call = staticmethod(tool_use)
+    result = staticmethod(tool_result)
+    human_text = staticmethod(user_text)
 
     def __init__(self, voice: Voice) -> None:
         pass
@@ -83,16 +86,13 @@ class AnthropicShapes:
         return user(human_parts(message, text_block, media_block))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return [assistant(answer_parts(message, text_block, self._call))]
-
-    def _call(self, part: CallPart) -> JsonObject:
-        return tool_use(part.wire_id, part.name, wire_arguments(part.call))
+        return [assistant(answer_parts(message, self))]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [user([self._result(result) for result in message.results])]
 
     def _result(self, part: ResultPart) -> JsonObject:
-        result = self.result(part.call.wire_id, part.call.name, part.text, part.failed)
+        result = tool_result(part.call.wire_id, part.call.name, part.text, part.failed)
         if part.media:
             inside = [media_block(media) for media in part.media]
             result["content"] = [text_block(part.text), *inside] if part.text.strip() else inside
@@ -116,25 +116,11 @@ class AnthropicShapes:
             case Media() | Code():
                 return None
 
-    # What simple units are made of.
-
-    def call(self, wire_id: str, name: str, call: ToolCall) -> JsonObject:
-        return tool_use(wire_id, name, call.arguments)
-
-    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
-        result = tool_result(wire_id, text)
-        if failed:
-            result["is_error"] = True
-        return result
-
-    def human_text(self, text: str) -> JsonObject:
-        return user([text_block(text)])
-
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
-        return [assistant(texts + calls)]
-
-    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
-        return [user(results)]
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
+        answer = assistant(texts + calls if texts else calls)
+        return (answer, user(results)) if results else (answer,)
 
 
 def _cited(citations: list[JsonObject]) -> JsonObject:

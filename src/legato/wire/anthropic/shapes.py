@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import Json, JsonObject, Media, MediaKind
+from legato.model import JsonObject, Media, MediaKind, ToolCall
+from legato.wire.arguments import wire_arguments
 from legato.wire.projection.grammar import decoded_text
 
 PDF = "application/pdf"
@@ -36,14 +37,22 @@ def redacted_thinking(data: str) -> JsonObject:
     return {"type": "redacted_thinking", "data": data}
 
 
-def tool_use(wire_id: str, name: str, arguments: JsonObject) -> JsonObject:
+def user_text(text: str) -> JsonObject:
+    """A message of the human side that is one text."""
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def tool_use(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call."""
+    arguments = call.arguments if call.raw is None else wire_arguments(call)
     return {"type": "tool_use", "id": wire_id, "name": name, "input": arguments}
 
 
-def tool_result(wire_id: str, content: Json) -> JsonObject:
-    """The result of a call: a text, or blocks."""
-    return {"type": "tool_result", "tool_use_id": wire_id, "content": content}
+def tool_result(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+    """The result of a call."""
+    if failed:
+        return {"type": "tool_result", "tool_use_id": wire_id, "content": text, "is_error": True}
+    return {"type": "tool_result", "tool_use_id": wire_id, "content": text}
 
 
 def media_block(media: Media) -> JsonObject:

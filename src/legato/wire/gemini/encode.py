@@ -8,25 +8,27 @@ placeholder (https://ai.google.dev/gemini-api/docs/thought-signatures).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.arguments import wire_arguments
 from legato.wire.gemini.shapes import (
     REACHABLE,
+    call_without_id,
     function_call,
     function_response,
     media_part,
     model,
+    response_without_id,
     text_part,
     thought_part,
     user,
+    user_text,
 )
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
 from legato.wire.projection import (
     AnswerMessage,
-    CallPart,
     Grammar,
     HumanMessage,
     ResultPart,
@@ -64,29 +66,28 @@ class GeminiShapes:
     """The shapes of `generateContent`; calls carry ids where the model has them."""
 
     text = staticmethod(text_part)
+    human_text = staticmethod(user_text)
 
     def __init__(self, voice: Voice) -> None:
-        self._has_ids = voice.target.capabilities.call_ids
+        has_ids = voice.target.capabilities.call_ids
+        self.call = function_call if has_ids else call_without_id
+        self.result = function_response if has_ids else response_without_id
 
     def human(self, message: HumanMessage) -> JsonObject:
         return user(human_parts(message, text_part, media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        parts = answer_parts(message, text_part, self._call)
+        parts = answer_parts(message, self)
         if message.placeholder:
             first = next(part for part in parts if "functionCall" in part)
             first["thoughtSignature"] = PLACEHOLDER
         return [model(parts)]
 
-    def _call(self, part: CallPart) -> JsonObject:
-        return function_call(part.name, wire_arguments(part.call), part.wire_id if self._has_ids else "")
-
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [user([self._response(result) for result in message.results])]
 
     def _response(self, part: ResultPart) -> JsonObject:
-        wire_id = part.call.wire_id if self._has_ids else ""
-        response = function_response(part.call.name, part.value, wire_id, failed=part.failed)
+        response = self.result(part.call.wire_id, part.call.name, part.value, part.failed)
         if part.media:
             response["functionResponse"]["parts"] = [media_part(media) for media in part.media]
         return response
@@ -110,21 +111,10 @@ class GeminiShapes:
             case Code():
                 return None
 
-    # What simple units are made of.
-
-    def call(self, wire_id: str, name: str, call: ToolCall) -> JsonObject:
-        return function_call(name, call.arguments, wire_id if self._has_ids else "")
-
-    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
-        return function_response(name, text, wire_id if self._has_ids else "", failed=failed)
-
-    def human_text(self, text: str) -> JsonObject:
-        return user([text_part(text)])
-
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
         if placeholder:
             calls[0]["thoughtSignature"] = PLACEHOLDER
-        return [model(texts + calls)]
-
-    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
-        return [user(results)]
+        answer = model(texts + calls if texts else calls)
+        return (answer, user(results)) if results else (answer,)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import Json, JsonObject, Media
+from legato.model import Json, JsonObject, Media, ToolCall
+from legato.wire.arguments import wire_arguments
 from legato.wire.projection.grammar import MediaRule
 
 REACHABLE = MediaRule(addresses=("https://", "gs://"))
@@ -31,20 +32,35 @@ def thought_part(text: str) -> JsonObject:
     return {"text": text, "thought": True}
 
 
-def function_call(name: str, arguments: JsonObject, wire_id: str = "") -> JsonObject:
+def user_text(text: str) -> JsonObject:
+    """A content of the human side that is one text."""
+    return {"role": "user", "parts": [{"text": text}]}
+
+
+def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call, with an id where the model has them."""
-    call: JsonObject = {"name": name, "args": arguments}
+    arguments = call.arguments if call.raw is None else wire_arguments(call)
     if wire_id:
-        call["id"] = wire_id
-    return {"functionCall": call}
+        return {"functionCall": {"name": name, "args": arguments, "id": wire_id}}
+    return {"functionCall": {"name": name, "args": arguments}}
 
 
-def function_response(name: str, value: Json, wire_id: str = "", *, failed: bool = False) -> JsonObject:
+def function_response(wire_id: str, name: str, value: Json, failed: bool) -> JsonObject:
     """The result of a call: `result` or `error` under a fixed key."""
     response: JsonObject = {"name": name, "response": {"error" if failed else "result": value}}
     if wire_id:
         response["id"] = wire_id
     return {"functionResponse": response}
+
+
+def call_without_id(wire_id: str, name: str, call: ToolCall) -> JsonObject:
+    """A call to a model that has no ids."""
+    return function_call("", name, call)
+
+
+def response_without_id(wire_id: str, name: str, value: Json, failed: bool) -> JsonObject:
+    """The result of a call to a model that has no ids."""
+    return function_response("", name, value, failed)
 
 
 def media_part(media: Media) -> JsonObject:

@@ -11,6 +11,7 @@ those servers accept it, and not always an empty string.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legato.model import JsonObject, Target, Thinking, ToolCall
@@ -22,8 +23,8 @@ from legato.wire.openai_chat.shapes import (
     Prose,
     assistant,
     function_call,
-    joined,
     media_part,
+    named_tool,
     text_part,
     thinking_chunk,
     tool,
@@ -85,11 +86,13 @@ class ChatShapes:
 
     text = staticmethod(str)
     call = staticmethod(function_call)
+    human_text = staticmethod(user)
 
     def __init__(self, voice: Voice) -> None:
         target = voice.target
         self._profile = profile_of(target)
         self._instruction_role = instruction_role(target)
+        self.result = named_tool if self._profile.named_results else tool
         self._has_reasoning_field = self._profile.reasoning_content and target.capabilities.reasoning_field
         self._bare = None if self._profile.null_beside_calls or not target.capabilities.empty_text else ""
         """the content of an answer that has none beside its calls"""
@@ -160,21 +163,11 @@ class ChatShapes:
             case _:
                 return None
 
-    # What simple units are made of.
-
-    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
-        result = tool(wire_id, text)
-        if self._profile.named_results:
-            result["name"] = name
-        return result
-
-    human_text = staticmethod(user)
-
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
-        return [self._answer(joined(texts) if texts else self._bare, calls, placeholder)]
-
-    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
-        return results
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
+        text = (texts[0] if len(texts) == 1 else "".join(texts)) if texts else self._bare
+        return (self._answer(text, calls, placeholder), *results)
 
     def _answer(self, content: str | None, calls: list[JsonObject], placeholder: bool) -> JsonObject:
         answer = assistant(content)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from legato.model import Json, JsonObject, Media, MediaKind, Thinking, ToolCall
 from legato.wire.arguments import wire_arguments_text
 
@@ -26,19 +24,19 @@ def assistant(content: Json) -> JsonObject:
     return {"role": "assistant", "content": content}
 
 
-def tool(wire_id: str, content: str) -> JsonObject:
+def tool(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
     """The result of a call. It has no flag for failures."""
-    return {"role": "tool", "tool_call_id": wire_id, "content": content}
+    return {"role": "tool", "tool_call_id": wire_id, "content": text}
 
 
-def tool_call(wire_id: str, name: str, arguments: str) -> JsonObject:
-    """A call."""
-    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+def named_tool(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+    """The result of a call, with the name of the tool."""
+    return {"role": "tool", "tool_call_id": wire_id, "content": text, "name": name}
 
 
 def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
-    """A call with the arguments of `call`."""
-    return tool_call(wire_id, name, wire_arguments_text(call))
+    """A call."""
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": wire_arguments_text(call)}}
 
 
 def text_part(text: str) -> JsonObject:
@@ -99,8 +97,3 @@ class Prose:
         self._pieces.clear()
         self._is_apart = False
         return text
-
-
-def joined(texts: Sequence[str]) -> str:
-    """Texts that run on."""
-    return texts[0] if len(texts) == 1 else "".join(texts)

@@ -7,24 +7,24 @@ accepted only directly before the item it led to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
 from legato.wire.openai_responses.shapes import (
     assistant,
-    call_output,
     custom_call,
     function_call,
+    function_output,
     media_part,
     message_item,
     reasoning,
     text_part,
-    user,
+    user_text,
 )
 from legato.wire.projection import (
     AnswerMessage,
-    CallPart,
     Grammar,
     HumanMessage,
     MediaRule,
@@ -60,6 +60,8 @@ class ResponsesShapes:
 
     text = staticmethod(assistant)
     call = staticmethod(function_call)
+    result = staticmethod(function_output)
+    human_text = staticmethod(user_text)
 
     def __init__(self, voice: Voice) -> None:
         self._instruction_role = "developer" if voice.target.capabilities.developer_role else "system"
@@ -69,15 +71,17 @@ class ResponsesShapes:
         return message_item(role, human_parts(message, text_part, media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return answer_parts(message, assistant, _call)
+        return answer_parts(message, self, custom_call)
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [self._output(result) for result in message.results]
 
     def _output(self, part: ResultPart) -> JsonObject:
-        kind = "custom_tool_call" if part.call.custom else "function_call"
-        inside = [media_part(media) for media in part.media]
-        item = call_output(kind, part.call.wire_id, [text_part(part.text), *inside] if inside else part.text)
+        item = function_output(part.call.wire_id, part.call.name, part.text, part.failed)
+        if part.call.custom:
+            item["type"] = "custom_tool_call_output"
+        if part.media:
+            item["output"] = [text_part(part.text), *(media_part(media) for media in part.media)]
         if part.call.extra and "caller" in part.call.extra:
             item["caller"] = part.call.extra["caller"]
         return item
@@ -100,22 +104,7 @@ class ResponsesShapes:
             case _:
                 return None
 
-    # What simple units are made of.
-
-    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
-        return {"type": "function_call_output", "call_id": wire_id, "output": text}
-
-    def human_text(self, text: str) -> JsonObject:
-        return user([text_part(text)])
-
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
-        return texts + calls
-
-    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
-        return results
-
-
-def _call(part: CallPart) -> JsonObject:
-    if part.custom:
-        return custom_call(part.wire_id, part.name, part.call.arguments["input"])
-    return function_call(part.wire_id, part.name, part.call)
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
+        return texts + calls + results

@@ -6,9 +6,9 @@ from legato.model import Json, JsonObject, Media, MediaKind, ToolCall
 from legato.wire.arguments import wire_arguments_text
 
 
-def user(parts: list[JsonObject]) -> JsonObject:
-    """An item of the human side."""
-    return message_item("user", parts)
+def user_text(text: str) -> JsonObject:
+    """An item of the human side that is one text."""
+    return {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
 
 
 def message_item(role: str, content: Json) -> JsonObject:
@@ -36,9 +36,9 @@ def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
     return {"type": "custom_tool_call", "call_id": wire_id, "name": name, "input": source}
 
 
-def call_output(kind: str, wire_id: str, output: Json) -> JsonObject:
-    """The result of a call of type `kind`. It has no flag for failures."""
-    return {"type": f"{kind}_output", "call_id": wire_id, "output": output}
+def function_output(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+    """The result of a call. It has no flag for failures."""
+    return {"type": "function_call_output", "call_id": wire_id, "output": text}
 
 
 def reasoning(item: JsonObject) -> JsonObject:

@@ -6,14 +6,13 @@ one. `native` data goes back as `providerOptions`, under which the SDK hands it 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.arguments import wire_arguments
 from legato.wire.projection import (
     AnswerMessage,
-    CallPart,
     Grammar,
     HumanMessage,
     MediaRule,
@@ -25,6 +24,7 @@ from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.vercel.shapes import (
     assistant,
+    custom_call,
     file_part,
     image_in_result,
     media_part,
@@ -33,8 +33,10 @@ from legato.wire.vercel.shapes import (
     text_part,
     tool,
     tool_call,
+    tool_output,
     tool_result,
     user,
+    user_text,
 )
 from legato.wire.voice import Voice
 
@@ -63,6 +65,9 @@ class VercelShapes:
     """The shapes of ModelMessages."""
 
     text = staticmethod(text_part)
+    call = staticmethod(tool_call)
+    result = staticmethod(tool_result)
+    human_text = staticmethod(user_text)
 
     def __init__(self, voice: Voice) -> None:
         pass
@@ -74,11 +79,7 @@ class VercelShapes:
         return user(human_parts(message, text_part, media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return [assistant(answer_parts(message, text_part, self._call))]
-
-    def _call(self, part: CallPart) -> JsonObject:
-        source = part.call.arguments["input"] if part.custom else wire_arguments(part.call)
-        return tool_call(part.wire_id, part.name, source)
+        return [assistant(answer_parts(message, self, custom_call))]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [tool([self._result(result) for result in message.results])]
@@ -87,10 +88,10 @@ class VercelShapes:
         wire_id, name = part.call.wire_id, part.call.name
         if part.media:
             inside = [image_in_result(media) for media in part.media]
-            return tool_result(wire_id, name, "content", [text_part(part.text), *inside] if part.text else inside)
+            return tool_output(wire_id, name, "content", [text_part(part.text), *inside] if part.text else inside)
         if part.value is not part.text:
-            return tool_result(wire_id, name, "json", part.value)
-        return self.result(wire_id, name, part.text, part.failed)
+            return tool_output(wire_id, name, "json", part.value)
+        return tool_result(wire_id, name, part.text, part.failed)
 
     def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
         native = block.native or {}
@@ -109,19 +110,8 @@ class VercelShapes:
             case Code():
                 return None
 
-    # What simple units are made of.
-
-    def call(self, wire_id: str, name: str, call: ToolCall) -> JsonObject:
-        return tool_call(wire_id, name, call.arguments)
-
-    def result(self, wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
-        return tool_result(wire_id, name, "error-text" if failed else "text", text)
-
-    def human_text(self, text: str) -> JsonObject:
-        return user([text_part(text)])
-
-    def answer_of(self, texts: list[Any], calls: list[JsonObject], placeholder: bool) -> list[JsonObject]:
-        return [assistant(texts + calls)]
-
-    def results_of(self, results: list[JsonObject]) -> list[JsonObject]:
-        return [tool(results)]
+    def exchange(
+        self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
+    ) -> Sequence[JsonObject]:
+        answer = assistant(texts + calls if texts else calls)
+        return (answer, tool(results)) if results else (answer,)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import Json, JsonObject, Media, MediaKind
+from legato.model import Json, JsonObject, Media, MediaKind, ToolCall
+from legato.wire.arguments import wire_arguments
 
 
 def user(parts: Sequence[JsonObject]) -> JsonObject:
@@ -32,13 +33,29 @@ def reasoning_part(text: str) -> JsonObject:
     return {"type": "reasoning", "text": text}
 
 
-def tool_call(wire_id: str, name: str, source: Json) -> JsonObject:
-    """A call: its arguments are an object, or free text."""
+def user_text(text: str) -> JsonObject:
+    """A message of the human side that is one text."""
+    return {"role": "user", "content": [{"type": "text", "text": text}]}
+
+
+def tool_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
+    """A call."""
+    arguments = call.arguments if call.raw is None else wire_arguments(call)
+    return {"type": "tool-call", "toolCallId": wire_id, "toolName": name, "input": arguments}
+
+
+def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
+    """A call whose argument is free text."""
     return {"type": "tool-call", "toolCallId": wire_id, "toolName": name, "input": source}
 
 
-def tool_result(wire_id: str, name: str, kind: str, value: Json) -> JsonObject:
-    """The result of a call; `kind` says what the value is."""
+def tool_result(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
+    """The result of a call."""
+    return tool_output(wire_id, name, "error-text" if failed else "text", text)
+
+
+def tool_output(wire_id: str, name: str, kind: str, value: Json) -> JsonObject:
+    """The result of a call, where `kind` says what the value is."""
     output = {"type": kind, "value": value}
     return {"type": "tool-result", "toolCallId": wire_id, "toolName": name, "output": output}
 
