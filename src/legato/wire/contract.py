@@ -37,6 +37,7 @@ from legato.model import (
     ToolSpec,
 )
 from legato.transcript.conversation import Conversation
+from legato.wire.bounds import Bounds
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
 from legato.wire.projection import Grammar
@@ -98,6 +99,10 @@ Delta: TypeAlias = TextDelta | ThinkingDelta | CallDelta
 
 class StreamDecoder(Protocol):
     """Reads one streamed answer. Fed whole, byte by byte or split anywhere, it gives the same answer."""
+
+    def limit(self, bounds: Bounds) -> None:
+        """Hold the answer to `bounds`, not to the usual ones: what goes beyond them raises `BadAnswer`."""
+        ...
 
     def feed(self, data: bytes) -> list[Delta]:
         """Take raw bytes of the response; raises `BadAnswer` for what cannot be read, or an error that was streamed."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 
 from legato.model import Code, HostedTool
@@ -10,11 +12,14 @@ _LONGEST_RESULT = 2_000
 """characters of a hosted tool's result that are quoted to a model which did not see it"""
 
 
+REFUSED = "[The model refused to answer.]"
+"""what a refusal says that says nothing: an entry is never empty"""
+
+
 def fenced(code: Code) -> str:
     """Code in a fence that the code itself does not contain."""
-    fence = "```"
-    while fence in code.code:
-        fence += "`"
+    longest = max(map(len, re.findall("`{3,}", code.code)), default=2)
+    fence = "`" * (longest + 1)
     return f"{fence}{code.language}\n{code.code}\n{fence}"
 
 

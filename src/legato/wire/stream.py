@@ -2,12 +2,15 @@
 
 A dialect subclasses `EventDecoder` and says what each event means; `AnswerBuilder` collects the pieces under keys of
 the dialect's choosing (a content index, an output index, a call index) in the order in which they first appear.
+
+The work for an answer grows with its length and not faster: pieces are collected and joined once, at the end. What goes
+beyond the `Bounds` raises `BadAnswer`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from typing import Literal, cast
 
 from msgspec import Struct, field
@@ -27,9 +30,9 @@ from legato.model import (
     ToolCall,
     Usage,
     clean_text,
-    read_json_leniently,
 )
 from legato.wire.arguments import read_arguments
+from legato.wire.bounds import Bounds, read_bounded_json
 from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.sse import ServerSentEvent, SSEParser
 from legato.wire.voice import Names
@@ -39,6 +42,7 @@ class _Draft(Struct):
     kind: Literal["text", "thinking", "call", "block"]
     pieces: list[str] = field(default_factory=list[str])
     native: JsonObject = field(default_factory=dict[str, object])
+    later: dict[str, Callable[[], object]] = field(default_factory=dict[str, Callable[[], object]])
     name: str = ""
     wire_id: str = ""
     call_kind: CallKind = CallKind.FUNCTION
@@ -50,7 +54,8 @@ class _Draft(Struct):
 class AnswerBuilder:
     """The pieces of one streamed answer. Each method returns the deltas to show."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, bounds: Bounds | None = None) -> None:
+        self.bounds = bounds or Bounds()
         self._names = names
         self._drafts: dict[Hashable, _Draft] = {}
         self._calls = 0
@@ -70,13 +75,19 @@ class AnswerBuilder:
 
     def text(self, key: Hashable, piece: str) -> list[Delta]:
         """More text under `key`."""
-        self._draft(key, "text").pieces.append(piece)
-        return [TextDelta(piece)] if piece else []
+        draft = self._draft(key, "text")
+        if not piece:
+            return []
+        draft.pieces.append(piece)
+        return [TextDelta(piece)]
 
     def thinking(self, key: Hashable, piece: str) -> list[Delta]:
         """More thinking under `key`."""
-        self._draft(key, "thinking").pieces.append(piece)
-        return [ThinkingDelta(piece)] if piece else []
+        draft = self._draft(key, "thinking")
+        if not piece:
+            return []
+        draft.pieces.append(piece)
+        return [ThinkingDelta(piece)]
 
     def call(
         self,
@@ -120,10 +131,9 @@ class AnswerBuilder:
             if value not in (None, ""):
                 draft.native[name] = value
 
-    def append_native(self, key: Hashable, name: str, piece: str) -> None:
-        """More of an opaque string that arrives in pieces."""
-        draft = self._drafts[key]
-        draft.native[name] = str(draft.native.get(name, "")) + piece
+    def native_later(self, key: Hashable, name: str, value: Callable[[], object]) -> None:
+        """Opaque data that still grows: `value` is asked for it when the block is read."""
+        self._drafts[key].later[name] = value
 
     def done(self, key: Hashable) -> None:
         """Nothing more will come under `key`."""
@@ -137,11 +147,12 @@ class AnswerBuilder:
     def _draft(self, key: Hashable, kind: Literal["text", "thinking", "call", "block"]) -> _Draft:
         draft = self._drafts.get(key)
         if draft is None:
+            self.bounds.allow(blocks=len(self._drafts) + 1, calls=self._calls + (kind == "call"))
             draft = self._drafts[key] = _Draft(kind)
         return draft
 
     def _block(self, draft: _Draft, cut: bool) -> Block | None:
-        native = dict(draft.native) or None
+        native = {**draft.native, **{name: value() for name, value in draft.later.items()}} or None
         joined = "".join(draft.pieces)
         match draft.kind:
             case "text":
@@ -158,7 +169,7 @@ class AnswerBuilder:
                 if cut and not draft.is_done and (raw is not None or not joined):
                     finished = False
                 return ToolCall(
-                    self._names.restore(draft.name),
+                    self._names.restore(clean_text(draft.name)),
                     value,
                     clean_text(draft.wire_id),
                     kind=draft.call_kind,
@@ -181,6 +192,11 @@ class EventDecoder(ABC):
         """set by the event that ends the answer; as long as it is None the answer is incomplete"""
         self._sse = SSEParser()
 
+    def limit(self, bounds: Bounds) -> None:
+        """Hold the answer to `bounds` from now on."""
+        self.builder.bounds = bounds
+        self._sse.longest = bounds.event
+
     @abstractmethod
     def event(self, event: JsonObject) -> list[Delta]:
         """Take one event that is already parsed."""
@@ -201,8 +217,8 @@ class EventDecoder(ABC):
 
     def partial(self) -> Answer | None:
         """What has been visible so far, as an answer that was cut; None if nothing was."""
-        blocks = self.builder.blocks(cut=True)
-        return self._answer(blocks, Ending.CUT) if blocks else None
+        answer = self._answer(self.builder.blocks(cut=True), Ending.CUT)
+        return answer if answer.entry.blocks else None
 
     def _events(self, events: list[ServerSentEvent]) -> list[Delta]:
         deltas: list[Delta] = []
@@ -210,7 +226,7 @@ class EventDecoder(ABC):
             if event.data.strip() == "[DONE]":
                 continue
             try:
-                value = read_json_leniently(event.data)
+                value = read_bounded_json(event.data)
             except IngestError as error:
                 raise BadAnswer(f"an event of the stream is {error.message}", layer="decode") from None
             if isinstance(value, dict):

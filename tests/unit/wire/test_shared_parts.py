@@ -86,9 +86,8 @@ def test_the_builder_joins_pieces_under_their_keys_in_order_of_appearance() -> N
     deltas += answer.text("a", "lo")
     deltas += answer.call("c", name="ignored", wire_id="ignored", arguments=": 1}")
     deltas += answer.call("c")
-    answer.native("t", signature="s")
+    answer.native("t", signature="sig")
     answer.native("t", signature="")
-    answer.append_native("t", "signature", "ig")
     assert deltas == [
         ThinkingDelta("hm"),
         TextDelta("Hel"),

@@ -31,8 +31,9 @@ from legato.model import (
     ingest,
 )
 from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
-from legato.wire.anthropic.hosted import is_result, joined, read_hosted
+from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
+from legato.wire.plain import REFUSED
 from legato.wire.voice import Names
 
 _ENDINGS = {
@@ -44,9 +45,6 @@ _ENDINGS = {
     "pause_turn": Ending.PAUSED,
     "refusal": Ending.REFUSED,
 }
-
-REFUSED = "[The model refused to answer.]"
-"""stands for a refusal that says nothing: an entry is never empty"""
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:
@@ -99,11 +97,11 @@ def read_blocks(content: Iterable[Json], restore: Callable[[str], str]) -> list[
         if block is None:
             continue
         if isinstance(block, HostedTool) and block.wire_id:
-            at = uses.get(block.wire_id)
-            if at is not None and is_result(as_object(item)):
+            if is_result(as_object(item)) and (at := uses.pop(block.wire_id, None)) is not None:
                 blocks[at] = joined(_hosted(blocks[at]), block)
                 continue
-            uses[block.wire_id] = len(blocks)
+            if is_use(as_object(item)):
+                uses[block.wire_id] = len(blocks)
         blocks.append(block)
     return blocks
 

@@ -44,6 +44,7 @@ class Decoder(EventDecoder):
         """tools that the provider runs, whose arguments arrive in pieces"""
         self._pieces: dict[int, list[str]] = {}
         self._hosted: dict[str, tuple[int, HostedTool]] = {}
+        """those that wait for their result, by id"""
         self._citations: dict[int, list[Json]] = {}
         self._usage: JsonObject = {}
         self._details: Json = None
@@ -109,10 +110,9 @@ class Decoder(EventDecoder):
         hosted = read_block(block, str)
         if not isinstance(hosted, HostedTool):
             return []
-        known = self._hosted.get(hosted.wire_id)
-        if known is not None and is_result(block):
-            index, hosted = known[0], joined(known[1], hosted)
-        if hosted.wire_id:
+        if is_result(block) and (known := self._hosted.pop(hosted.wire_id, None)) is not None:
+            return self.builder.put(known[0], joined(known[1], hosted))
+        if is_use(block) and hosted.wire_id:
             self._hosted[hosted.wire_id] = index, hosted
         return self.builder.put(index, hosted)
 
@@ -130,13 +130,14 @@ class Decoder(EventDecoder):
                 piece = as_text(delta.get("partial_json"))
                 if self._kinds.get(index) == "tool_use":
                     return self.builder.call(index, arguments=piece)
-                self._pieces.setdefault(index, []).append(piece)
+                if index in self._uses:
+                    self._pieces.setdefault(index, []).append(piece)
             case _:
                 pass
         return []
 
     def _stop_block(self, index: int) -> None:
-        use, written = self._uses.get(index), "".join(self._pieces.get(index, ()))
+        use, written = self._uses.pop(index, None), "".join(self._pieces.pop(index, ()))
         if use is None:
             self.builder.done(index)
         elif written:

@@ -3,7 +3,8 @@
 profiles    what tells the servers of the family apart, as a table
 shapes      the JSON of messages and of what they hold
 encode      what each server's format allows, and how decided messages are spelled; envelope what stands around them
-decode      reads a response body, stream a streamed one: message is the reader both share, with calls and reading
+decode      reads a response body, stream a streamed one: message is the reader both share, with calls, growing and
+            reading
 parse       reads a request back: transcript its messages, and those of simple shapes (simple_messages) in a row (usual)
 reply       writes responses
 rules       judges a request, and shares no code with the rest

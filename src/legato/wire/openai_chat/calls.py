@@ -12,10 +12,10 @@ each fragment, some send no ids at all or whole calls at once. So a fragment is 
 
 from __future__ import annotations
 
-import msgspec
 from msgspec import Struct, field
 
 from legato.model import JsonObject
+from legato.wire.openai_chat.growing import GrowingArguments
 from legato.wire.openai_chat.reading import read_argument_text, read_object, read_string
 
 
@@ -49,14 +49,7 @@ class OpenCall(Struct):
     key: int
     wire_id: str = ""
     name: str = ""
-    pieces: list[str] = field(default_factory=list[str])
-
-    def is_whole(self) -> bool:
-        """Whether the arguments so far are a complete JSON object."""
-        try:
-            return isinstance(msgspec.json.decode("".join(self.pieces)), dict)
-        except msgspec.DecodeError:
-            return False
+    arguments: GrowingArguments = field(default_factory=GrowingArguments)
 
 
 class CallPlaces:
@@ -65,6 +58,8 @@ class CallPlaces:
     def __init__(self) -> None:
         self._calls: list[OpenCall] = []
         self._at_index: dict[int, OpenCall] = {}
+        self._with_id: dict[str, OpenCall] = {}
+        """the newest call that has the id"""
 
     def place(self, fragment: Fragment) -> OpenCall | None:
         """The call that `fragment` is a piece of, with the piece added; None if it only repeats what is there."""
@@ -76,17 +71,20 @@ class CallPlaces:
             return None
         if fragment.index is not None:
             self._at_index[fragment.index] = call
-        call.wire_id = call.wire_id or fragment.wire_id
+        if fragment.wire_id and not call.wire_id:
+            call.wire_id = fragment.wire_id
+            known = self._with_id.get(call.wire_id)
+            if known is None or known.key < call.key:
+                self._with_id[call.wire_id] = call
         call.name = call.name or fragment.name
-        if fragment.arguments:
-            call.pieces.append(fragment.arguments)
+        call.arguments.add(fragment.arguments)
         return call
 
     def _match(self, fragment: Fragment) -> OpenCall | None:
         if fragment.index is not None:
             return self._at_index.get(fragment.index)
         if fragment.wire_id:
-            return next((call for call in reversed(self._calls) if call.wire_id == fragment.wire_id), None)
+            return self._with_id.get(fragment.wire_id)
         return self._calls[-1] if self._calls else None
 
     @staticmethod
@@ -96,7 +94,7 @@ class CallPlaces:
         if not (fragment.name and fragment.arguments and call.name):
             return False
         is_same = bool(fragment.wire_id) and fragment.wire_id == call.wire_id and fragment.name == call.name
-        return call.is_whole() and not (is_same and fragment.arguments == "".join(call.pieces))
+        return call.arguments.is_whole() and not (is_same and call.arguments.equals(fragment.arguments))
 
     @staticmethod
     def _is_repetition(call: OpenCall, fragment: Fragment) -> bool:
@@ -105,6 +103,6 @@ class CallPlaces:
             and fragment.wire_id == call.wire_id
             and fragment.name == call.name
             and fragment.arguments
-            and fragment.arguments == "".join(call.pieces)
-            and call.is_whole()
+            and call.arguments.equals(fragment.arguments)
+            and call.arguments.is_whole()
         )

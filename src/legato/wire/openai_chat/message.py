@@ -10,6 +10,7 @@ from __future__ import annotations
 from legato.model import CallKind, Json, JsonObject, ingest
 from legato.wire.contract import Delta
 from legato.wire.openai_chat.calls import CallPlaces, Fragment
+from legato.wire.openai_chat.growing import ReasoningDetails
 from legato.wire.openai_chat.reading import (
     read_argument_text,
     read_image,
@@ -34,7 +35,7 @@ class MessageReader:
         self._places = CallPlaces()
         self._run = 0
         self._run_kind = ""
-        self._details: list[JsonObject] = []
+        self._details = ReasoningDetails()
         self._is_plain = False
         self._last_call: object = None
         self._images = 0
@@ -81,22 +82,9 @@ class MessageReader:
         deltas = self.builder.thinking(_REASONING, piece)
         if details:
             for item in details:
-                self._add_detail(item)
-            self.builder.native(_REASONING, reasoning_details=self._details)
+                self._details.add(item)
+            self.builder.native_later(_REASONING, "reasoning_details", self._details.value)
         return deltas
-
-    def _add_detail(self, item: JsonObject) -> None:
-        """Details of one index arrive in pieces: their texts are joined, everything else is set once it is known."""
-        last = self._details[-1] if self._details else {}
-        if item.get("index") is None or item.get("index") != last.get("index") or item.get("type") != last.get("type"):
-            self._details.append(ingest(item))
-            return
-        for name, value in item.items():
-            known = last.get(name)
-            if name in ("text", "summary", "data") and isinstance(known, str) and isinstance(value, str):
-                last[name] = known + value
-            elif value is not None:
-                last[name] = ingest(value)
 
     def _read_chunk(self, chunk: JsonObject) -> list[Delta]:
         match chunk.get("type"):

@@ -149,6 +149,8 @@ class ResponsesDecoder(EventDecoder):
         return deltas
 
     def _end(self, response: JsonObject, kind: str) -> list[Delta]:
+        if self.ending is not None:
+            return []  # a response ends once
         self._learn({"type": kind, "response": response})
         if kind == "response.failed":
             response = {"status": "failed", **response}
@@ -175,7 +177,7 @@ class ResponsesDecoder(EventDecoder):
         return whole if len(whole) == len(items) else None
 
     def _settle(self, items: list[JsonObject]) -> None:
-        self.builder = AnswerBuilder(self._names)
+        self.builder = AnswerBuilder(self._names, self.builder.bounds)
         for index, block in enumerate(output_blocks(items, self._names)):
             self.builder.put(index, block)
 

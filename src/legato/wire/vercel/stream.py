@@ -14,7 +14,7 @@ from collections.abc import Hashable
 
 import msgspec
 
-from legato.model import Answer, Block, Ending, Json, JsonObject, Target, ToolCall, ingest
+from legato.model import Answer, Block, Ending, HostedTool, Json, JsonObject, Target, ToolCall, ingest
 from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder
 from legato.wire.vercel.content import Form, native_of, read_call, read_file, read_hosted
@@ -36,6 +36,8 @@ class PartsDecoder(EventDecoder):
         """whole calls, by id"""
         self._hosted: set[str] = set()
         """the calls that the provider executes itself"""
+        self._executed: dict[str, tuple[JsonObject | None, JsonObject | None]] = {}
+        """by id, what was executed at the other end: the call and the result, as far as they are known"""
         self._results: dict[str, JsonObject] = {}
         """results of calls that were executed on the way"""
         self._reason: Json = None
@@ -49,7 +51,7 @@ class PartsDecoder(EventDecoder):
             case "text-delta" | "reasoning-delta":
                 return self._grow(kind.removesuffix("-delta"), event)
             case "text-end" | "reasoning-end":
-                self._sign(self._key(kind.removesuffix("-end"), event), event)
+                self._sign(self._open.get((kind.removesuffix("-end"), as_text(event.get("id")))), event)
             case "tool-input-start":
                 return self._begin_call(event)
             case "tool-input-delta":
@@ -114,8 +116,7 @@ class PartsDecoder(EventDecoder):
         self._calls[wire_id] = event
         if event.get("providerExecuted") is True:
             self._hosted.add(wire_id)
-            self.builder.put(("hosted", wire_id), read_hosted(event, None, self._restore))
-            return []
+            return self._execute(wire_id, event, None)
         name, source = as_text(event.get("toolName")), event.get("input")
         whole = source if isinstance(source, str) else msgspec.json.encode(ingest(source)).decode()
         if wire_id in self.builder:
@@ -134,9 +135,14 @@ class PartsDecoder(EventDecoder):
         call = self._calls.get(wire_id)
         if wire_id in self._hosted or call is None:
             event = {**event, "providerExecuted": True} if wire_id in self._hosted else event
-            self.builder.put(("hosted", wire_id), read_hosted(call, event, self._restore))
+            self._execute(wire_id, call, event)
         else:
             self._results[wire_id] = event
+
+    def _execute(self, wire_id: str, call: JsonObject | None, result: JsonObject | None) -> list[Delta]:
+        """Keep a place for what was executed; it is read once, at the end, however often its result is repeated."""
+        self._executed[wire_id] = call, result
+        return self.builder.put(("hosted", wire_id), HostedTool("", wire_id=wire_id))
 
     def _put_file(self, event: JsonObject) -> None:
         media = read_file(event)
@@ -167,6 +173,8 @@ class PartsDecoder(EventDecoder):
 
     def _settled(self, block: Block) -> Block:
         """A call as its own part says it, or as the hosted tool that its result makes it."""
+        if isinstance(block, HostedTool):
+            return read_hosted(*self._executed[block.wire_id], self._restore)
         if not isinstance(block, ToolCall) or block.wire_id not in self._calls:
             return block
         part = self._calls[block.wire_id]
