@@ -23,7 +23,7 @@ from legato.errors import ConfigError
 from legato.model import Options, ThinkingPolicy
 from legato.session.history_settings import HistorySettings
 from legato.tools import Mode
-from legato.transport import Timeouts
+from legato.transport import Bounds, Timeouts
 
 
 class _Table(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -100,6 +100,7 @@ class Settings(_Table, frozen=True):
     thinking: ThinkingPolicy = ThinkingPolicy()
     options: Options = Options()
     timeouts: Timeouts = Timeouts()
+    bounds: Bounds = Bounds()
     keys: dict[str, str] = {}
     """provider = key, or `$NAME` for an environment variable"""
     endpoints: dict[str, str] = {}

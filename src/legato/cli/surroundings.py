@@ -52,7 +52,7 @@ async def open_world(
         # No key is used: simulated providers need none, and none must be able to leave.
         yield World(transport=simulated, catalogue=catalogue, keys=KeyRing({}, {}, catalogue))
         return
-    async with HttpTransport(settings.timeouts) as transport:
+    async with HttpTransport(settings.timeouts, bounds=settings.bounds) as transport:
         yield World(transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints)
 
 

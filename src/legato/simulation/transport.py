@@ -49,7 +49,7 @@ class SimulatedTransport:
         reply = self.world.reply(provider, _ask(request))
         if reply.manner is Manner.NOT_AT_ALL:
             raise _unreachable(request)
-        return WireResponse(reply.status, reply.headers, self._chunks(reply, request))
+        return WireResponse(reply.status, reply.headers, self._chunks(reply, request), timeouts=self.timeouts)
 
     async def _chunks(self, reply: Reply, request: WireRequest) -> AsyncIterator[bytes]:
         await self._wait(reply.wait, request, limit=self.timeouts.first_byte, phase="first byte")

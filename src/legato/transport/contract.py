@@ -13,22 +13,43 @@ from typing import Protocol
 from msgspec import Struct
 
 from legato.transport.outgoing import WireRequest
+from legato.wire.bounds import Bounds
 
 
 async def _nothing_to_close() -> None:
     return
 
 
+class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
+    """How long to wait, in seconds; None waits for ever.
+
+    `first_byte` counts from the moment of sending to the first byte of the body: a response whose headers come at once
+    and whose body never begins is as slow as one that never comes. For an answer that is not streamed it covers all of
+    the model's work. `between_chunks` ends silence; `between_deltas` also ends an answer in which nothing comes but
+    signs of life, and `whole` any answer, whatever comes.
+    """
+
+    connect: float | None = 15.0
+    first_byte: float | None = 300.0
+    between_chunks: float | None = 120.0
+    between_deltas: float | None = 900.0
+    whole: float | None = 7200.0
+
+
 class WireResponse(Struct, frozen=True):
     """The beginning of a response: its status and headers (names in lower case), and its body as it arrives.
 
     `close` gives back what the response holds, also when the body was not read to its end; twice does no harm.
+    `timeouts` and `bounds` are those of the transport: how long the answer may take as a whole, and how large it may
+    become, is judged by whoever reads it.
     """
 
     status: int
     headers: Mapping[str, str]
     chunks: AsyncIterator[bytes]
     close: Callable[[], Awaitable[None]] = _nothing_to_close
+    timeouts: Timeouts = Timeouts()
+    bounds: Bounds = Bounds()
 
 
 class Transport(Protocol):
@@ -37,19 +58,6 @@ class Transport(Protocol):
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request` and wait for the beginning of the response; raises `ProviderError` if there is none."""
         ...
-
-
-class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long to wait, in seconds; None waits for ever.
-
-    `first_byte` counts from the moment of sending to the first byte of the body: a response whose headers come at once
-    and whose body never begins is as slow as one that never comes. For an answer that is not streamed it covers all of
-    the model's work.
-    """
-
-    connect: float | None = 15.0
-    first_byte: float | None = 300.0
-    between_chunks: float | None = 120.0
 
 
 def whole_response(

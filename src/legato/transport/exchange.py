@@ -7,34 +7,34 @@
 
 Whether the provider streams events or gives one JSON body, faces see the same: deltas, then the answer. Whatever goes
 wrong raises one typed error. After an error or a cancellation `visible` says whether anything had been shown (if so,
-nobody may try again behind the user's back) and `partial()` gives what was.
+nobody may try again behind the user's back) and `partial()` gives what was. No answer is endless: `Intake` ends it in
+time, `Bounds` in size.
 """
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar, cast
 
+import anyio
 import msgspec
+from msgspec.structs import replace
 
 from legato.errors import BadAnswer, CallerError, IngestError, ProviderError
-from legato.model import Answer, JsonObject, Text, Thinking, ToolCall, read_json_leniently
+from legato.model import Answer, Ending, Json, JsonObject, Text, Thinking, ToolCall
 from legato.transport.classify import classify
 from legato.transport.complaint import complaint_of, read_complaint
 from legato.transport.contract import Transport, WireResponse
+from legato.transport.intake import Intake
 from legato.transport.outgoing import WireRequest
+from legato.wire.bounds import Bounds, beyond, read_bounded_json
 from legato.wire.contract import CallDelta, Delta, StreamDecoder, TextDelta, ThinkingDelta
+from legato.wire.plain import REFUSED
 
 T = TypeVar("T")
-
-MAX_BODY = 64 * 1024 * 1024
-"""bytes of an answer that is not streamed; a longer one is refused before it fills the memory"""
-
-MAX_COMPLAINT = 256 * 1024
-"""bytes of an error body that are read; what follows can be cut without loss"""
 
 
 def open_answer(
@@ -72,6 +72,9 @@ class AnswerStream:
         self._decode = decode
         self._clock = clock
         self._response: WireResponse | None = None
+        self._intake: Intake | None = None
+        self._taken = 0
+        """bytes of the body so far"""
         self._body: bytearray | None = None
         """collects an answer that is not streamed; None while it is, or is not yet known to be, a stream"""
         self._is_stream: bool | None = None
@@ -87,7 +90,12 @@ class AnswerStream:
 
     def partial(self) -> Answer | None:
         """What had been visible when the stream broke or was left, as an answer that was cut; None if nothing was."""
-        return self._decoder.partial() if self.visible and self._is_stream else None
+        if not self.visible or not self._is_stream:
+            return None
+        try:
+            return self._decoded(self._decoder.partial)
+        except ProviderError:
+            return None  # it cannot even be read as far as it came
 
     async def finish(self) -> Answer:
         """Read to the end and give the answer; the deltas are passed over."""
@@ -96,10 +104,13 @@ class AnswerStream:
         return self.answer
 
     async def __aenter__(self) -> Self:
+        sent_at = anyio.current_time()
         response = self._response = await self._transport.send(self.request)
+        self._intake = Intake(response, self.request, sent_at=sent_at)
+        self._decoder.limit(response.bounds)
         if not 200 <= response.status < 300:
             try:
-                complaint = read_complaint(await self._read_complaint(response))
+                complaint = read_complaint(await self._read_refusal(response, self._intake))
             finally:
                 await response.close()
             raise classify(complaint, self.request, status=response.status, headers=response.headers, now=self._clock())
@@ -123,18 +134,27 @@ class AnswerStream:
 
     async def _advance(self) -> None:
         """Take one piece of the response, or its end."""
-        if self._response is None:
+        if self._intake is None:
             raise CallerError("nothing was sent yet; enter the stream with `async with` first")
         try:
-            piece = await anext(self._response.chunks)
+            piece = await anext(self._intake)
+            self._count(piece)
         except StopAsyncIteration:
             self._end()
         except ProviderError as failure:
-            # A server that never closes, or closes rudely, after the answer was complete has still answered.
+            # A server that never stops, or closes rudely, after the answer was complete has still answered.
             if not self._is_complete():
                 raise failure from None
         else:
             self._take(piece)
+
+    def _count(self, piece: bytes) -> None:
+        """Raise `BadAnswer` if the answer is too long with `piece`."""
+        self._taken += len(piece)
+        bound = "stream" if self._body is None else "body"
+        limit: int = getattr(self._bounds, bound)
+        if self._taken > limit:
+            raise self._bad(beyond(f"it is longer than {limit:,} bytes", bound=bound, limit=limit))
 
     def _take(self, piece: bytes) -> None:
         if self._is_stream is None:
@@ -144,69 +164,96 @@ class AnswerStream:
             self._body = None if self._is_stream else bytearray()
         if self._body is None:
             self._show(self._decoded(lambda: self._decoder.feed(piece)))
-            return
-        self._body += piece
-        if len(self._body) > MAX_BODY:
-            raise self._bad(f"it is longer than the {MAX_BODY:,} bytes that are read")
+        else:
+            self._body += piece
 
     def _end(self) -> None:
         if self._is_stream is None:
-            raise self._bad("it is empty")
+            raise self._bad(BadAnswer("it is empty"))
         if self._body is None:
-            self._answer = self._decoded(self._decoder.finish)
+            self._answer = self._decoded(self._finish)
             return
-        body = bytes(self._body)
-        self._answer = self._decoded(lambda: self._decode(_json_object(body)))
+        self._count(b"")  # one piece may be all of it
+        body, self._body = self._body, bytearray()
+        self._answer = self._decoded(lambda: self._allowed(self._decode(_json_object(bytes(body)))))
         self._show(deltas_of(self._answer))
+
+    def _finish(self) -> Answer:
+        return self._allowed(self._decoder.finish())
+
+    def _allowed(self, answer: Answer) -> Answer:
+        """`answer`, if it can be recorded: it says something, and does not have more parts than it may."""
+        entry = answer.entry
+        if not entry.blocks and entry.ending is Ending.REFUSED:
+            return replace(answer, entry=replace(entry, blocks=(Text(REFUSED),)))
+        if not entry.blocks:
+            raise BadAnswer("it is empty")
+        self._bounds.allow(blocks=len(entry.blocks), calls=len(answer.calls))
+        return answer
 
     def _is_complete(self) -> bool:
         if not self._is_stream:
             return False
         try:
-            self._answer = self._decoder.finish()
-        except BadAnswer:
+            self._answer = self._decoded(self._finish)
+        except ProviderError:
             return False
         return True
 
-    def _show(self, deltas: Iterable[Delta]) -> None:
-        self._deltas.extend(deltas)
-        self.visible = self.visible or bool(self._deltas)
+    def _show(self, deltas: list[Delta]) -> None:
+        if deltas and self._intake is not None:
+            self._intake.shown()
+            self.visible = True
+            self._deltas.extend(deltas)
+
+    @property
+    def _bounds(self) -> Bounds:
+        return Bounds() if self._response is None else self._response.bounds
 
     def _decoded(self, read: Callable[[], T]) -> T:
-        """What `read` gives; an error that the provider put in place of an answer is classified like any other."""
+        """What `read` gives; an error that the provider put in place of an answer is classified like any other.
+
+        Decoders expect anything and know what to do with it. Should they be wrong about that, the answer is a bad one:
+        it is the provider's bytes that failed, and they must not end the session.
+        """
         try:
             return read()
         except BadAnswer as error:
-            if (said := error.facts.get("error")) is None:
-                raise self._bad(error.message) from None
-            failure = classify(
-                complaint_of(said),
-                self.request,
-                headers=self._response.headers if self._response else None,
-                now=self._clock(),
-            )
+            said = error.facts.get("error")
+            failure = self._bad(error) if said is None else self._complained(said)
         except IngestError as error:
-            failure = self._bad(f"it is {error.message}")
+            failure = self._bad(BadAnswer(f"it is {error.message}"))
+        except Exception as error:
+            raise self._bad(BadAnswer(f"it is not understood ({type(error).__name__})")) from error
         raise failure
 
-    def _bad(self, what: str) -> BadAnswer:
+    def _complained(self, said: Json) -> ProviderError:
+        headers = self._response.headers if self._response else None
+        return classify(complaint_of(said), self.request, headers=headers, now=self._clock())
+
+    def _bad(self, error: BadAnswer) -> BadAnswer:
+        kept = {name: error.facts[name] for name in ("bound", "limit") if name in error.facts}
         return BadAnswer(
-            f"the answer of {self.request.route} cannot be used: {what}; try again",
+            f"the answer of {self.request.route} cannot be used: {error.message}; try again",
             route=self.request.route,
             place=self.request.place,
             layer="decode",
+            **kept,
         )
 
-    async def _read_complaint(self, response: WireResponse) -> bytes:
+    async def _read_refusal(self, response: WireResponse, pieces: Intake) -> bytes:
+        """The body of a refusal, or as much of it as is worth waiting for: its status alone says a good deal."""
         body = bytearray()
-        try:
-            async for piece in response.chunks:
-                body += piece
-                if len(body) > MAX_COMPLAINT:
-                    break
-        except ProviderError:
-            pass  # the status alone says more about the refusal than the way in which its body broke off
-        return bytes(body[:MAX_COMPLAINT])
+        limit = response.bounds.refusal
+        with anyio.move_on_after(response.timeouts.between_chunks):
+            try:
+                async for piece in pieces:
+                    body += piece
+                    if len(body) > limit:
+                        break
+            except ProviderError:
+                pass  # how the body broke off says less than the status
+        return bytes(body[:limit])
 
 
 def deltas_of(answer: Answer) -> list[Delta]:
@@ -233,7 +280,7 @@ def _begins_like_events(beginning: bytes) -> bool:
 
 
 def _json_object(body: bytes) -> JsonObject:
-    value = read_json_leniently(body)
+    value = read_bounded_json(body)
     if not isinstance(value, dict):
         raise BadAnswer("its body is JSON, but no object")
     return cast(JsonObject, value)

@@ -12,7 +12,7 @@ its connection, so that the provider stops working for nobody.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -22,6 +22,8 @@ from legato.errors import BadAnswer, CallerError, ConfigError, ProviderError, Ti
 from legato.transport.contract import Timeouts, WireResponse
 from legato.transport.keys import missing_key
 from legato.transport.outgoing import WireRequest
+from legato.transport.unpacking import ACCEPTED, unpacker_for
+from legato.wire.bounds import Bounds
 
 if TYPE_CHECKING:
     import ssl
@@ -35,9 +37,19 @@ _CLOSING = 2.0
 class HttpTransport:
     """Sends requests over HTTP/1.1 with a pool of connections; `aclose`, or leaving `async with`, closes them."""
 
-    def __init__(self, timeouts: Timeouts | None = None, *, connections: int = 100, idle_for: float = 30.0) -> None:
-        """`connections` bounds the pool; a connection that was idle for `idle_for` seconds is not used again."""
+    def __init__(
+        self,
+        timeouts: Timeouts | None = None,
+        *,
+        bounds: Bounds | None = None,
+        connections: int = 100,
+        idle_for: float = 30.0,
+    ) -> None:
+        """`timeouts` and `bounds` limit every answer, in time and in size. `connections` bounds the pool; a connection
+        that was idle for `idle_for` seconds is not used again.
+        """
         self.timeouts = timeouts or Timeouts()
+        self.bounds = bounds or Bounds()
         self._connections = connections
         self._idle_for = idle_for
         self._clients: dict[bool, httpx2.AsyncClient] = {}
@@ -65,7 +77,9 @@ class HttpTransport:
                 failure = _failure(error, request, began=False)
             else:
                 chunks = _Chunks(response, request, self.timeouts, started)
-                return WireResponse(response.status_code, dict(response.headers), chunks, chunks.aclose)
+                return WireResponse(
+                    response.status_code, dict(response.headers), chunks, chunks.aclose, self.timeouts, self.bounds
+                )
             # Not from the handler above: the client's own error holds the request with its headers.
             raise failure
         raise _timed_out(request, "first byte", self.timeouts.first_byte)
@@ -94,6 +108,7 @@ class HttpTransport:
                 verify=is_secure or _nobody(),
                 trust_env=True,
                 follow_redirects=False,
+                headers={"accept-encoding": ACCEPTED},
                 cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
                 timeout=httpx2.Timeout(
                     connect=self.timeouts.connect, read=None, write=None, pool=self.timeouts.connect
@@ -120,9 +135,10 @@ def _nobody() -> ssl.SSLContext:
 
 
 class _Chunks:
-    """The body of one response, piece by piece; each wait has its limit.
+    """The body of one response, unpacked, piece by piece; each wait has its limit.
 
-    A class and not a generator: a generator would have to yield inside the cancel scope of its own limit.
+    A class and not a generator: a generator would have to yield inside the cancel scope of its own limit. The HTTP
+    client would unpack too, but how much in one go depends on its version.
     """
 
     def __init__(self, response: httpx2.Response, request: WireRequest, timeouts: Timeouts, started: float) -> None:
@@ -130,7 +146,10 @@ class _Chunks:
         self._request = request
         self._timeouts = timeouts
         self._started = started
-        self._pieces: AsyncGenerator[bytes, None] = response.aiter_bytes()
+        self._pieces: AsyncGenerator[bytes, None] = response.aiter_raw()
+        self._unpack: Callable[[bytes], Iterator[bytes]] | None = None
+        self._unpacked: Iterator[bytes] = iter(())
+        """what the last piece from the network still holds"""
         self._began = False
 
     def __aiter__(self) -> Self:
@@ -142,16 +161,23 @@ class _Chunks:
         failure: ProviderError | CallerError | None = None
         with anyio.move_on_after(self._patience()):
             try:
-                piece = await anext(self._pieces)
+                return await self._next()
             except (httpx2.HTTPError, httpx2.StreamError) as error:
                 failure = _failure(error, self._request, began=self._began)
-            else:
-                self._began = True
-                return piece
+            except BadAnswer as error:
+                failure = _unusable(error, self._request)
         if failure is None:
             limit = self._timeouts.between_chunks if self._began else self._timeouts.first_byte
             failure = _timed_out(self._request, "between chunks" if self._began else "first byte", limit)
         raise failure
+
+    async def _next(self) -> bytes:
+        while (piece := next(self._unpacked, None)) is None:
+            packed = await anext(self._pieces)
+            self._began = True
+            self._unpack = self._unpack or unpacker_for(self._response.headers.get("content-encoding", ""))
+            self._unpacked = self._unpack(packed)
+        return piece
 
     def _patience(self) -> float | None:
         if self._began:
@@ -190,7 +216,7 @@ def _failure(error: Exception, request: WireRequest, *, began: bool) -> Provider
             return Unreachable(
                 f"the proxy refused to connect {request.route} to {request.place}; check the proxy settings", **facts
             )
-        case _ if began or isinstance(error, httpx2.DecodingError):
+        case _ if began:
             return BadAnswer(
                 f"the answer of {request.route} broke off: the connection to {request.place} failed ({kind})",
                 **facts,
@@ -200,6 +226,15 @@ def _failure(error: Exception, request: WireRequest, *, began: bool) -> Provider
                 f"{request.route} cannot be reached at {request.place} ({kind}); check the network and the endpoint",
                 **facts,
             )
+
+
+def _unusable(error: BadAnswer, request: WireRequest) -> BadAnswer:
+    return BadAnswer(
+        f"the answer of {request.route} cannot be used: {error.message}; try again",
+        route=request.route,
+        place=request.place,
+        layer="transport",
+    )
 
 
 def _timed_out(request: WireRequest, phase: str, limit: float | None) -> TimedOut:

@@ -23,7 +23,7 @@ from legato.routing import Policy, only
 from legato.session import World
 from legato.simulation import SimulatedTransport
 from legato.tools.mcp import McpServer
-from legato.transport import HttpTransport
+from legato.transport import Bounds, HttpTransport, Timeouts, Transport
 from program import Answers, Home
 
 
@@ -116,6 +116,21 @@ def test_a_simulated_world_holds_no_keys_and_a_real_one_the_users(monkeypatch: p
     assert isinstance(real.transport, HttpTransport)
     assert real.keys.find("openai") is not None
     assert real.target("openai/gpt-5.1").endpoint == "http://x"
+
+
+def test_limits_on_answers_are_settings():
+    mine = build({"timeouts": {"whole": 60.0, "between_deltas": 30.0}, "bounds": {"stream": 5_000, "calls": 3}}, "here")
+
+    async def transport() -> Transport:
+        async with open_world(mine) as made:
+            return made.transport
+
+    made = anyio.run(transport)
+    assert isinstance(made, HttpTransport)
+    assert made.timeouts == Timeouts(whole=60.0, between_deltas=30.0)
+    assert made.bounds == Bounds(stream=5_000, calls=3)
+    with pytest.raises(ConfigError, match=r"here: bounds\.stream: expected `int` >= 1"):
+        build({"bounds": {"stream": 0}}, "here")
 
 
 # --- what the model is told ---

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 import anyio
+import anyio.lowlevel
 import pytest
+from msgspec.structs import replace
 
 from legato.errors import (
     BadAnswer,
     BadRequest,
     CallerError,
+    InvalidEntry,
     Overloaded,
     ProviderError,
     RateLimited,
@@ -30,10 +34,24 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
-from legato.transport import Key, WireRequest, WireResponse, exchange, open_answer, whole_response, wire_request
+from legato.transcript import Conversation
+from legato.transport import (
+    Bounds,
+    Key,
+    Timeouts,
+    WireRequest,
+    WireResponse,
+    exchange,
+    intake,
+    open_answer,
+    whole_response,
+    wire_request,
+)
+from legato.wire import bounds
 from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.stream import EventDecoder
+from loopback import in_time
 
 pytestmark = pytest.mark.anyio
 
@@ -89,8 +107,12 @@ class Scripted:
         status: int = 200,
         headers: dict[str, str] | None = None,
         failure: ProviderError | None = None,
+        timeouts: Timeouts | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
-        self.pieces = list(pieces)
+        self.pieces = pieces
+        self.timeouts = timeouts or Timeouts()
+        self.bounds = bounds or Bounds()
         self.status = status
         self.headers = headers or {}
         self.failure = failure
@@ -99,7 +121,7 @@ class Scripted:
 
     async def send(self, request: WireRequest) -> WireResponse:
         self.sent.append(request)
-        return WireResponse(self.status, self.headers, self._chunks(), self._close)
+        return WireResponse(self.status, self.headers, self._chunks(), self._close, self.timeouts, self.bounds)
 
     async def _chunks(self) -> AsyncIterator[bytes]:
         for piece in self.pieces:
@@ -235,12 +257,6 @@ async def test_a_malformed_answer_is_called_one(pieces: list[bytes], words: str)
     assert transport.closed == 1
 
 
-async def test_an_endless_plain_body_is_refused_before_it_fills_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "MAX_BODY", 10)
-    with pytest.raises(BadAnswer, match="longer than the 10 bytes"):
-        await read(Scripted([b"{" * 8, b"{" * 8]))
-
-
 async def test_an_error_in_the_stream_is_classified_like_any_other() -> None:
     overload = {"type": "overloaded_error", "message": "Overloaded"}
     stream = open_answer(Scripted([events({"error": overload})]), REQUEST, decoder(), decode=decode)
@@ -288,9 +304,8 @@ async def test_a_refusal_whose_body_breaks_off_is_judged_by_its_status() -> None
         await read(transport)
 
 
-async def test_only_the_beginning_of_a_long_refusal_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exchange, "MAX_COMPLAINT", 8)
-    transport = Scripted([b"go away, ", b"all of you"], status=403)
+async def test_only_the_beginning_of_a_long_refusal_is_read() -> None:
+    transport = Scripted([b"go away, ", b"all of you"], status=403, bounds=Bounds(refusal=8))
     with pytest.raises(Unauthorized) as caught:
         await read(transport)
     assert caught.value.facts["provider_message"] == "go away,"
@@ -352,3 +367,277 @@ def test_an_answer_that_came_whole_is_shown_in_the_deltas_of_a_stream() -> None:
         CallDelta(0, "read", '{"path":"a"}'),
         CallDelta(1, "read", "{broken"),
     ]
+
+
+# --- an answer has an end -----------------------------------------------------------------------------------------------
+
+
+SAY = events({"say": "Hel"})
+
+
+@pytest.mark.parametrize(
+    ("pieces", "bounds", "what"),
+    [
+        (itertools.repeat(SAY), Bounds(stream=100), "it is longer than 100 bytes (the limit is bounds.stream)"),
+        (
+            itertools.repeat(b": ping\n\n"),
+            Bounds(stream=100),
+            "it is longer than 100 bytes (the limit is bounds.stream)",
+        ),
+        (itertools.repeat(b"{" * 8), Bounds(body=10), "it is longer than 10 bytes (the limit is bounds.body)"),
+        ([b'{"text": "Hello"}'], Bounds(body=10), "it is longer than 10 bytes (the limit is bounds.body)"),
+        (itertools.repeat(b" \n"), Bounds(stream=10), "it is longer than 10 bytes (the limit is bounds.stream)"),
+        (
+            itertools.chain([SAY], itertools.repeat(b"data: x")),
+            Bounds(event=50),
+            "a line of it is longer than 50 bytes (the limit is bounds.event)",
+        ),
+        (
+            itertools.chain([SAY], itertools.repeat(b"data: x\n")),
+            Bounds(event=50),
+            "an event of it is longer than 50 bytes (the limit is bounds.event)",
+        ),
+    ],
+)
+async def test_an_endless_answer_is_refused_at_its_bound(pieces: Iterable[bytes], bounds: Bounds, what: str) -> None:
+    transport = Scripted(pieces, bounds=bounds)
+    with pytest.raises(BadAnswer) as caught:
+        await read(transport)
+    bound = what.rpartition(".")[2].rstrip(")")
+    assert caught.value.message == f"the answer of p/m cannot be used: {what}; try again"
+    assert (caught.value.facts["bound"], caught.value.facts["limit"]) == (bound, getattr(bounds, bound))
+    assert transport.closed == 1
+
+
+async def test_what_was_visible_of_an_endless_answer_is_cut() -> None:
+    stream = open_answer(
+        Scripted(itertools.repeat(SAY), bounds=Bounds(stream=len(SAY) * 3)), REQUEST, decoder(), decode=decode
+    )
+    with pytest.raises(BadAnswer):
+        async with stream:
+            await stream.finish()
+    assert stream.partial() == said("HelHelHel", Ending.CUT)
+
+
+@pytest.mark.parametrize("bounds", [Bounds(blocks=2), Bounds(calls=1)])
+async def test_an_answer_with_too_many_parts_is_refused_also_where_it_comes_whole(bounds: Bounds) -> None:
+    def crowd(_: JsonObject) -> Answer:
+        blocks = (Text("I look."), ToolCall("read", {}, "1"), ToolCall("read", {}, "2"))
+        return Answer(Entry(Speaker.AI, blocks, ending=Ending.CALLS))
+
+    with pytest.raises(BadAnswer, match="it has more than"):
+        async with open_answer(Scripted([b"{}"], bounds=bounds), REQUEST, decoder(), decode=crowd) as stream:
+            await stream.finish()
+    async with open_answer(Scripted([b"{}"]), REQUEST, decoder(), decode=crowd) as stream:
+        assert len((await stream.finish()).calls) == 2
+
+
+async def test_the_decoder_is_held_to_the_bounds_of_the_transport() -> None:
+    class Many(WordDecoder):
+        def event(self, event: JsonObject) -> list[Delta]:
+            return self.builder.call(str(event["call"]), name="read")
+
+    transport = Scripted([events({"call": 1}, {"call": 2}, {"call": 3})], bounds=Bounds(calls=2))
+    reader = Many(TARGET, NameTable(TARGET.capabilities.name_rule))
+    with pytest.raises(BadAnswer, match="it has more than 2 tool calls"):
+        async with open_answer(transport, REQUEST, reader, decode=decode) as stream:
+            await stream.finish()
+
+
+async def pings(*beginning: bytes, ping: bytes = b": ping\n\n") -> AsyncIterator[bytes]:
+    for piece in beginning:
+        yield piece
+    while True:
+        await anyio.lowlevel.checkpoint()
+        yield ping
+
+
+class Pinging(Scripted):
+    """A server that never stops showing that it is alive."""
+
+    async def _chunks(self) -> AsyncIterator[bytes]:
+        async for piece in pings(*self.pieces, ping=b'data: {"type": "ping"}\n\n'):
+            yield piece
+
+
+SOON = (0.02, 0.5, 30.0)
+"""limits for what has to arrive before one of them is over, and for what has to wait until then"""
+
+
+@pytest.mark.parametrize(
+    ("name", "phase", "words"),
+    [
+        ("between_deltas", "between deltas", "showed nothing new for {:g} seconds"),
+        ("whole", "whole", "took longer than {:g} seconds to answer"),
+    ],
+)
+async def test_signs_of_life_do_not_keep_an_answer_alive(name: str, phase: str, words: str) -> None:
+    async def attempt(limit: float) -> tuple[TimedOut, int, Answer] | None:
+        transport = Pinging([SAY], timeouts=replace(Timeouts(), **{name: limit}))
+        stream = open_answer(transport, REQUEST, decoder(), decode=decode)
+        with pytest.raises(TimedOut) as caught:
+            async with stream:
+                await stream.finish()
+        partial = stream.partial()
+        return None if partial is None else (caught.value, transport.closed, partial)
+
+    limit, (error, closed, partial) = await in_time(attempt, SOON)
+    assert error.message == f"p/m {words.format(limit)} ({phase}); try again, or allow more time"
+    assert error.facts == {
+        "phase": phase,
+        "limit": limit,
+        "route": "p/m",
+        "place": "http://p.example/v1/chat/completions",
+        "layer": "transport",
+    }
+    assert (closed, partial) == (1, said("Hel", Ending.CUT))
+
+
+async def test_an_answer_that_is_complete_survives_a_server_that_never_stops() -> None:
+    async def attempt(limit: float) -> tuple[list[Delta], Answer] | None:
+        try:
+            return await read(Pinging([HELLO], timeouts=Timeouts(between_deltas=limit)))
+        except TimedOut:
+            return None
+
+    _, found = await in_time(attempt, SOON)
+    assert found == ([TextDelta("Hel"), TextDelta("lo")], said("Hello"))
+    assert await read(Pinging([HELLO], bounds=Bounds(stream=1_000))) == found
+
+
+async def test_a_wait_ends_with_the_whole_time_also_where_the_transport_has_no_limit_of_its_own() -> None:
+    class Silent(Scripted):
+        async def _chunks(self) -> AsyncIterator[bytes]:
+            await anyio.sleep_forever()
+            yield b""
+
+    with pytest.raises(TimedOut, match="took longer than"):
+        await read(Silent([], timeouts=Timeouts(None, None, None, None, whole=0.02)))
+
+
+async def test_a_refusal_that_drips_is_judged_by_what_came_in_time() -> None:
+    async def attempt(limit: float) -> BadRequest | None:
+        transport = Pinging([b"no such model"], status=404, timeouts=Timeouts(between_chunks=limit))
+        with pytest.raises(BadRequest) as caught:
+            await read(transport)
+        return caught.value if caught.value.facts["provider_message"] else None
+
+    _, error = await in_time(attempt, SOON)
+    assert error.facts["about"] == "model"
+
+
+async def test_everybody_gets_a_turn_while_a_long_answer_is_worked_on() -> None:
+    piece = b": ping\n\n" * 100_000
+    worked = 0
+
+    class Counting(WordDecoder):
+        def feed(self, data: bytes) -> list[Delta]:
+            nonlocal worked
+            worked += len(data)
+            assert len(data) <= intake.PIECE
+            return super().feed(data)
+
+    reader = Counting(TARGET, NameTable(TARGET.capabilities.name_rule))
+    async with anyio.create_task_group() as group:
+
+        async def answer() -> None:
+            async with open_answer(Scripted([piece] * 3), REQUEST, reader, decode=decode) as stream:
+                await stream.finish()
+
+        group.start_soon(answer)
+        while not worked:
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert worked <= 2 * intake.PIECE
+
+
+async def test_a_million_empty_chunks_do_not_shut_others_out() -> None:
+    drawn = 0
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal drawn
+        while True:
+            drawn += 1
+            yield b""
+
+    async with anyio.create_task_group() as group:
+
+        async def answer() -> None:
+            async with open_answer(Scripted(chunks()), REQUEST, decoder(), decode=decode) as stream:
+                await stream.finish()
+
+        group.start_soon(answer)
+        while not drawn:
+            await anyio.lowlevel.checkpoint()
+        group.cancel_scope.cancel()
+    assert drawn < 3_000
+
+
+# --- bytes that nobody expected -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("surprise", [RecursionError("deep"), ValueError("odd"), KeyError("name"), InvalidEntry("no")])
+async def test_whatever_a_decoder_stumbles_over_is_a_bad_answer(surprise: Exception) -> None:
+    class Stumbling(WordDecoder):
+        def event(self, event: JsonObject) -> list[Delta]:
+            if event.get("say") == "!":
+                raise surprise
+            return super().event(event)
+
+    def stumble(_: JsonObject) -> Answer:
+        raise surprise
+
+    reader = Stumbling(TARGET, NameTable(TARGET.capabilities.name_rule))
+    stream = open_answer(Scripted([SAY, events({"say": "!"})]), REQUEST, reader, decode=decode)
+    with pytest.raises(BadAnswer) as streamed:
+        async with stream:
+            await stream.finish()
+    with pytest.raises(BadAnswer) as whole:
+        async with open_answer(Scripted([b"{}"]), REQUEST, decoder(), decode=stumble) as other:
+            await other.finish()
+    assert streamed.value.message == whole.value.message
+    assert streamed.value.message == (
+        f"the answer of p/m cannot be used: it is not understood ({type(surprise).__name__}); try again"
+    )
+    assert streamed.value.__cause__ is surprise
+    assert stream.partial() == said("Hel", Ending.CUT)
+
+
+async def test_a_partial_answer_that_cannot_be_read_is_none() -> None:
+    class Broken(WordDecoder):
+        def partial(self) -> Answer | None:
+            raise RecursionError
+
+    reader = Broken(TARGET, NameTable(TARGET.capabilities.name_rule))
+    async with open_answer(Scripted([SAY]), REQUEST, reader, decode=decode) as stream:
+        await anext(stream)
+    assert stream.partial() is None
+
+
+@pytest.mark.parametrize("parts", ["[],", "{},", "0,"])
+async def test_json_of_too_many_parts_is_refused_before_it_is_parsed(
+    parts: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "_MOST_PARTS", 20)
+    monkeypatch.setattr(bounds, "read_json_leniently", lambda data: pytest.fail("it was parsed"))
+    many = f"[{parts * 20}0]".encode()
+    for pieces in ([b"data: " + many + b"\n\n"], [many]):
+        with pytest.raises(BadAnswer, match="JSON of more than 1,000,000 parts"):
+            await read(Scripted(pieces))
+
+
+async def test_a_refusal_that_says_nothing_can_be_recorded() -> None:
+    class Refusing(WordDecoder):
+        def event(self, event: JsonObject) -> list[Delta]:
+            self.ending = Ending.REFUSED
+            return []
+
+    def refuse(_: JsonObject) -> Answer:
+        return Answer(Entry(Speaker.AI, (), origin=TARGET.origin(), ending=Ending.REFUSED))
+
+    for pieces in ([SAY], [b"{}"]):
+        reader = Refusing(TARGET, NameTable(TARGET.capabilities.name_rule))
+        async with open_answer(Scripted(pieces), REQUEST, reader, decode=refuse) as stream:
+            answer = await stream.finish()
+        assert answer == said("[The model refused to answer.]", Ending.REFUSED)
+        assert Conversation().record(answer).blocks == answer.entry.blocks

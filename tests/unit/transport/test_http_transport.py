@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import anyio
 import anyio.lowlevel
@@ -18,22 +16,29 @@ import pytest
 from msgspec.structs import replace
 
 from legato.errors import BadAnswer, BadRequest, ConfigError, LegatoError, TimedOut, Unauthorized, Unreachable
-from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Speaker, Target, Text
+from legato.model import Answer, Dialect, Ending, Entry, Speaker, Target, Text
 from legato.request import resolve
-from legato.transport import HttpTransport, Key, Timeouts, WireRequest, open_answer, wire_request
-from legato.wire.contract import Delta, TextDelta
-from legato.wire.names import NameTable
-from legato.wire.stream import EventDecoder
+from legato.transport import HttpTransport, Timeouts, open_answer, wire_request
+from legato.wire.contract import TextDelta
+from loopback import (
+    CHUNKED,
+    PATIENT,
+    SECRET,
+    TARGET,
+    Loopback,
+    chunk,
+    head,
+    in_time,
+    loopback,
+    no_body,
+    plain,
+    read_all,
+    request_to,
+    silence,
+    words,
+)
 
 pytestmark = pytest.mark.anyio
-
-T = TypeVar("T")
-
-SECRET = "sk-test-0123456789abcdef"
-PATIENT = Timeouts(connect=60, first_byte=60, between_chunks=60)
-"""no test waits for these"""
-
-Answerer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @pytest.fixture
@@ -46,93 +51,6 @@ def no_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-
-
-class Loopback:
-    """A server on this machine that reads a request and lets `answer` write whatever it likes."""
-
-    def __init__(self, answer: Answerer) -> None:
-        self.answer = answer
-        self.heads: list[str] = []
-        self.bodies: list[bytes] = []
-        self.connections = 0
-        self.port = 0
-        self._hung_up = anyio.Event()
-
-    async def saw_the_end(self) -> None:
-        """Wait until the other side closed its connection."""
-        with anyio.fail_after(60):
-            await self._hung_up.wait()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._answer_all(reader, writer)
-        finally:  # also when a test ends before this side has seen the end
-            self._hung_up.set()
-            writer.close()
-
-    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while not writer.is_closing():
-            head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            length = next(int(line[16:]) for line in head.lower().splitlines() if line.startswith("content-length:"))
-            self.heads.append(head)
-            self.bodies.append(await reader.readexactly(length))
-            await self.answer(reader, writer)
-
-
-@contextlib.asynccontextmanager
-async def loopback(answer: Answerer) -> AsyncIterator[Loopback]:
-    server = Loopback(answer)
-    listener = await asyncio.start_server(server.serve, "127.0.0.1", 0)
-    server.port = listener.sockets[0].getsockname()[1]
-    try:
-        yield server
-    finally:
-        listener.close()
-
-
-def request_to(server: Loopback, path: str = "") -> WireRequest:
-    target = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint=server.url + path)
-    return wire_request(target, b'{"model": "m"}', key=Key(SECRET), stream=True)
-
-
-def head(status: str = "200 OK", **headers: str) -> bytes:
-    lines = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode()
-
-
-def chunk(data: bytes) -> bytes:
-    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
-
-
-CHUNKED = head(transfer_encoding="chunked", content_type="text/event-stream")
-
-
-def plain(body: bytes, status: str = "200 OK", **headers: str) -> Answerer:
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(head(status, content_length=str(len(body)), **headers) + body)
-
-    return answer
-
-
-async def silence(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Say nothing more until the other side hangs up."""
-    await reader.read()
-    writer.close()
-
-
-async def read_all(transport: HttpTransport, request: WireRequest) -> bytes:
-    response = await transport.send(request)
-    try:
-        return b"".join([piece async for piece in response.chunks])
-    finally:
-        await response.close()
 
 
 async def test_a_request_arrives_as_it_was_written() -> None:
@@ -197,18 +115,6 @@ async def test_an_answer_that_cannot_be_unpacked_is_a_bad_answer() -> None:
 
 
 # --- limits on waiting --------------------------------------------------------------------------------------------------
-
-
-async def in_time(attempt: Callable[[float], Awaitable[T | None]]) -> tuple[float, T]:
-    """A short limit with which `attempt` came as far as it has to before it was over, and what it gave.
-
-    A limit that is to be missed has to be short; on a busy machine it may be over before the request is even there.
-    """
-    for limit in (0.3, 3.0, 30.0):
-        found = await attempt(limit)
-        if found is not None:
-            return limit, found
-    pytest.fail("nothing arrived within 30 seconds")
 
 
 async def test_a_server_that_never_begins_times_out_at_the_first_byte() -> None:
@@ -438,24 +344,7 @@ async def test_closing_the_transport_closes_its_idle_connections_and_it_can_be_u
 # --- streams over a socket ----------------------------------------------------------------------------------------------
 
 
-class _Words(EventDecoder):
-    def event(self, event: JsonObject) -> list[Delta]:
-        if event.get("end"):
-            self.ending = Ending.DONE
-            return []
-        return self.builder.text("text", str(event["say"]))
-
-
-TARGET = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://127.0.0.1/v1")
 OVER_TLS = replace(TARGET, endpoint="https://127.0.0.1:1/v1")
-
-
-def words() -> _Words:
-    return _Words(TARGET, NameTable(TARGET.capabilities.name_rule))
-
-
-def no_body(body: JsonObject) -> Answer:
-    raise AssertionError(body)
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 1000])

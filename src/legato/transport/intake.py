@@ -1,0 +1,85 @@
+"""The body of a response as it may be worked on: in small pieces, for a limited time, never holding up the program.
+
+In:  the chunks of a response, as its transport gives them.
+Out: the same bytes in pieces of at most `PIECE`, or `TimedOut`.
+
+A transport limits each wait. That is not enough: a server that sends a sign of life now and then would keep a turn
+waiting for ever, so an answer that shows nothing new for too long, or takes too long as a whole, is ended here. And
+bytes may arrive faster than they are decoded, or all at once out of a few compressed ones: the work on each piece is
+small, and after each that was a full one whoever else waits gets a turn, so that a person can still cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Self
+
+import anyio
+import anyio.lowlevel
+
+from legato.errors import TimedOut
+from legato.transport.contract import WireResponse
+from legato.transport.outgoing import WireRequest
+
+PIECE = 64 * 1024
+"""bytes that are decoded in one go"""
+
+_CHUNK_COST = 64
+"""what a chunk counts beside its bytes: a million empty ones are work too"""
+
+
+class Intake:
+    """The pieces of one response. `sent_at` is the moment of sending, by the clock of the event loop."""
+
+    def __init__(self, response: WireResponse, request: WireRequest, *, sent_at: float) -> None:
+        self._chunks = response.chunks
+        self._timeouts = response.timeouts
+        self._request = request
+        self._ends_at = _after(sent_at, self._timeouts.whole)
+        self._shows_by = _after(sent_at, self._timeouts.between_deltas)
+        self._chunk = b""
+        self._at = 0
+        self._work = 0
+        """what was given out since others last had a turn"""
+
+    def shown(self) -> None:
+        """Something new was shown: the answer makes progress."""
+        self._shows_by = _after(anyio.current_time(), self._timeouts.between_deltas)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if self._work >= PIECE:
+            self._work = 0
+            await anyio.lowlevel.checkpoint()
+        deadline = min(self._ends_at, self._shows_by)
+        if anyio.current_time() >= deadline:
+            raise self._timed_out()
+        if self._at >= len(self._chunk):
+            with anyio.CancelScope(deadline=deadline) as scope:
+                self._chunk, self._at = await anext(self._chunks), 0
+            if scope.cancelled_caught:
+                raise self._timed_out()
+        piece = self._chunk[self._at : self._at + PIECE]
+        self._at += PIECE
+        self._work += len(piece) + _CHUNK_COST
+        return piece
+
+    def _timed_out(self) -> TimedOut:
+        if self._ends_at <= self._shows_by:
+            phase, limit, what = "whole", self._timeouts.whole, "took longer than {:g} seconds to answer"
+        else:
+            phase, limit, what = "between deltas", self._timeouts.between_deltas, "showed nothing new for {:g} seconds"
+        return TimedOut(
+            f"{self._request.route} {what.format(limit)} ({phase}); try again, or allow more time",
+            phase=phase,
+            limit=limit,
+            route=self._request.route,
+            place=self._request.place,
+            layer="transport",
+        )
+
+
+def _after(moment: float, limit: float | None) -> float:
+    return math.inf if limit is None else moment + limit
