@@ -83,7 +83,7 @@ class Workspace:
         if not path or "\0" in path:
             raise UnsafeName(f"{path!r} is no path; give one below {self.root}")
         try:
-            resolved = (self.root / Path(path).expanduser()).resolve()
+            resolved = _followed(self.root / Path(path).expanduser())
         except (OSError, RuntimeError) as error:  # a loop of links, or nobody's home
             raise UnsafeName(f"the path {path!r} cannot be followed: {error}", path=path) from error
         if not any(resolved.is_relative_to(root) for root in roots):
@@ -212,6 +212,18 @@ class Workspace:
         if isinstance(error, NotADirectoryError):
             return CallerError(f"{shown} cannot exist: a part of its path is a file or a link, not a folder")
         return CallerError(f"{shown}: {error.strerror or error}")
+
+
+def _followed(path: Path) -> Path:
+    """`path` with every link and every `..` resolved; raises `OSError` for a loop of links.
+
+    Up to Python 3.12 `resolve` raises for a loop itself; later it leaves the link where it is, as if it were a file.
+    """
+    resolved = path.resolve()
+    for place in (resolved, *resolved.parents):
+        if place.is_symlink():
+            raise OSError(errno.ELOOP, "its links lead in a circle", str(place))
+    return resolved
 
 
 def _protected_links(folder: Path, real: Path) -> set[str]:
