@@ -16,7 +16,7 @@ from typing import cast
 import msgspec
 
 from legato.diagnostics import Redactor
-from legato.model import CallId, Json, JsonObject
+from legato.model import CallId, Json, JsonObject, ingest
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
 
@@ -102,7 +102,7 @@ class _Cutter:
 
 
 def _pretty(value: Json, redactor: Redactor, limit: int) -> str:
-    text = msgspec.json.format(msgspec.json.encode(redactor.value(_clipped(value, limit))), indent=2).decode()
+    text = msgspec.json.format(msgspec.json.encode(redactor.value(_clipped(ingest(value), limit))), indent=2).decode()
     return text if len(text) <= 2 * limit else f"{text[: 2 * limit]}… [{len(text) - 2 * limit:,} more characters]"
 
 

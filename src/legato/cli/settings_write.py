@@ -38,7 +38,7 @@ def add_rule(path: Path, effect: str, rule: str) -> None:
 
     try:
         document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
-    except (ParseError, OSError) as error:
+    except (ParseError, OSError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be changed: {error}") from None
     approval = cast("dict[str, Any]", document.setdefault("approval", tomlkit.table()))
     rules = cast("list[str]", approval.setdefault(effect, tomlkit.array()))

@@ -103,26 +103,54 @@ class Redactor:
 
     def value(self, value: Json) -> Json:
         """A JSON value without secrets: also what stands in a field that is named for one."""
-        if isinstance(value, str):
-            return self.text(value)
-        if isinstance(value, dict):
-            members = cast("dict[str, Json]", value)
-            return {self.text(name): self._member(name, item) for name, item in members.items()}
-        if isinstance(value, list | tuple):
-            return [self.value(item) for item in cast("list[Json]", value)]
-        return value
+        return self._redacted(value)[0]
+
+    def _redacted(self, value: Json) -> tuple[Json, bool]:
+        """A copy of `value` without secrets, and whether there were any.
+
+        A loop and not a function that calls itself: a value can be nested deeper than Python may call.
+        """
+        root: list[Json] = [value]
+        todo: list[tuple[Json, str | int, str]] = [(root, 0, "")]
+        """what is still to be looked at: the copy that holds it, its place there, and the name of the field"""
+        has_changed = False
+        while todo:
+            holder, place, name = todo.pop()
+            item: Json = holder[place]
+            if isinstance(item, dict):
+                copy: dict[str, Json] = {}
+                holder[place] = copy
+                for field, member in cast("dict[str, Json]", item).items():
+                    shown = self.text(field)
+                    has_changed = has_changed or shown != field
+                    copy[shown] = member
+                    todo.append((copy, shown, field))
+            elif isinstance(item, list | tuple):
+                holder[place] = items = [*cast("list[Json]", item)]
+                todo.extend((items, index, "") for index in range(len(items)))
+            elif isinstance(item, str):
+                holder[place] = HIDDEN if item and _is_secret(name) else self.text(item)
+                has_changed = has_changed or holder[place] != item
+        return root[0], has_changed
 
     def _as_value(self, text: str) -> str:
         try:
-            value = msgspec.json.decode(text)
+            shown, has_changed = self._redacted(msgspec.json.decode(text))
+            return msgspec.json.encode(shown).decode() if has_changed else text
         except (msgspec.DecodeError, UnicodeError, RecursionError):
-            return text
-        shown = self.value(value)
-        return text if shown == value else msgspec.json.encode(shown).decode()
+            return _FIELD.sub(_hide_field, text)  # broken, or nested deeper than a parser goes
 
-    def _member(self, name: str, value: Json) -> Json:
-        is_secret = name.lower().replace("-", "_") in _SECRET_FIELDS
-        return HIDDEN if is_secret and isinstance(value, str) and value else self.value(value)
+
+_FIELD = re.compile(r'"(?P<name>[A-Za-z_-]{3,32})"(?P<between>\s*:\s*)"(?:[^"\\]|\\.)+"')
+"""a field with a text, in JSON that cannot be parsed"""
+
+
+def _hide_field(match: re.Match[str]) -> str:
+    return f'"{match["name"]}"{match["between"]}"{HIDDEN}"' if _is_secret(match["name"]) else match[0]
+
+
+def _is_secret(name: str) -> bool:
+    return name.lower().replace("-", "_") in _SECRET_FIELDS
 
 
 def _may_hold_a_shape(text: str) -> bool:

@@ -27,22 +27,22 @@ def as_text(value: Json) -> str:
     return clean_text(value) if isinstance(value, str) else ""
 
 
-def well_typed(items: Json) -> list[Json]:
+def well_typed(items: Json, levels: int = 4) -> list[Json]:
     """Messages or parts, without the `type` and `role` of those where that is no word, down to parts of parts.
 
-    What lies deeper is data (arguments, schemas) and may hold such fields as it likes.
+    What lies deeper than so many `levels` is data (arguments, schemas) and may hold such fields as it likes.
     """
-    return [_well_typed(as_object(item)) if isinstance(item, dict) else item for item in as_list(items)]
+    return [_well_typed(as_object(item), levels) if isinstance(item, dict) else item for item in as_list(items)]
 
 
-def _well_typed(item: JsonObject) -> JsonObject:
+def _well_typed(item: JsonObject, levels: int) -> JsonObject:
     wrong = [name for name in ("type", "role") if name in item and not isinstance(item[name], str)]
-    lists = [name for name in ("content", "parts") if isinstance(item.get(name), list)]
+    lists = [name for name in ("content", "parts") if levels > 1 and isinstance(item.get(name), list)]
     if not wrong and not lists:
         return item
     kept = {name: value for name, value in item.items() if name not in wrong}
     for name in lists:
-        kept[name] = well_typed(item[name])
+        kept[name] = well_typed(item[name], levels - 1)
     return kept
 
 

@@ -47,7 +47,10 @@ def read_all(
     chosen = _named(_known(found, source.name).format) if asked is None else _settled(asked, found, source.name)
     content = Content(source, chosen.name, _layout(chosen, head), marks=chosen.marks, keep=chosen.is_written)
     reader = cast("Callable[[Content], list[Document]]", import_module(f"legato.formats.{chosen.module}").read)
-    documents = reader(content)
+    try:
+        documents = reader(content)
+    except RecursionError:
+        raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents

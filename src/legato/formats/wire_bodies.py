@@ -114,11 +114,10 @@ def _key(entry: Entry) -> str:
 
 
 def _strings(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for item in as_object(value).values():
-            yield from _strings(item)
-    else:
-        for item in as_list(value):
-            yield from _strings(item)
+    todo: list[Json] = [value]
+    while todo:
+        item = todo.pop()
+        if isinstance(item, str):
+            yield item
+        else:
+            todo += reversed([*as_object(item).values(), *as_list(item)])  # so that the first is the next

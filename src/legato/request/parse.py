@@ -31,7 +31,10 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     parts = dialect_parts(target.dialect)
     parsed = parts.parse_json(body) if parts.parse_json is not None and isinstance(body, bytes | str) else None
     if parsed is None:
-        parsed = parts.parse(_fields(body, parts.messages_field, target))
+        try:
+            parsed = parts.parse(_fields(body, parts.messages_field, target))
+        except RecursionError:
+            raise FormatError("a value in it is nested too deeply to be read") from None
     return parsed.answered_by(target.origin())
 
 

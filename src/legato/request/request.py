@@ -13,8 +13,8 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from legato.errors import BadAnswer, RenderError
-from legato.model import Answer, Decision, JsonObject, Options, Target, ingest
+from legato.errors import BadAnswer, IngestError, RenderError
+from legato.model import Answer, Decision, JsonObject, Options, Target, ingest, read_json_leniently
 from legato.model.hashing import digest
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
@@ -139,10 +139,11 @@ class Request:
         """The answer in a response body: a dict, JSON bytes, or the object that the official client returns."""
         if isinstance(response, bytes | str):
             try:
-                response = msgspec.json.decode(response)
-            except msgspec.DecodeError as error:
-                raise BadAnswer(f"the response is not JSON: {error}") from None
-        body = ingest(response)
+                body = read_json_leniently(response)
+            except IngestError as error:
+                raise BadAnswer(f"the response is {error.message}") from None
+        else:
+            body = ingest(response)
         if not isinstance(body, dict):
             raise BadAnswer(f"a response body should be an object, not {type(response).__name__}")
         return self._parts.decode(cast(JsonObject, body), self.target, self._voice.names)

@@ -52,7 +52,7 @@ def _statements(memory: Memory) -> Iterator[str]:
     for line in quoted:
         try:
             record = cast(JsonObject, msgspec.json.decode(line))
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
             continue
         texts = [value for name, value in record.items() if name not in _ASIDE and isinstance(value, str) and value]
         if texts:

@@ -51,9 +51,11 @@ def _example(schema: JsonObject, words: str, depth: int = 0) -> Json:
             return least if isinstance(least, int | float) and least > 1 else 1
         case "boolean":
             return False
-        case "array":
+        case "array" if depth < _DEEPEST:
             items = _object(schema.get("items"))
             return [_example(items, words, depth + 1)] if schema.get("minItems") or _kind(items) == "string" else []
+        case "array":
+            return []
         case "object" if depth < _DEEPEST:
             properties = _object(schema.get("properties"))
             names = [name for name in _list(schema.get("required")) if isinstance(name, str)]
@@ -67,7 +69,7 @@ def _example(schema: JsonObject, words: str, depth: int = 0) -> Json:
 _DEEPEST = 5
 
 
-def _kind(schema: Json) -> str:
+def _kind(schema: Json, depth: int = 0) -> str:
     """The type that a schema asks for; of several the first that is not null."""
     table = _object(schema)
     kind: Json = table.get("type")
@@ -76,9 +78,9 @@ def _kind(schema: Json) -> str:
     for choice in _list(kind):
         if isinstance(choice, str) and choice != "null":
             return choice
-    for name in ("anyOf", "oneOf", "allOf"):
+    for name in ("anyOf", "oneOf", "allOf") if depth < _DEEPEST else ():
         for choice in _list(table.get(name)):
-            if (found := _kind(choice)) not in ("", "null"):
+            if (found := _kind(choice, depth + 1)) not in ("", "null"):
                 return found
     if "properties" in table:
         return "object"

@@ -19,7 +19,11 @@ import msgspec
 from legato.model import Json, JsonObject
 
 _MAX_DEPTH = 200
-"""values are never nested that deeply, so more steps than this mean a schema that refers to itself"""
+"""values are never nested that deeply, so a deeper look means a schema that refers to itself"""
+
+_MAX_STEPS = 100_000
+"""A look at one place of the value under one rule is a step. Alternatives that refer to each other double them with
+each level; after so many, what was not looked at is left to the tool."""
 
 
 def _is_whole(value: Json) -> bool:
@@ -48,11 +52,13 @@ class _Check:
 
     def __init__(self, root: JsonObject) -> None:
         self.root = root
+        self.steps = 0
 
     def faults(self, value: Json, schema: Any, at: str, depth: int) -> Iterator[str]:
+        self.steps += 1
         if schema is False:
             yield f"{_place(at)} is not allowed"
-        if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        if not isinstance(schema, dict) or depth > _MAX_DEPTH or self.steps > _MAX_STEPS:
             return
         rules = cast(JsonObject, schema)
         if isinstance(reference := rules.get("$ref"), str):
@@ -84,7 +90,7 @@ class _Check:
             firsts = [next(self.faults(value, option, at, depth + 1), None) for option in options]
             if options and None not in firsts:
                 yield _closest([first for first in firsts if first is not None], at)
-            elif keyword == "oneOf" and firsts.count(None) > 1:
+            elif keyword == "oneOf" and firsts.count(None) > 1 and self.steps <= _MAX_STEPS:
                 yield f"{_place(at)} fits more than one of the forms of which it must fit exactly one"
 
     def members(self, value: JsonObject, rules: JsonObject, at: str, depth: int) -> Iterator[str]:

@@ -81,13 +81,12 @@ def _first(value: Json) -> Json:
 
 def _inner(outer: JsonObject) -> JsonObject:
     """The object that holds the message: `error`, or the error of the response that a streamed event carries."""
-    error = outer.get("error")
-    if isinstance(error, dict):
-        return cast(JsonObject, error)
     response = outer.get("response")
-    if isinstance(response, dict):
-        return _inner(cast(JsonObject, response))
-    return outer
+    for holder in (outer, response):
+        error = cast(JsonObject, holder).get("error") if isinstance(holder, dict) else None
+        if isinstance(error, dict):
+            return cast(JsonObject, error)
+    return cast(JsonObject, response) if isinstance(response, dict) else outer
 
 
 def _message(value: JsonObject) -> str:
@@ -106,8 +105,7 @@ def _message(value: JsonObject) -> str:
 def _places(value: Json) -> Iterator[str]:
     """The messages of a validator that lists what is wrong and where."""
     if isinstance(value, dict):
-        yield from _places(cast(JsonObject, value).get("detail"))
-        return
+        value = cast(JsonObject, value).get("detail")
     for item in _listed(value):
         if isinstance(item, dict):
             place = ".".join(str(step) for step in _listed(cast(JsonObject, item).get("loc")))

@@ -105,3 +105,38 @@ PIECES = st.sampled_from(
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_a_text_that_is_passed_over_at_a_glance_holds_no_secret(text: str):
     assert PLAIN.text(text) == redaction._SHAPES.sub(redaction._hide, text)
+
+
+def nested(levels: int, inner: object) -> object:
+    for level in range(levels):
+        inner = {"deeper": inner, "n": level} if level % 2 else [inner]
+    return inner
+
+
+def innermost(value: object) -> object:
+    while isinstance(value, dict | list):
+        items = list(value.values()) if isinstance(value, dict) else value
+        if not items or not isinstance(items[0], dict | list):
+            return value
+        value = items[0]
+    return value
+
+
+@pytest.mark.parametrize("levels", [10, 500, 5_000, 100_000])
+def test_a_secret_is_hidden_however_deep_it_lies(levels: int):
+    shown = PLAIN.value(nested(levels, {"password": "letmein"}))
+
+    assert innermost(shown) == {"password": HIDDEN}
+
+
+@pytest.mark.parametrize("levels", [10, 500, 5_000, 100_000])
+def test_a_secret_in_a_text_is_hidden_however_deep_it_lies(levels: int):
+    text = "[" * levels + '{"password":"letmein","user":"me"}' + "]" * levels
+
+    assert PLAIN.text(text) == "[" * levels + f'{{"password":"{HIDDEN}","user":"me"}}' + "]" * levels
+
+
+def test_json_that_is_broken_is_still_read_for_the_names_of_its_fields():
+    assert PLAIN.text('{"password" : "let\\"mein", "user": "me", "x": }') == (
+        f'{{"password" : "{HIDDEN}", "user": "me", "x": }}'
+    )

@@ -129,7 +129,7 @@ class TerminalApprover:
         text = await self._reader.line("arguments: ", default=msgspec.json.encode(question.arguments).decode())
         try:
             arguments = msgspec.json.decode(text)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
             self._screen.line(f"That is not JSON: {error}", Style.RED)
             return None
         if not isinstance(arguments, dict):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from legato.errors import IngestError
 from legato.model import (
     Answer,
     Block,
@@ -17,6 +18,7 @@ from legato.model import (
     JsonObject,
     Target,
     ingest,
+    read_json_leniently,
 )
 from legato.wire.anthropic.decode import (
     read_block,
@@ -143,8 +145,8 @@ class Decoder(EventDecoder):
         elif written:
             # What the provider ran is known only now that its arguments are whole.
             try:
-                hosted = read_hosted({**use, "input": msgspec.json.decode(written)})
-            except msgspec.DecodeError:
+                hosted = read_hosted({**use, "input": read_json_leniently(written)})
+            except IngestError:
                 hosted = read_hosted(use)
             self._hosted[hosted.wire_id] = index, hosted
             self.builder.put(index, hosted)

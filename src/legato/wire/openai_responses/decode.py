@@ -44,7 +44,7 @@ def _is_output(item: JsonObject) -> bool:
 
 def ending_of(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
     """How the answer ended; raises `BadAnswer` if it has not."""
-    status = body.get("status") or "completed"  # some compatible servers leave it out
+    status = text_of(body.get("status")) or "completed"  # some compatible servers leave it out
     if status == "incomplete":
         reason = object_of(body.get("incomplete_details")).get("reason")
         return _INCOMPLETE.get(text_of(reason), Ending.CUT)

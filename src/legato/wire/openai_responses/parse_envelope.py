@@ -78,13 +78,13 @@ def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
     return tools
 
 
-def _definitions(source: object, path: str, notes: list[str]) -> list[ToolSpec]:
+def _definitions(source: object, path: str, notes: list[str], *, in_namespace: bool = False) -> list[ToolSpec]:
     tools: list[ToolSpec] = []
     for index, tool in enumerate(objects_of(source)):
         place = f"{path}[{index}]"
         kind = tool.get("type")
-        if kind == "namespace":
-            tools += _definitions(tool.get("tools"), f"{place}.tools", notes)
+        if kind == "namespace" and not in_namespace:  # there is none inside another
+            tools += _definitions(tool.get("tools"), f"{place}.tools", notes, in_namespace=True)
             notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
             continue
         name, description = clean_text(text_of(tool.get("name"))), clean_text(text_of(tool.get("description")))
