@@ -1,5 +1,6 @@
 # Every recipe works from a fresh clone: the virtual environment is made on demand from the hash lock, and made again
-# only when the lock or pyproject.toml changes.
+# only when the lock or pyproject.toml changes. It is .venv, of the first Python that was used; PYTHON=python3.13 names
+# another one, which gets .venv-3.13 if .venv is of another version.
 
 SHELL       := /bin/bash
 PYTHON      ?= python3
@@ -7,7 +8,16 @@ WORKERS     ?= 2
 ARGS        ?=
 FUZZ_SECONDS ?= 600
 
-VENV  := .venv
+VENV := .venv
+ifneq ($(origin PYTHON),file)
+version_of = $(shell $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+NAMED := $(call version_of,$(PYTHON))
+$(if $(NAMED),,$(error PYTHON=$(PYTHON) cannot be started; name an interpreter such as python3.12))
+FOUND := $(if $(wildcard .venv/bin/python),$(call version_of,.venv/bin/python))
+ifneq ($(filter-out $(NAMED),$(FOUND)),)
+VENV := .venv-$(NAMED)
+endif
+endif
 BIN   := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK  := requirements/dev.txt
@@ -24,7 +34,7 @@ help:
 $(READY): $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Legato needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
 	@touch $@
@@ -62,8 +72,8 @@ bench-peers: $(READY) ## Measure other libraries on the same work, each in its o
 fuzz: $(READY) ## Run properties and campaigns on many more examples, for FUZZ_SECONDS (600), then long sessions and kills
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
 
-packages: $(READY) ## Build the wheel and the sdist, and try them in clean environments on every Python that is here
-	$(BIN)/python scripts/try_packages.py
+packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
+	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)
 
 docs: $(READY) ## Write what is generated anew: rules, requirements, the picture of the demo
 	$(BIN)/python scripts/rules_doc.py
@@ -78,5 +88,5 @@ lock: ## Resolve the dependencies into requirements/dev.txt (ARGS=--upgrade for 
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file $(LOCK) $(ARGS)
 
 clean: ## Remove everything that make made
-	rm -rf $(VENV) .venv-peers build dist htmlcov coverage.json .coverage .coverage.* .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv .venv-3.* .venv-peers build dist htmlcov coverage.json .coverage .coverage.* .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,38 +1,49 @@
-"""Build the packages and use them as a stranger would: in a clean environment, on every Python that is here.
+"""Build the packages and use them as a stranger would, then run all tests on them: on every supported Python here.
 
-For each interpreter from 3.11 on: a new environment, the wheel from the file just built, then `legato --version`, the
-demonstration and the types. The newest one also gets the source distribution and all extras.
+For each interpreter that `pyproject.toml` promises and this machine has: a new environment, the wheel from the file
+just built, then `legato --version`, the demonstration and the types; and another environment from the hash lock, in
+which the whole suite runs against the installed wheel. The newest one also gets the source distribution and all extras.
 
-    python scripts/try_packages.py
+    python scripts/try_packages.py [--no-tests] [--workers 2]
 """
 
 from __future__ import annotations
 
+import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
-VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 EXTRAS = "mcp,postgres,otel"
 
 
-def run(*command: str | Path, cwd: Path) -> str:
-    """Run and return what was printed; a failure ends the script with its output."""
-    done = subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False)
+def run(*command: str | Path, cwd: Path, shows: bool = False) -> str:
+    """Run and return what was printed, unless it `shows` while it runs; a failure ends the script with its output."""
+    pipe = None if shows else subprocess.PIPE
+    done = subprocess.run([str(part) for part in command], cwd=cwd, stdout=pipe, stderr=pipe, text=True, check=False)
     if done.returncode:
-        sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout}{done.stderr}")
-    return done.stdout
+        sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout or ''}{done.stderr or ''}")
+    return done.stdout or ""
+
+
+def promised() -> list[str]:
+    """The versions of Python that the package says it is for, oldest first."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    found = [re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", line) for line in project["classifiers"]]
+    return [match[1] for match in found if match]
 
 
 def interpreters() -> list[str]:
-    """The Pythons on this machine that can really start."""
+    """The promised Pythons on this machine that can really start, oldest first."""
     found: list[str] = []
     managed = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    for version in VERSIONS:
+    for version in promised():
         candidates = [shutil.which(f"python{version}"), *sorted(managed.glob(f"{version}.*/bin/python{version}"))]
         for path in filter(None, candidates):
             if subprocess.run([path, "-c", "pass"], capture_output=True, check=False).returncode == 0:
@@ -54,18 +65,37 @@ def try_out(python: str, package: str, folder: Path) -> None:
     print(f"{name}: {version}, from {Path(package.partition('[')[0]).name}{'[' if '[' in package else ''}", flush=True)
 
 
+def run_tests(python: str, wheel: Path, folder: Path, workers: int) -> None:
+    """Run the whole suite for `python` against the installed `wheel`."""
+    environment = folder / f"tests-{Path(python).name}"
+    run(python, "-m", "venv", environment, cwd=folder)
+    pip = (environment / "bin/python", "-m", "pip", "install", "--quiet")
+    run(*pip, "--require-hashes", "-r", ROOT / "requirements/dev.txt", cwd=folder)
+    run(*pip, "--no-deps", "--no-index", wheel, cwd=folder)
+    name = run(environment / "bin/python", "--version", cwd=folder).strip()
+    print(f"{name}: all tests", flush=True)
+    run(environment / "bin/python", "-m", "pytest", "-q", "-n", str(workers), cwd=ROOT, shows=True)
+
+
 def main() -> None:
     """Build, then try everything out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--no-tests", action="store_true", help="only install and use the packages")
+    parser.add_argument("--workers", type=int, default=2, help="test processes at once")
+    options = parser.parse_args()
     with TemporaryDirectory(prefix="legato-packages-") as name:
         folder = Path(name)
         run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
         wheel = next(folder.glob("*.whl"))
         source = next(folder.glob("*.tar.gz"))
-        for python in interpreters():
+        found = interpreters()
+        for python in found:
             try_out(python, str(wheel), folder)
-        newest = interpreters()[-1]
-        try_out(newest, str(source), folder)
-        try_out(newest, f"{wheel}[{EXTRAS}]", folder)
+        try_out(found[-1], str(source), folder)
+        try_out(found[-1], f"{wheel}[{EXTRAS}]", folder)
+        if not options.no_tests:
+            for python in found:
+                run_tests(python, wheel, folder, options.workers)
     print("all packages work")
 
 
