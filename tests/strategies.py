@@ -1,10 +1,13 @@
 """Hypothesis strategies: any conversation, however badly interrupted, mixed up or damaged.
 
 `logs()` starts from arbitrary entries over a small alphabet of ids, so that ids are reused, doubled, missing and mixed
-up all the time; `interleaved()` adds the records that a session writes around them. `turns()` are those of every day.
+up all the time; `interleaved()` adds the records that a session writes around them. `turns()` are those of every day,
+`restarting()` a whole history whose ids begin anew in every answer.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -140,7 +143,7 @@ def entries() -> st.SearchStrategy[Entry]:
 
 
 def logs(max_size: int = 12) -> st.SearchStrategy[list[Entry]]:
-    return st.lists(entries(), max_size=max_size)
+    return _after_restarting(st.lists(entries(), max_size=max_size))
 
 
 CALL_IDS = st.sampled_from([CallId(f"hist_tool_{stem}") for stem in ("a", "b", "a_2", "abcdefgh1")])
@@ -193,6 +196,36 @@ def _turn(
     ]
 
 
+RESTARTING_IDS = ("functions.read:{n}", "call_{n}", "{n}", "call_0")
+
+
+@st.composite
+def restarting(draw: st.DrawFn, rounds: int = 4) -> list[Entry]:
+    """A history in which ids begin anew in every answer, trimmed in front; all its calls were answered.
+
+    Some answers come in a row, so that several calls are open under one id. A call asks for a path, and its result is
+    that path.
+    """
+    wire_id = draw(st.sampled_from(RESTARTING_IDS))
+    history: list[Entry] = []
+    cuts = [0]
+    for number in range(draw(st.integers(1, rounds))):
+        answers = [
+            [(f"{number}.{answer}.{n}", wire_id.format(n=n)) for n in range(draw(st.integers(1, 3)))]
+            for answer in range(draw(st.integers(1, 2)))
+        ]
+        if draw(st.booleans()):
+            history.append(Entry(Speaker.HUMAN, (Text("and now?"),)))
+        history += [Entry(Speaker.AI, tuple(ToolCall("read", {"path": p}, w) for p, w in asked)) for asked in answers]
+        called = [pair for asked in answers for pair in asked]
+        order = draw(st.permutations(sorted({w for _, w in called})))
+        name = draw(st.sampled_from(["read", ""]))
+        given = [ToolResponse(wire_id=w, tool_name=name, result=p) for w in order for p, v in called if v == w]
+        cuts += range(len(history), len(history) + len(given) + 1)
+        history += [Entry(Speaker.TOOL, (one,)) for one in given]
+    return history[draw(st.sampled_from(cuts)) :]
+
+
 def session_records() -> st.SearchStrategy[Record]:
     """What a session writes between entries, also where it makes no sense."""
     return st.one_of(
@@ -227,7 +260,12 @@ def compactions() -> st.SearchStrategy[Compacted]:
 
 
 def interleaved(max_size: int = 14) -> st.SearchStrategy[list[Entry | Record]]:
-    return st.lists(st.one_of(entries(), entries(), entries(), session_records()), max_size=max_size)
+    return _after_restarting(st.lists(st.one_of(entries(), entries(), entries(), session_records()), max_size=max_size))
+
+
+def _after_restarting(news: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
+    """`news`, or a short history with ids that begin anew and the beginning of `news` behind it."""
+    return st.one_of(news, news, st.builds(lambda first, rest: [*first, *rest[:4]], restarting(2), news))
 
 
 def as_records(news: list[Entry | Record]) -> list[Record]:

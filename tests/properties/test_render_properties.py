@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from legato import Conversation, render, resolve
-from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy
+from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy, ToolResponse
 from legato.request import PrefixChange, Request
 from legato.request.spelling import Spelling
 from legato.request.voices import Voices
@@ -123,6 +125,40 @@ def test_ids_are_paired_one_to_one_and_of_the_targets_form_whatever_is_thought(
         unit for unit in conversation.view(resolve(route).capabilities.window).units() if isinstance(unit, Exchange)
     ]
     assert [call.call_id for call in report.emitted] == [call.id for unit in units for call in unit.calls]
+
+
+@routes
+@given(news=logs(max_size=8))
+@pytest.mark.req("REQ-915-008")
+def test_every_real_result_is_shown_once_or_named_as_another_result_of_its_call(route: str, news: list[Entry]) -> None:
+    conversation = talk(*marked_results(news), user("and now?"))
+    request = render(conversation, route)
+    body = request.json().decode()
+    dropped = [drop.seq for call in conversation.ledger.calls.values() for drop in call.dropped]
+    named = [decision for decision in request.report.decisions if decision.reason == "duplicate-result"]
+    assert len(named) == len(dropped)
+    for seq, entry in conversation.standing_entries():
+        marks = [str(block.result) for block in entry.blocks if isinstance(block, ToolResponse)]
+        shown = [body.count(mark) for mark in marks]
+        assert all(count <= 1 for count in shown)
+        assert shown.count(0) == dropped.count(seq)
+
+
+def marked_results(news: list[Entry]) -> list[Entry]:
+    """`news` in which every result is a real one that no other one equals."""
+    numbers = count()
+    return [
+        replace(
+            entry,
+            blocks=tuple(
+                replace(block, result=f"<{next(numbers)}>", error=None, reason=None, synthetic=False)
+                if isinstance(block, ToolResponse)
+                else block
+                for block in entry.blocks
+            ),
+        )
+        for entry in news
+    ]
 
 
 @routes

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 
 from legato.ledger import Ledger
-from legato.model import Entry, Record, ToolCall, ToolResponse
+from legato.model import Entry, Record, Text, ToolCall, ToolResponse
 from legato.model.codec import decode_record, encode_record
 from legato.model.records import Compacted, Recorded, Restored, Rewound
 from legato.transcript import Conversation, Exchange, Said, Summary
 
 from builders import talk, units
-from strategies import entries, interleaved, logs
+from strategies import entries, interleaved, logs, restarting
 
 News = list[Entry | Record]
 
@@ -49,6 +49,28 @@ def test_no_real_completion_is_lost_or_altered(news: list[Entry]) -> None:
             continue
         done = emitted[call.id]
         assert (done.result, done.error, done.media) == (response.result, response.error, response.media)
+
+
+@given(restarting())
+@pytest.mark.req("REQ-915-006")
+def test_no_result_stands_at_another_call_than_its_own(history: list[Entry]) -> None:
+    conversation = talk(*history)
+    asked = [call.arguments["path"] for entry in history for call in entry.calls]
+    given = [block.result for entry in history for block in entry.blocks if isinstance(block, ToolResponse)]
+    pairs: list[tuple[object, object]] = []
+    quoted: list[object] = []
+    for unit in units(conversation):
+        if isinstance(unit, Exchange):
+            pairs += [
+                (call.arguments.get("path"), done.result)
+                for call, done in zip(unit.calls, unit.completions, strict=True)
+            ]
+        elif isinstance(unit, Said):
+            said = [block.text for block in unit.blocks if isinstance(block, Text)]
+            quoted += [text.partition("\n")[2] for text in said if "\n" in text]
+    alone = [*quoted, *(value for path, value in pairs if path is None)]
+    assert [pair for pair in pairs if pair[0] is not None] == [(path, path) for path in asked]
+    assert sorted(map(str, alone)) == sorted(map(str, set(given) - set(asked)))
 
 
 @given(logs())

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from legato.formats.document import Document, Note
 from legato.ledger import Call, Ledger
-from legato.ledger.identity import PREFIX
+from legato.ledger.stems import PREFIX
 from legato.model import CallId, ClosureReason, Entry, Speaker, ToolCall, ToolResponse
 from legato.model.records import Recorded
 
@@ -146,6 +146,8 @@ class _Planner:
                 self.first_of.setdefault(call.id, (record.index, number))
                 self.place_of.setdefault(call.id, record.place)
         self.ids = self._unique_ids(is_valid_id, prefix)
+        self.counting = {id(call.response): call for call in ledger.calls.values() if call.response is not None}
+        """the calls by the response that counts: one that gave way to another names a call that is not its own"""
         self.winners: dict[CallId, tuple[_Record, int]] = {}
         for record in records:
             for number, response in enumerate(record.results):
@@ -171,7 +173,8 @@ class _Planner:
         return ids
 
     def _call_of(self, response: ToolResponse) -> Call | None:
-        return self.ledger.calls.get(self.ledger.adopted.get(response.call_id, response.call_id))
+        named = self.ledger.adopted.get(response.call_id, response.call_id)
+        return self.counting.get(id(response)) or self.ledger.calls.get(named)
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 

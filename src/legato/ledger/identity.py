@@ -4,46 +4,41 @@ In:  entries as they arrive, with the ids that providers gave: reused, empty, mi
 Out: the same entries with our own ids and ordinals, minted once, when they are recorded.
 
 Providers reuse ids (`call_0` in every answer, one constant id), so a wire id names a call only for a while: a call
-*arms* it, the next result with that id *consumes* it, a later answer may arm it again. A result that fits no call gets
-a name too, so that the pair can be reconstructed; should the true call still come before anybody speaks, it adopts the
-result. The same log gives the same names on every machine: no clock, no randomness, and `note` mints nothing.
+*arms* it, the next result with that id *consumes* it, a later answer may arm it again. Calls that are armed at the same
+time are answered in their order. A *round* is what the model says until a result comes, somebody speaks or the answer
+breaks off; with the next one the calls of the rounds before it are armed no longer.
+
+A result that fits no call gets a name too, so that the pair can be reconstructed; should the true call still come
+before anybody speaks, it adopts the result. What was adopted or guessed gives way to a result that names the call; the
+record of that one says where the other goes (`evidence` has the ranks). The same log gives the same names on every
+machine: no clock, no randomness, and `note` mints nothing.
 
 Nearly every wire id is met twice, with its call and with the result, and then the call that owns it is all there is to
-know. Which calls are armed is kept apart only for ids that several calls of one answer share; of any other id it is the
+know. Which calls are armed is kept apart only for ids that several calls of one round share; of any other id it is the
 newest call.
 """
 
 from __future__ import annotations
 
-import re
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from legato.model import UNMINTED, Block, CallId, Entry, Speaker, ToolCall, ToolResponse
-from legato.model.hashing import base62
+from legato.ledger.evidence import Evidence, gives_way, has_news
+from legato.ledger.lone import LoneResults
+from legato.ledger.stems import PREFIX, bare, is_usual, stem_of
+from legato.model import BROKEN_OFF, UNMINTED, Block, CallId, Entry, Speaker, ToolCall, ToolResponse
 
-PREFIX = "hist_tool_"
-_PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
-_FIRST = ("call", "toolu_", "hist_tool_")
-_HUMAN, _TOOL = Speaker.HUMAN, Speaker.TOOL
-_LONGEST_STEM = 24
-_STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
-is_usual = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
-"""a wire id with one prefix and a stem that is good for a name"""
+_HUMAN, _AI, _TOOL = Speaker
 
 
-def bare(wire_id: str) -> str:
-    """`wire_id` without known prefixes, however often they were put before it."""
-    if usual := is_usual(wire_id):
-        return usual[1]
-    while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
-        wire_id = wire_id[match.end() :]
-    return wire_id
+class _Held(NamedTuple):
+    """A call that was answered by a guess, which came when all calls with ordinals below `before` were known."""
 
-
-def stem_of(bare_id: str, wire_id: str, name: str, ordinal: int) -> str:
-    """What a call is named by: its bare id where that is short and plain, else a hash."""
-    return bare_id if _STEM.fullmatch(bare_id) else base62(ordinal, wire_id, name, length=_LONGEST_STEM)
+    call: ToolCall
+    guess: ToolResponse
+    evidence: Evidence
+    before: int
 
 
 class Identity:
@@ -59,16 +54,18 @@ class Identity:
         self._open: dict[CallId, ToolCall] = {}
         """open calls since a human last spoke, in order; `_older` has the ones before"""
         self._older: dict[CallId, ToolCall] = {}
-        self._armed: dict[str, list[tuple[str, CallId]]] = {}
-        """by bare id, where calls of one answer share a wire id: (wire id, call) of those still to be answered"""
-        self._waiting: dict[str, tuple[CallId, ToolResponse]] = {}
-        """by bare id: a result that came before its call"""
+        self._held: dict[CallId, _Held] = {}
+        """calls that a guess has answered; their ids are still armed"""
+        self._armed: dict[str, list[ToolCall]] = {}
+        """by bare id, where calls of one round share it: those that no result has named yet, in order"""
+        self._lone = LoneResults()
+        self._round_first = 0
+        """the ordinal that the round began with"""
+        self._round_over = False
         self._answer: str | None = None
         self._answer_calls: list[ToolCall] = []
         """the calls of the newest answer, to see replays within it; `_siblings` are the same by wire id"""
         self._siblings: dict[str, list[ToolCall]] = {}
-        self._still_armed: dict[CallId, ToolCall] = {}
-        """calls of the newest answer that were answered under another id than theirs, which stays armed"""
 
     # --- minting ------------------------------------------------------------------------------------------------------
 
@@ -90,7 +87,7 @@ class Identity:
                     usual is None
                     or (stem := usual[1]) in suffix
                     or stem in bare_owners
-                    or self._waiting
+                    or self._lone
                     or block.adopts is not None
                 ):
                     block = self._mint_odd_call(block)
@@ -112,12 +109,15 @@ class Identity:
                     or self._armed
                     or block.call_id != UNMINTED
                     or block.ordinal >= 0
+                    or block.guessed
+                    or block.displaces is not None
                     or wire_id.startswith(PREFIX)
                 ):
                     block = self._mint_odd_response(block, entry.blocks, len(blocks))
                 else:
                     del open_calls[owner]
                     block = replace(block, call_id=owner)
+                    self._round_over = True
                 is_named = True
             blocks.append(block)
         return replace(entry, blocks=tuple(blocks)) if is_named else entry
@@ -137,7 +137,7 @@ class Identity:
         if wire_id in self._owner and (twin := self._find_twin(call)):
             return replace(call, id=twin.id, ordinal=twin.ordinal)
         stem = bare(wire_id)
-        adopts = self._waiting_for(stem, call.name) if self._waiting and wire_id else None
+        adopts = self._lone.awaiting(call) if self._lone and wire_id else None
         name = self._name(stem, wire_id, call.name)
         call = replace(call, id=name, ordinal=self.next_ordinal, adopts=adopts)
         self._note_call(call, stem)
@@ -150,18 +150,42 @@ class Identity:
         return None
 
     def _mint_odd_response(self, response: ToolResponse, siblings: tuple[Block, ...], index: int) -> ToolResponse:
-        wire_id = response.wire_id
+        given_id = response.wire_id or response.call_id
         call_id = self.find(response)
+        response = replace(response, guessed=False, displaces=None, ordinal=-1)
+        is_lone = call_id in self._lone
+        if call_id is not None and is_lone and call_id != response.call_id:
+            call_id = self._lone.repeated_in(response, call_id)
         if call_id is not None:
-            response = replace(response, call_id=call_id)
-        elif wire_id and (place := self._by_place(siblings, index)) is not None:
+            call = self._open.get(call_id) or self._older.get(call_id)
+            is_guess = not given_id and call is not None and bool(call.wire_id)
+            response = replace(response, call_id=call_id, guessed=is_guess)
+            if not is_guess:
+                response = self._overrule(response)
+        elif response.wire_id and not is_lone and (place := self._by_place(siblings, index)) is not None:
             response = replace(response, call_id=place, guessed=True)
         else:
-            wire_id = wire_id or response.call_id
-            name = self._name(bare(wire_id), wire_id, response.tool_name)
+            name = self._name(bare(given_id), given_id, response.tool_name)
             response = replace(response, call_id=name, ordinal=self.next_ordinal)
         self._note_response(response)
         return response
+
+    def _overrule(self, response: ToolResponse) -> ToolResponse:
+        """`response`, which names its call, with the place that a guess which holds the call goes to.
+
+        A result that came early goes back to its own name, one without an id on to the next open call, and any other
+        one gets the name that it would have had without the guess.
+        """
+        held = self._held.get(response.call_id)
+        if held is None or not gives_way(held.guess, response):
+            return response
+        if held.evidence is Evidence.EARLY:
+            return replace(response, displaces=held.call.adopts)
+        guess = held.guess
+        if held.evidence is Evidence.ORDER and (other := self._next_open(guess.tool_name, held.before)) is not None:
+            return replace(response, displaces=other)
+        name = self._name(bare(guess.wire_id), guess.wire_id, guess.tool_name)
+        return replace(response, displaces=name, ordinal=self.next_ordinal)
 
     def _name(self, stem: str, wire_id: str, name: str) -> CallId:
         """A free id, with a suffix if its stem is taken."""
@@ -177,7 +201,8 @@ class Identity:
     @property
     def is_quiet(self) -> bool:
         """Whether calls with new ids and their results concern only each other, and no human word changes anything."""
-        return not (self._open or self._waiting or self._still_armed)
+        is_between_rounds = self._round_over or self._round_first == self.next_ordinal
+        return is_between_rounds and not (self._open or self._lone)
 
     def take_row(
         self, stems: list[str], wire_ids: list[str], owners: dict[str, CallId], newest: list[ToolCall]
@@ -188,6 +213,7 @@ class Identity:
         self._owner.update(zip(wire_ids, owners.values(), strict=True))
         self.bare_owners.update(owners)
         self._answer, self._answer_calls, self._siblings = None, newest, {}
+        self._round_first, self._round_over = self.next_ordinal - len(newest), bool(newest)
 
     # --- finding ------------------------------------------------------------------------------------------------------
 
@@ -201,15 +227,15 @@ class Identity:
         if self._is_known(wire_id):
             return CallId(wire_id)
         if self._armed:
-            for armed_id, call_id in self._armed.get(bare(wire_id), ()):
-                if armed_id == wire_id:
-                    return call_id
+            for call in self._armed.get(bare(wire_id), ()):
+                if call.wire_id == wire_id:
+                    return call.id
         owner = self._owner.get(wire_id)
         if owner is not None:
             return owner
         stem = bare(wire_id)
         armed = self._armed.get(stem)
-        return armed[0][1] if armed else self.bare_owners.get(stem)
+        return armed[0].id if armed else self.bare_owners.get(stem)
 
     def _is_known(self, call_id: str) -> bool:
         """Whether this is one of our own ids, and a call's: not that of a result that came alone."""
@@ -223,6 +249,13 @@ class Identity:
                     return call_id
             if calls:
                 return next(iter(calls))
+        return None
+
+    def _next_open(self, tool_name: str, before: int) -> CallId | None:
+        """The first open call that a result of `tool_name` may answer, of those with ordinals below `before`."""
+        for call in (*self._older.values(), *self._open.values()):
+            if call.ordinal < before and tool_name in ("", call.name):
+                return call.id
         return None
 
     def _by_place(self, siblings: tuple[Block, ...], index: int) -> CallId | None:
@@ -249,24 +282,29 @@ class Identity:
     def _begin(self, entry: Entry) -> None:
         speaker, answer = entry.speaker, entry.answer
         if speaker is _HUMAN:
+            self._round_over = True
             if self._open:
                 self._older.update(self._open)
                 self._open = {}
-            if self._waiting:
+            if self._lone:
                 self._stop_waiting()
         elif speaker is _TOOL and answer is None:
             return  # results between the parts of one answer do not end it
         if answer is None or answer != self._answer:
             self._answer = answer
             if self._answer_calls or self._siblings:
-                self._answer_calls, self._siblings, self._still_armed = [], {}, {}
+                self._answer_calls, self._siblings = [], {}
+            if self._round_over:
+                self._round_first, self._round_over = self.next_ordinal, False
+        if entry.ending in BROKEN_OFF and speaker is _AI:
+            self._round_over = True
 
     def _stop_waiting(self) -> None:
         """The time of results that came before their calls is over; their ids may mean others from now on."""
-        for call_id, response in self._waiting.values():
-            if self._owner.get(response.wire_id) == call_id:
-                del self._owner[response.wire_id]
-        self._waiting = {}
+        for name, wire_id in self._lone.wire_ids():
+            if self._owner.get(wire_id) == name:
+                del self._owner[wire_id]
+        self._lone = LoneResults()
 
     def _note_call(self, call: ToolCall, stem: str) -> None:
         name, wire_id = call.id, call.wire_id
@@ -274,27 +312,29 @@ class Identity:
         self.suffixes[name[len(PREFIX) :]] = 1
         if call.adopts is None:
             self._open[name] = call
+        elif (early := self._lone.take(call.adopts)) is not None:
+            self._held[name] = _Held(call, early, Evidence.EARLY, call.ordinal)
         if not wire_id:
             return
         if stem in self.bare_owners:
             self._arm_again(call, stem)
-        if call.adopts is not None:
-            self._waiting.pop(stem, None)
         self._answer_calls.append(call)
         self._owner[wire_id] = self.bare_owners[stem] = name
 
     def _arm_again(self, call: ToolCall, stem: str) -> None:
-        """An id that was met before: a new answer arms it for itself alone, the same answer once more."""
-        if not self._calls_with(call.wire_id):
-            self._armed.pop(stem, None)
-            return
-        armed = self._armed.get(stem)
+        """An id that was met before: calls of this round that no result has named come first, older ones are out."""
+        armed = self._armed.pop(stem, None)
         if armed is None:
-            name = self.bare_owners[stem]
-            newest = self._open.get(name) or self._older.get(name) or self._still_armed.get(name)
-            armed = self._armed[stem] = [] if newest is None else [(newest.wire_id, name)]
-        if call.adopts is None:
-            armed.append((call.wire_id, call.id))
+            newest = self._unnamed(self.bare_owners[stem])
+            armed = [] if newest is None else [newest]
+        armed = [earlier for earlier in armed if earlier.ordinal >= self._round_first]
+        if armed:
+            self._armed[stem] = [*armed, call]
+
+    def _unnamed(self, call_id: CallId) -> ToolCall | None:
+        """The call of that name, if no result has named it yet."""
+        held = self._held.get(call_id)
+        return held.call if held is not None else self._open.get(call_id) or self._older.get(call_id)
 
     def _calls_with(self, wire_id: str) -> list[ToolCall]:
         """The calls of the newest answer that have `wire_id`."""
@@ -303,32 +343,51 @@ class Identity:
         self._answer_calls.clear()
         return self._siblings.get(wire_id, [])
 
-    def _waiting_for(self, stem: str, name: str) -> CallId | None:
-        """The result that came before its call and waits for it: the same id, the same tool, nobody spoke since."""
-        waiting = self._waiting.get(stem)
-        return waiting[0] if waiting and waiting[1].tool_name in ("", name) else None
-
     def _note_response(self, response: ToolResponse) -> None:
-        if response.ordinal >= 0:  # it came alone: it has a name of its own and waits for its call
-            self.next_ordinal = response.ordinal + 1
-            self.suffixes[response.call_id[len(PREFIX) :]] = 1
-            if response.wire_id:
-                self._waiting[bare(response.wire_id)] = (response.call_id, response)
-                self._owner[response.wire_id] = response.call_id  # the same result again is a duplicate of this one
+        self._round_over = True
+        call_id = response.call_id
+        if response.ordinal >= 0 and response.displaces is None:
+            self._note_lone(call_id, response.ordinal, response)
             return
-        call_id, wire_id = response.call_id, response.wire_id
         call = self._open.pop(call_id, None) or self._older.pop(call_id, None)
-        if self._armed or call is None or call.wire_id != wire_id:
-            self._disarm(call_id, call, bare(wire_id))
+        if response.guessed:
+            if call is not None:
+                evidence = Evidence.PLACE if response.wire_id else Evidence.ORDER
+                self._held[call_id] = _Held(call, response, evidence, self.next_ordinal)
+            return
+        held = self._held.get(call_id)
+        if held is not None:
+            call = held.call
+            if has_news(response):
+                del self._held[call_id]
+                if response.displaces is not None:
+                    self._note_displaced(held, response.displaces, response.ordinal)
+        if call is not None:
+            self._disarm(call)
+        elif call_id in self._lone:
+            self._lone.repeat(call_id, response)
 
-    def _disarm(self, call_id: CallId, call: ToolCall | None, stem: str) -> None:
-        """A result consumes the bare id it came with; `call` is the one it answered, if that was open."""
-        armed = self._armed.get(stem)
-        if armed:
-            armed[:] = [pair for pair in armed if pair[1] != call_id]
-        if call is None:
-            call = self._still_armed.get(call_id)
-            if call is not None and bare(call.wire_id) == stem:
-                del self._still_armed[call_id]
-        elif bare(call.wire_id) != stem:
-            self._still_armed[call_id] = call
+    def _note_lone(self, name: CallId, ordinal: int, response: ToolResponse) -> None:
+        """A response without a call has a name of its own, and waits for the call if it has an id."""
+        self.next_ordinal = ordinal + 1
+        self.suffixes[name[len(PREFIX) :]] = 1
+        owner = self._owner.get(response.wire_id)
+        if response.wire_id and (owner is None or owner in self._lone):
+            self._lone.add(name, response)
+            self._owner[response.wire_id] = name  # the same result again is a duplicate of this one
+
+    def _note_displaced(self, held: _Held, to: CallId, ordinal: int) -> None:
+        """A guess gave way and went to another call or, with an `ordinal`, to a name of its own."""
+        if ordinal >= 0:
+            self._note_lone(to, ordinal, held.guess)
+        elif (call := self._open.pop(to, None) or self._older.pop(to, None)) is not None:
+            self._held[to] = held._replace(call=call)
+
+    def _disarm(self, call: ToolCall) -> None:
+        """A result has named `call`: the next one with that id means the next call that is armed."""
+        stem = bare(call.wire_id)
+        if armed := self._armed.get(stem):
+            if left := [other for other in armed if other.id != call.id]:
+                self._armed[stem] = left
+            else:
+                del self._armed[stem]

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.ledger.completions import Completion, CompletionKind
+from legato.ledger.evidence import says_the_same
 from legato.ledger.states import RANK, CallNews, CallState, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Entry, JsonObject, Origin, ToolCall, ToolResponse
 from legato.model.records import (
@@ -47,8 +48,8 @@ class Call(Struct, gc=False):
     `seq` is the record that holds the call, or, for a call that was never seen, its result. `incarnation` is the one of
     the session in which it was recorded (0 where no session keeps the log), `started` the one in which the tool was
     started. `response` is the response that counts, `completion` what that comes to (None while the call is pending),
-    and `is_odd` says that there is something to tell about how it was found. `frozen` is the reason that was sent to a
-    provider while there was no completion.
+    `is_guess` says that nothing in it names this call, and `is_odd` that there is something to tell about how it was
+    found. `frozen` is the reason that was sent to a provider while there was no completion.
     """
 
     id: CallId
@@ -65,6 +66,7 @@ class Call(Struct, gc=False):
     response_seq: int = -1
     completion: Completion | None = None
     dropped: tuple[Dropped, ...] = ()
+    is_guess: bool = False
     is_odd: bool = False
     asked: str | None = None
     answered: Answered | None = None
@@ -106,6 +108,8 @@ class Ledger:
         """results that came without a call, under the name that was minted for them"""
         self.adopted: dict[CallId, CallId] = {}
         """orphans whose call came after all, with the id of that call"""
+        self.lent: dict[CallId, Call] = {}
+        """the same orphans as they were before that, for the case that the call gets a result that names it"""
         self.incarnation = 0
         self.refused_origins: tuple[Origin, ...] = ()
         self.importing = 0
@@ -209,6 +213,7 @@ class Ledger:
         del self.calls[orphan.id]
         self.pending.pop(orphan.id, None)
         self.adopted[orphan.id] = call.id
+        self.lent[orphan.id] = orphan
         call.state, call.response, call.response_seq = orphan.state, orphan.response, orphan.response_seq
         call.dropped = orphan.dropped
         call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
@@ -221,18 +226,48 @@ class Ledger:
         call = self.calls.get(call_id)
         if call is None:
             call = self._new_orphan(seq, call_id, response, imported)
+        if response.displaces is not None and call.response is not None:
+            self._displace(call, response.displaces, response.ordinal)
+        self._take(call, seq, response, is_guess=response.guessed)
+
+    def _take(self, call: Call, seq: int, response: ToolResponse, *, is_guess: bool) -> None:
+        """Let `response` count for `call`, unless another one counts before it."""
         news = infer(response)
         if news is None:
             return
-        if call.response is not None and not _is_better(seq, call, response, news):
+        if call.response is not None and not _is_better(seq, call, response, news, is_guess=is_guess):
             return
         call.state = next_state(call.state, news)
         call.response, call.response_seq = response, seq
         call.completion = _completion(call, response, news)
-        if response.guessed or call.dropped:
+        call.is_guess = is_guess
+        if is_guess or call.dropped:
             call.is_odd = True
         if call.state is not _PENDING:
-            self.pending.pop(call_id, None)
+            self.pending.pop(call.id, None)
+
+    def _displace(self, call: Call, to: CallId, ordinal: int) -> None:
+        """Take from `call` the result that was guessed or adopted: it goes to another call or to a name of its own."""
+        guess, seq = cast(ToolResponse, call.response), call.response_seq
+        if self.adopted.get(to) == call.id:
+            orphan = self.lent[to]
+            if orphan.response is not guess:
+                return  # another one counts by now
+            del self.adopted[to], self.lent[to]
+            self.calls[to] = self.orphans[to] = orphan
+            call.dropped = call.dropped[len(orphan.dropped) :]
+        elif not call.is_guess or to == call.id:
+            return
+        elif (other := self.calls.get(to)) is not None:
+            self._take(other, seq, guess, is_guess=True)
+        else:
+            orphan = Call(to, ordinal, guess.wire_id, guess.tool_name, {}, seq, None, call.incarnation, call.imported)
+            self.calls[to] = self.orphans[to] = orphan
+            self.in_order.append(orphan)
+            self._take(orphan, seq, guess, is_guess=False)
+        call.state, call.response, call.response_seq, call.completion = _PENDING, None, -1, None
+        call.is_guess, call.is_odd = False, bool(call.dropped)
+        self.pending[call.id] = call
 
     def _new_orphan(self, seq: int, call_id: CallId, response: ToolResponse, imported: bool) -> Call:
         names = call_id, response.ordinal, response.wire_id, response.tool_name
@@ -264,15 +299,17 @@ class Ledger:
         return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
 
 
-def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews) -> bool:
+def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews, *, is_guess: bool) -> bool:
     """Whether `response` counts before the one that counted so far; the other one is dropped, with the reason."""
-    before = cast(CallNews, call.news)
-    challenger = (RANK[news], response.guessed)
-    holder = (RANK[before], cast(ToolResponse, call.response).guessed)
-    if challenger < holder:
-        call.dropped = (*call.dropped, Dropped(call.response_seq, f"{news.value} stands before {before.value}"))
+    holder, before = cast(ToolResponse, call.response), cast(CallNews, call.news)
+    if (RANK[news], is_guess) < (RANK[before], call.is_guess):
+        why = f"{news.value} stands before {before.value}" if news is not before else "it was a guess"
+        call.dropped = (*call.dropped, Dropped(call.response_seq, why))
         return True
-    why = "repeated" if challenger == holder else f"{before.value} stands before {news.value}"
+    if news is not before:
+        why = f"{before.value} stands before {news.value}"
+    else:
+        why = "repeated" if says_the_same(holder, response) else "another result of the call came first"
     call.dropped = (*call.dropped, Dropped(seq, why))
     call.is_odd = True
     return False

@@ -22,7 +22,7 @@ from legato.model.blocks import (
 )
 from legato.model.closures import CLOSURE_TEXTS, ClosureReason, closure_text, recognise_closure
 from legato.model.decisions import Action, Decision, Fault, PrefixCause
-from legato.model.entries import Answer, Authority, Ending, Entry, Origin, Speaker, Usage
+from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage
 from legato.model.ingest import clean_text, ingest, read_json, read_json_leniently
 from legato.model.jsonvalue import Json, JsonObject
 from legato.model.options import Choice, Foreign, Include, Options, ThinkingPolicy, ThinkingSwitch
@@ -39,6 +39,7 @@ from legato.model.targets import (
 from legato.model.tools import ToolSpec
 
 __all__ = [
+    "BROKEN_OFF",
     "CLOSURE_TEXTS",
     "UNMINTED",
     "Action",

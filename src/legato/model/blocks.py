@@ -93,9 +93,11 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
 
     `call_id` is ours; before it is recorded it may be empty, with the provider's id in `wire_id`. `ordinal` is given
     only to a response whose call was not known when it was recorded, so that the pair can be reconstructed under an
-    id of its own. `guessed` marks a response that was matched by place because its id matched nothing. `reason` says
-    that no result exists and why: settled by a scheduler, or, with `synthetic`, written by a renderer into a
-    transcript that came back to us.
+    id of its own. `guessed` marks a response that was matched by order or by place because its id was missing or
+    matched nothing. `displaces` is set where the call had been given a guess, or a result that was recorded before it,
+    and this response names the call: it is where the other one goes, another call or, with the `ordinal`, a name of its
+    own. `reason` says that no result exists and why: settled by a scheduler, or, with `synthetic`, written by a
+    renderer into a transcript that came back to us.
     """
 
     call_id: CallId = UNMINTED
@@ -110,6 +112,7 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
     synthetic: bool = False
     ordinal: int = -1
     guessed: bool = False
+    displaces: CallId | None = None
 
 
 class Code(_Block, frozen=True, tag="code"):

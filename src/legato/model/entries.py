@@ -28,6 +28,10 @@ class Ending(Word):
     PAUSED = "paused"
 
 
+BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
+"""Endings of answers that the model did not bring to an end."""
+
+
 class Authority(Word):
     """Whether a human-side entry is a person's word or an instruction (a system or developer message)."""
 

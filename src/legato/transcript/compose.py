@@ -67,6 +67,8 @@ class Composer:
         """the epoch in which something was last taken back (undo, restoration); since then only compactions came"""
         self._stale: list[Slot] = []
         """slots whose units are made when the next slot begins"""
+        self._undone: list[range] = []
+        """what undos have taken out of the view, as sequence numbers"""
         self._slot_of: dict[CallId, Slot] = {}
         self._answers: dict[str, Slot] = {}
 
@@ -158,6 +160,8 @@ class Composer:
         for block in entry.blocks:
             if type(block) is not ToolResponse or slot_of.get(block.call_id) is not newest:
                 return False
+            if block.displaces is not None:
+                return False
         return True
 
     def _place_usual_answer(self, seq: int, entry: Entry) -> bool:
@@ -188,7 +192,8 @@ class Composer:
         if speaker is not _AI:
             slot.note(Decision(Action.REATTRIBUTED, f"call-under-{speaker}", Fault.CANONICAL, calls=(call.id,)))
         if call.adopts is not None:
-            slot.move(call.id, "result-before-call")
+            if call.adopts in self.ledger.adopted:  # else it was given back since
+                slot.move(call.id, "result-before-call")
             self._touch(call.adopts, PrefixCause.LATE_CALL)
 
     def _answer_slot(self, seq: int, entry: Entry, *, continues: bool) -> Slot:
@@ -210,12 +215,15 @@ class Composer:
     def _place_response(self, seq: int, speaker: Speaker, response: ToolResponse, orphans: Slot | None) -> Slot | None:
         call_id = self.ledger.adopted.get(response.call_id, response.call_id)
         slot = self._slot_of.get(call_id)
+        if response.displaces is not None and slot is not None and slot.moved is not None:
+            slot.moved.pop(call_id, None)
         if slot is None:
-            if call_id not in self.ledger.orphans:
+            orphan = self.ledger.orphans.get(call_id)
+            if orphan is None:
                 return orphans  # its call was undone, or comes later and has adopted it
             if orphans is None or _has_names(orphans) != bool(response.tool_name):
                 orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
-            orphans.blocks.append(orphan_call(response))
+            orphans.blocks.append(orphan_call(orphan))
             self._slot_of[call_id] = orphans
             slot = orphans
         elif self.slots[-1] is not slot and slot.kind is _ANSWER:
@@ -224,7 +232,21 @@ class Composer:
             slot.note(Decision(Action.REATTRIBUTED, f"result-under-{speaker}", Fault.CANONICAL, calls=(call_id,)))
         if not slot.is_stale:
             self._touch_slot(slot, _LATE_RESULT)
+        if response.displaces is not None:
+            self._place_displaced(seq, response.displaces)
         return orphans
+
+    def _place_displaced(self, seq: int, call_id: CallId) -> None:
+        """A result gave way to the one that is placed here: it stands at another call, or where it once stood alone.
+
+        If it never stood alone, it does so from here on.
+        """
+        slot = self._slot_of.get(call_id)
+        orphan = self.ledger.orphans.get(call_id)
+        if slot is not None:
+            self._touch_slot(slot, _LATE_RESULT)
+        elif orphan is not None and not any(orphan.seq in span for span in self._undone):
+            self._slot_of[call_id] = self._append(Slot(SlotKind.ORPHANS, seq, seq, [orphan_call(orphan)]))
 
     def _append(self, slot: Slot) -> Slot:
         """`slot` at the end. Those before it are likely whole now."""
@@ -259,6 +281,7 @@ class Composer:
         """Place everything again that is not undone; slots that come out the same stay the same objects."""
         before = {(slot.kind, slot.first): slot for slot in self.slots}
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
+        self._undone = _undone(log)
         for seq, record in standing(log):
             if type(record) is Recorded:
                 self.place(seq, record.entry)
@@ -283,15 +306,21 @@ class Composer:
 
 def standing(log: list[Record]) -> Iterator[tuple[int, Record]]:
     """The records that no undo has taken out of the view, with their sequence numbers."""
+    undone = _undone(log)
+    for seq, record in enumerate(log):
+        if not any(seq in span for span in undone):
+            yield seq, record
+
+
+def _undone(log: list[Record]) -> list[range]:
+    """The sequence numbers that undos have taken out of the view."""
     undone: list[range] = []
     for seq in range(len(log) - 1, -1, -1):
         record = log[seq]
         # An undo that was itself undone no longer counts.
         if type(record) is Rewound and not any(seq in span for span in undone):
             undone.append(range(max(record.to, 0), seq + 1))
-    for seq, record in enumerate(log):
-        if not any(seq in span for span in undone):
-            yield seq, record
+    return undone
 
 
 def _has_names(orphans: Slot) -> bool:

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from legato.ledger import Call, CallState, Completion, CompletionKind, Identity, Ledger
-from legato.ledger.identity import PREFIX, bare, is_usual, stem_of
-from legato.model import UNMINTED, Authority, CallId, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.ledger.stems import PREFIX, bare, is_usual, stem_of
+from legato.model import BROKEN_OFF, UNMINTED, Authority, CallId, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer
-from legato.transcript.slots import BROKEN_OFF, AnswerBlock, Slot, SlotKind
+from legato.transcript.slots import AnswerBlock, Slot, SlotKind
 from legato.transcript.units import Exchange, Said
 
 _HUMAN, _AI, _TOOL = Speaker

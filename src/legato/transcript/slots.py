@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from legato.ledger import Call, Ledger
 from legato.model import (
+    BROKEN_OFF,
     Action,
     Authority,
     CallId,
@@ -24,7 +25,6 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
-    ToolResponse,
 )
 from legato.model.words import Word
 from legato.transcript.units import (
@@ -126,7 +126,6 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
     return Said(slot.first, tuple(blocks), slot.authority), notes
 
 
-BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
 _CUT, _CANCELLED, _REFUSED = BROKEN_OFF
 
 # --- answers ----------------------------------------------------------------------------------------------------------
@@ -178,21 +177,26 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
 
 def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:
     """The completion of a call about which there is something to decide: it has none, or others lost against it."""
-    decisions.extend(
-        Decision(Action.DEDUPED, "duplicate-result", Fault.CANONICAL, drop.rationale, (call.id,))
-        for drop in call.dropped
-    )
+    decisions += _duplicates(call)
     completion, response = call.completion, call.response
     if completion is not None:
         if slot.moved is not None and call.id in slot.moved:
             decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
-        if response is not None and response.guessed:
-            decisions.append(Decision(Action.MATCHED, "matched-by-place", Fault.CANONICAL, calls=(call.id,)))
+        if call.is_guess and response is not None:
+            reason = "matched-by-place" if response.wire_id else "matched-by-order"
+            decisions.append(Decision(Action.MATCHED, reason, Fault.CANONICAL, calls=(call.id,)))
         return completion
     reason = ledger.closure_reason(call)
     decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
     output = response.result if response is not None else None
     return Completion(call.id, CompletionKind.SYNTHETIC, output, reason=reason, said=call.words)
+
+
+def _duplicates(call: Call) -> list[Decision]:
+    return [
+        Decision(Action.DEDUPED, "duplicate-result", Fault.CANONICAL, drop.rationale, (call.id,))
+        for drop in call.dropped
+    ]
 
 
 # --- results without a call -------------------------------------------------------------------------------------------
@@ -212,6 +216,7 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
             completions.append(_completion(orphan, ledger, slot, decisions))
             decisions.append(Decision(Action.RECONSTRUCTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
         else:
+            decisions += _duplicates(orphan)
             completion = _completion(orphan, ledger, slot, [])
             quotes.append(
                 Text(f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}")
@@ -223,9 +228,9 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
     return (Said(slot.first, tuple(quotes)) if quotes else None), tuple(decisions)
 
 
-def orphan_call(response: ToolResponse) -> ToolCall:
-    """The call that `response` must have answered, as far as it can be known."""
-    return ToolCall(response.tool_name, {}, response.wire_id, id=response.call_id, ordinal=response.ordinal)
+def orphan_call(orphan: Call) -> ToolCall:
+    """The call that a result without one must have answered, as far as it can be known."""
+    return ToolCall(orphan.name, {}, orphan.wire_id, id=orphan.id, ordinal=orphan.ordinal)
 
 
 def _is_blank(block: Text) -> bool:

@@ -54,7 +54,7 @@ ROUTE = "anthropic/claude-sonnet-4-5"
 
 def told() -> RenderReport:
     """A report with something of everything: a real pair, a repetition, a closure."""
-    return render(talk(user("go"), calls("a", "b"), result("a"), result("a", "again"), user("and?")), ROUTE).report
+    return render(talk(user("go"), calls("a", "b"), result("a"), result("a"), user("and?")), ROUTE).report
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

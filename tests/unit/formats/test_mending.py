@@ -188,6 +188,31 @@ def test_a_result_whose_call_is_not_in_the_file_becomes_words() -> None:
     assert contents(records)[0] == [text(quoted), text("hi")]
 
 
+def nameless(content: str) -> dict[str, Any]:
+    return {"type": "tool_result", "content": content}
+
+
+def test_a_result_without_an_id_becomes_words_where_another_one_names_the_call() -> None:
+    data = jsonl(
+        said("u1", None, "go"),
+        answered("a1", "u1", "m1", use("t1")),
+        said("r1", "a1", [nameless("whose?")]),
+        said("r2", "r1", [gave("t1", "mine")]),
+    )
+    quoted = "[Result of a tool call that is not in this conversation]\nwhose?"
+    assert contents(mended(data))[2:] == [[gave("t1", "mine")], [text(quoted)]]
+
+
+def test_a_result_without_an_id_gets_that_of_the_call_that_no_other_result_names() -> None:
+    data = jsonl(
+        said("u1", None, "go"),
+        answered("a1", "u1", "m1", use("t1"), use("t2")),
+        said("r1", "a1", [nameless("two")]),
+        said("r2", "r1", [gave("t1", "one")]),
+    )
+    assert contents(mended(data))[2:] == [[nameless("two") | {"tool_use_id": "t2"}], [gave("t1", "one")]]
+
+
 def test_ids_that_are_missing_unfit_or_used_twice_are_given_anew() -> None:
     data = jsonl(
         said("u1", None, "go"),
@@ -306,6 +331,15 @@ def test_outputs_of_a_rollout_are_moved_deduplicated_quoted_and_renamed() -> Non
     assert summary == ["lost", "go", "c1", "c1", "hurry", second, second, third, third]
     assert len({"c1", "c.2", second, third}) == 4
     assert [payload["output"] for payload in payloads(records) if "output" in payload] == ["late", "two", "reused"]
+
+
+def test_the_output_of_a_trimmed_call_does_not_become_that_of_the_next_call_with_its_id() -> None:
+    turns = [
+        record for words in ("BBB", "CCC") for record in (call("functions.shell:0"), output("functions.shell:0", words))
+    ]
+    records = mended(jsonl(META, output("functions.shell:0", "AAA"), *turns))
+    assert payloads(records)[0]["content"][0]["text"].splitlines()[-1] == "AAA"
+    assert [payload["output"] for payload in payloads(records) if "output" in payload] == ["BBB", "CCC"]
 
 
 def test_a_rollout_without_envelopes_gets_closures_without() -> None:

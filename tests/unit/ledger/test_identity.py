@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
-from legato.ledger.identity import PREFIX, bare
-from legato.model import Entry, ToolCall
-from legato.transcript import Conversation
+from legato.ledger.stems import PREFIX, bare
+from legato.model import ClosureReason, Ending, Entry, PrefixCause, Text, ToolCall, ToolResponse
+from legato.model.records import Rewound
+from legato.transcript import Conversation, Exchange, Said
 
-from builders import ai, call, calls, completions, decisions, response, result, talk, tool, user
+from builders import ai, call, calls, completions, decisions, response, result, talk, tool, units, user
 
 
 def ids(conversation: Conversation) -> list[str]:
@@ -173,18 +176,13 @@ def test_wrong_ids_are_not_matched_if_the_names_disagree() -> None:
     assert [kind for _, kind, _ in completions(conversation)] == ["synthetic", "success"]
 
 
-def test_an_exact_result_stands_before_one_that_was_matched_by_place() -> None:
-    conversation = talk(calls("a"), result("wrong", "guess"), result("a", "true"))
-    assert [outcome for _, _, outcome in completions(conversation)] == ["true"]
-
-
 @pytest.mark.parametrize(
     ("between", "outcomes"),
     [
         ([result("x", "first")], ["first", "second"]),
-        ([result("", "first"), result("toolu_x", "again")], ["first", "second"]),
+        ([result("", "first"), result("toolu_x", "again")], ["again", "second"]),
         # A result without an id consumes none: the next one with that id still means the first call.
-        ([result("", "first"), result("zz", "stray")], ["first", "third"]),
+        ([result("", "first"), result("zz", "stray")], ["second", "third"]),
     ],
     ids=["under its id", "under its bare id", "under another id"],
 )
@@ -206,6 +204,219 @@ def test_an_id_that_two_calls_shared_means_the_new_call_once_another_answer_uses
         ("hist_tool_x_2", "synthetic", "no-result-recorded"),
         ("hist_tool_x_3", "success", "new"),
     ]
+
+
+# --- several calls under one id -------------------------------------------------------------------------------------
+
+
+def outcomes(conversation: Conversation) -> list[str]:
+    return [outcome for _, _, outcome in completions(conversation)]
+
+
+def test_calls_of_different_answers_that_are_open_under_one_id_are_answered_in_their_order() -> None:
+    conversation = talk(
+        ai(call("call_0", "read")),
+        ai(call("call_0", "grep")),
+        result("call_0", "FIRST"),
+        result("call_0", "SECOND"),
+    )
+    assert completions(conversation) == [
+        ("hist_tool_0", "success", "FIRST"),
+        ("hist_tool_0_2", "success", "SECOND"),
+    ]
+    assert decisions(conversation) == [("moved", "late-result")]
+
+
+@pytest.mark.parametrize("came", range(4))
+def test_of_three_open_calls_under_one_id_as_many_are_answered_as_results_came(came: int) -> None:
+    asked = [ai(call("call_0", path=str(n))) for n in range(3)]
+    conversation = talk(*asked, *(result("call_0", str(n)) for n in range(came)))
+    assert outcomes(conversation) == [*map(str, range(came)), *["no-result-recorded"] * (3 - came)]
+
+
+def test_a_third_result_for_two_calls_under_one_id_is_a_duplicate_of_the_second() -> None:
+    conversation = talk(
+        ai(call("call_0", path="a")), ai(call("call_0", path="b")), *(result("call_0", value) for value in "ABC")
+    )
+    assert outcomes(conversation) == ["A", "B"]
+    assert ("deduped", "duplicate-result") in decisions(conversation)
+
+
+def test_ids_that_share_a_stem_do_not_take_each_others_results() -> None:
+    asked = ai(call("call_a", path="1"), call("call_a", path="2"), call("toolu_a", path="3"))
+    conversation = talk(asked, result("call_a", "one"), result("call_a", "two"), result("toolu_a", "three"))
+    assert outcomes(conversation) == ["one", "two", "three"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [[user("go on")], [result("call_1", "other")]],
+    ids=["somebody spoke", "another result came"],
+)
+def test_a_call_of_a_former_round_leaves_its_id_to_the_next_one(between: list[Entry]) -> None:
+    conversation = talk(calls("call_0", "call_1"), *between, calls("call_0"), result("call_0", "new"))
+    assert completions(conversation)[-1] == ("hist_tool_0_2", "success", "new")
+
+
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED, Ending.REFUSED])
+def test_a_call_of_an_answer_that_broke_off_leaves_its_id_to_the_next_one(ending: Ending) -> None:
+    conversation = talk(calls("call_0", ending=ending), calls("call_0"), result("call_0", "new"))
+    assert completions(conversation)[-1] == ("hist_tool_0_2", "success", "new")
+
+
+def test_a_result_by_our_own_id_leaves_the_provider_s_id_to_the_next_call() -> None:
+    conversation = talk(ai(call("x", path="1"), call("x", path="2")))
+    first = conversation.ledger.in_order[0].id
+    conversation.record(tool(ToolResponse(call_id=first, result="one")))
+    conversation.record(result("x", "two"))
+    assert outcomes(conversation) == ["one", "two"]
+
+
+# --- a result that names its call and a guess ---------------------------------------------------------------------------
+
+READ = "functions.read:0"
+
+
+def reading(path: str) -> Entry:
+    return ai(ToolCall("read", {"path": path}, READ))
+
+
+def pairs(conversation: Conversation) -> list[tuple[str, object]]:
+    """Every pair as (path asked for, result), and every quotation as (empty, what it quotes)."""
+    found: list[tuple[str, object]] = []
+    for unit in units(conversation):
+        if isinstance(unit, Exchange):
+            found += [
+                (str(asked.arguments.get("path", "")), done.result)
+                for asked, done in zip(unit.calls, unit.completions, strict=True)
+            ]
+        elif isinstance(unit, Said):
+            found += [("", block.text.partition("\n")[2]) for block in unit.blocks if isinstance(block, Text)]
+    return found
+
+
+@pytest.mark.parametrize(("name", "action"), [("read", "reconstructed"), ("", "quoted")])
+def test_a_trimmed_call_s_result_is_not_shown_as_that_of_the_next_call_with_its_id(name: str, action: str) -> None:
+    conversation = talk(
+        result(READ, "AAA", name=name),
+        reading("b.txt"),
+        result(READ, "BBB", name=name),
+        reading("c.txt"),
+        result(READ, "CCC", name=name),
+    )
+    assert pairs(conversation) == [("", "AAA"), ("b.txt", "BBB"), ("c.txt", "CCC")]
+    assert decisions(conversation) == [(action, "result-without-call")]
+
+
+def test_an_explicit_result_stands_before_one_that_came_before_its_call() -> None:
+    conversation = talk(result(READ, "AAA"))
+    asked = conversation.record(reading("b.txt")).calls[0]
+    assert pairs(conversation) == [("b.txt", "AAA")]
+    conversation.result(asked, "BBB")
+    assert pairs(conversation) == [("", "AAA"), ("b.txt", "BBB")]
+
+
+def test_a_failure_that_names_the_call_stands_before_a_success_that_came_early() -> None:
+    conversation = talk(result(READ, "AAA"), reading("b.txt"), result(READ, None, error="no such file"))
+    assert completions(conversation)[1][1:] == ("error", "no such file")
+    assert pairs(conversation)[0] == ("", "AAA")
+
+
+def test_an_early_result_that_comes_again_after_its_call_is_one_result() -> None:
+    conversation = talk(result(READ, "AAA"), reading("a.txt"), result(READ, "AAA"))
+    assert pairs(conversation) == [("a.txt", "AAA")]
+    assert decisions(conversation) == [("deduped", "duplicate-result"), ("moved", "result-before-call")]
+
+
+def test_a_closure_that_names_the_call_leaves_the_early_result_there() -> None:
+    closure = response(READ, None, reason=ClosureReason.NO_RESULT, synthetic=True)
+    conversation = talk(result(READ, "AAA"), reading("a.txt"), tool(closure))
+    assert pairs(conversation) == [("a.txt", "AAA")]
+    conversation.record(result(READ, "BBB"))
+    assert pairs(conversation) == [("", "AAA"), ("a.txt", "BBB")]
+
+
+def test_trimmed_results_and_calls_that_are_open_under_one_id_are_told_apart() -> None:
+    conversation = talk(
+        result(READ, "AAA"), reading("b.txt"), reading("c.txt"), result(READ, "BBB"), result(READ, "CCC")
+    )
+    assert pairs(conversation) == [("", "AAA"), ("b.txt", "BBB"), ("c.txt", "CCC")]
+
+
+def test_different_results_of_trimmed_calls_with_one_id_are_both_kept() -> None:
+    conversation = talk(result(READ, "AAA"), result(READ, "BBB"), result(READ, "AAA"), reading("c.txt"))
+    assert pairs(conversation) == [("", "BBB"), ("c.txt", "AAA")]
+    conversation.record(result(READ, "CCC"))
+    assert pairs(conversation) == [("", "AAA"), ("", "BBB"), ("c.txt", "CCC")]
+
+
+def test_a_result_without_an_id_gives_way_to_the_one_that_names_the_call() -> None:
+    conversation = talk(calls("call_1"), result("", "X"), result("call_1", "REAL"))
+    assert pairs(conversation) == [("call_1.txt", "REAL"), ("", "X")]
+    assert decisions(conversation) == [("reconstructed", "result-without-call")]
+
+
+@pytest.mark.parametrize("results", list(permutations([result("", "X"), result("call_1", "ONE")])), ids=lambda _: "")
+def test_a_result_without_an_id_goes_to_the_call_that_no_other_result_names(results: tuple[Entry, ...]) -> None:
+    conversation = talk(calls("call_1", "call_2"), *results)
+    assert pairs(conversation) == [("call_1.txt", "ONE"), ("call_2.txt", "X")]
+    assert decisions(conversation) == [("matched", "matched-by-order")]
+    conversation.record(result("call_2", "TWO"))
+    assert pairs(conversation) == [("call_1.txt", "ONE"), ("call_2.txt", "TWO"), ("", "X")]
+
+
+def test_a_result_without_an_id_never_goes_to_a_call_that_came_after_it() -> None:
+    conversation = talk(calls("call_1"), result("", "X"), calls("call_2"), result("call_1", "REAL"))
+    assert pairs(conversation) == [("call_1.txt", "REAL"), ("call_2.txt", None), ("", "X")]
+
+
+def test_where_a_call_has_no_id_either_the_order_is_no_guess() -> None:
+    conversation = talk(calls(""), result("", "one"))
+    assert decisions(conversation) == []
+    conversation.result(conversation.ledger.in_order[0].id, "two")
+    assert outcomes(conversation) == ["one"]
+    assert decisions(conversation) == [("deduped", "duplicate-result")]
+
+
+def test_a_guess_by_place_that_is_overruled_becomes_a_pair_of_its_own() -> None:
+    conversation = talk(calls("call_42"), result("call_20", "R20"), result("call_42", "R42"))
+    assert pairs(conversation) == [("call_42.txt", "R42"), ("", "R20")]
+    assert [call.wire_id for call in conversation.ledger.in_order] == ["call_42", "call_20"]
+    conversation.record(calls("call_20"))
+    assert pairs(conversation) == [("call_42.txt", "R42"), ("call_20.txt", "R20")]
+
+
+def test_a_guess_that_was_undone_does_not_come_back_when_it_gives_way() -> None:
+    conversation = talk(calls("call_42"), result("call_20", "R20"), Rewound(to=1), result("call_42", "R42"))
+    assert pairs(conversation) == [("call_42.txt", "R42")]
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        [result(READ, "AAA"), reading("b.txt"), result(READ, "BBB")],
+        [calls("call_1"), result("", "X"), result("call_1", "REAL")],
+        [calls("call_1", "call_2"), result("", "X"), result("call_1", "REAL")],
+        [calls("call_42"), result("call_20", "R20"), result("call_42", "R42")],
+    ],
+    ids=["early", "by order", "by order, to another call", "by place"],
+)
+def test_what_a_guess_had_shown_changes_with_a_cause(news: list[Entry]) -> None:
+    conversation = talk(*news[:-1])
+    view = conversation.view()
+    view.refresh()
+    before = [view.unit(place) for place in range(len(view.slots))]
+    cursor = len(view.changes)
+    conversation.record(news[-1])
+    view.refresh()
+    changed = {place for place, unit in enumerate(before) if view.unit(place) != unit}
+    assert changed
+    assert {(change.place, change.cause) for change in view.changes[cursor:]} == {
+        (place, PrefixCause.LATE_RESULT) for place in changed
+    }
+
+
+# --- names ------------------------------------------------------------------------------------------------------------
 
 
 def test_a_canonical_id_passed_again_is_unchanged() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import permutations
+from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from legato.ledger import CallNews, CallState, Ledger, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Media, MediaKind, ToolResponse
@@ -86,7 +88,17 @@ def test_the_state_is_that_of_the_best_news(responses: list[ToolResponse], state
 def test_among_equals_the_first_recorded_stays() -> None:
     conversation = talk(calls("a"), result("a", "first"), result("a", "second"))
     assert completions(conversation) == [(A, "success", "first")]
+    assert conversation.ledger.calls[A].dropped[0].rationale == "another result of the call came first"
+
+
+def test_a_result_that_says_the_same_again_is_dropped_as_a_repetition() -> None:
+    conversation = talk(calls("a"), result("a", "same"), result("a", "same"))
     assert conversation.ledger.calls[A].dropped[0].rationale == "repeated"
+
+
+def test_a_true_is_not_a_repeated_one() -> None:
+    conversation = talk(calls("a"), result("a", 1), result("a", True))
+    assert conversation.ledger.calls[A].dropped[0].rationale == "another result of the call came first"
 
 
 def test_a_real_result_without_a_complete_flag_wins_over_a_stored_closure() -> None:
@@ -161,6 +173,33 @@ def test_records_about_unknown_calls_are_survived() -> None:
         ]
     )
     assert ledger == Ledger()
+
+
+def named(wire_id: str, call_id: str, ordinal: int, **fields: Any) -> Recorded:
+    return Recorded(entry=ai(replace(call(wire_id), id=CallId(call_id), ordinal=ordinal, **fields)))
+
+
+def given(wire_id: str, value: str, call_id: CallId = A, **fields: Any) -> Recorded:
+    return Recorded(entry=tool(replace(response(wire_id, value), call_id=call_id, **fields)))
+
+
+EARLY = CallId("hist_tool_early")
+STORED: dict[str, tuple[list[Record], list[str]]] = {
+    "an early result": ([given("a", "E", EARLY, ordinal=0), named("a", A, 1, adopts=EARLY), given("a", "T")], ["E"]),
+    "one id open twice": (
+        [named("a", "hist_tool_first", 0), named("a", A, 1), given("a", "F"), given("a", "S")],
+        ["no-result-recorded", "F"],
+    ),
+    "a result without an id": ([named("a", A, 0), given("", "G"), given("a", "T")], ["G"]),
+    "a guess by place": ([named("a", A, 0), given("z", "G", guessed=True), given("a", "T")], ["T"]),
+}
+"""logs whose records do not say that anything gave way, as they were written before that was recorded"""
+
+
+@pytest.mark.req("REQ-915-046")
+@pytest.mark.parametrize(("log", "outcomes"), STORED.values(), ids=STORED)
+def test_a_log_says_what_it_said_when_it_was_written(log: list[Record], outcomes: list[str]) -> None:
+    assert [outcome for _, _, outcome in completions(Conversation(log))] == outcomes
 
 
 @pytest.mark.req("REQ-915-046")
