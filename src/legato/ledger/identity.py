@@ -346,10 +346,13 @@ class Identity:
     def _note_response(self, response: ToolResponse) -> None:
         self._round_over = True
         call_id = response.call_id
+        call = self._open.pop(call_id, None)
+        if call is not None and not response.guessed and not self._armed:
+            return  # as nearly always
         if response.ordinal >= 0 and response.displaces is None:
             self._note_lone(call_id, response.ordinal, response)
             return
-        call = self._open.pop(call_id, None) or self._older.pop(call_id, None)
+        call = call or self._older.pop(call_id, None)
         if response.guessed:
             if call is not None:
                 evidence = Evidence.PLACE if response.wire_id else Evidence.ORDER

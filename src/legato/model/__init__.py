@@ -27,6 +27,7 @@ from legato.model.ingest import clean_text, ingest, read_json, read_json_lenient
 from legato.model.jsonvalue import Json, JsonObject
 from legato.model.options import Choice, Foreign, Include, Options, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import Record
+from legato.model.safe import safe
 from legato.model.targets import (
     Capabilities,
     Dialect,
@@ -88,4 +89,5 @@ __all__ = [
     "read_json",
     "read_json_leniently",
     "recognise_closure",
+    "safe",
 ]

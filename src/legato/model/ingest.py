@@ -101,6 +101,11 @@ def clean_text(text: str) -> str:
     """`text` without NUL and lone surrogates (each becomes U+FFFD), cut to `MAX_TEXT` characters with a marker."""
     if len(text) > MAX_TEXT and not text.endswith(_CUT_END):
         text = f"{text[:MAX_TEXT]}… [cut: {len(text) - MAX_TEXT} more characters{_CUT_END}"
+    return encodable(text)
+
+
+def encodable(text: str) -> str:
+    """The same without the cut, for what is worth nothing unless it is whole."""
     if not text.isascii():
         try:
             text.encode()

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
-from legato.model import JsonObject, Target, read_json_leniently
+from legato.model import JsonObject, Target, ingest, read_json_leniently
 from legato.request.catalogue import Catalogue, resolve
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
@@ -39,7 +39,7 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
 
 
 def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
-    value: object = _decoded(body) if isinstance(body, bytes | str) else body
+    value: object = _decoded(body) if isinstance(body, bytes | str) else _ingested(body)
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         if messages_field in fields:
@@ -48,6 +48,18 @@ def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
     if isinstance(value, list | tuple):
         return {messages_field: list(cast("Sequence[Any]", value))}
     raise FormatError(f"{type(value).__name__} is neither a request body nor a list of messages")
+
+
+def _ingested(body: object) -> object:
+    """`body`, if it can be sent as it is; else what can be kept of it."""
+    try:
+        msgspec.json.encode(body)
+    except (TypeError, ValueError, RecursionError):
+        try:
+            return ingest(body)
+        except IngestError as error:
+            raise FormatError(error.message) from None
+    return body
 
 
 def _decoded(data: bytes | str) -> object:

@@ -15,7 +15,7 @@ from typing import Any, cast
 from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
-from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, ingest
+from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, clean_text, ingest, safe
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.request import Request
 from legato.request.spelling import Spelling
@@ -45,7 +45,7 @@ def render(
     says so. Raises `UnknownTarget` or `ImpossibleRequest` for a request that cannot be. `tail` is rendered as if it
     had been recorded: the next message, results on their way. `tools` are tool specs or anything with a `spec`.
     """
-    target = resolve(target, catalogue)
+    target = safe(resolve(target, catalogue))
     options = options or Options()
     check_extra(options.extra, target)
     policy = thinking or ThinkingPolicy()
@@ -97,7 +97,7 @@ def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, b
     if known is not None and known[0] == envelope and known[1] is voice.thinking_on:
         return known[2], known[3]
     parts = spelling.parts
-    head = parts.head(envelope, voice)
+    head = parts.head(_safe_envelope(envelope), voice)
     if envelope.options.cache and parts.mark_head:
         head = replace(head, fields=parts.mark_head(head.fields))
     data = encode_json(head.fields)
@@ -105,9 +105,19 @@ def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, b
     return head, data
 
 
+def _safe_envelope(envelope: Envelope) -> Envelope:
+    """The same with clean text: what was recorded is clean already, and the rest came with this request."""
+    tools = [safe(tool) for tool in envelope.tools]
+    return replace(envelope, system=clean_text(envelope.system), tools=tools, options=safe(envelope.options))
+
+
 def _called(conversation: Conversation) -> list[str]:
-    """The names of the tools that calls refer to, in order of appearance."""
-    return list(dict.fromkeys(call.name for call in conversation.ledger.in_order if call.name))
+    """The names of the tools that calls refer to, in order of appearance; a call may have an empty one."""
+    ledger = conversation.ledger
+    calls = [
+        call for call in ledger.in_order if call.name or (call.id in ledger.calls and call.id not in ledger.orphans)
+    ]
+    return list(dict.fromkeys(call.name for call in calls))
 
 
 def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, int]]:

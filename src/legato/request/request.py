@@ -137,15 +137,12 @@ class Request:
 
     def decode(self, response: object) -> Answer:
         """The answer in a response body: a dict, JSON bytes, or the object that the official client returns."""
-        if isinstance(response, bytes | str):
-            try:
-                body = read_json_leniently(response)
-            except IngestError as error:
-                raise BadAnswer(f"the response is {error.message}") from None
-        else:
-            body = ingest(response)
+        try:
+            body = read_json_leniently(response) if isinstance(response, bytes | str) else ingest(response)
+        except IngestError as error:
+            raise BadAnswer(f"the response cannot be read: {error.message}", layer="decode") from None
         if not isinstance(body, dict):
-            raise BadAnswer(f"a response body should be an object, not {type(response).__name__}")
+            raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
         return self._parts.decode(cast(JsonObject, body), self.target, self._voice.names)
 
     def decoder(self) -> StreamDecoder:

@@ -31,6 +31,7 @@ from legato.model import (
     ToolResponse,
     clean_text,
     ingest,
+    safe,
 )
 from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer, standing
@@ -216,14 +217,14 @@ def _blocks(parts: tuple[str | Block, ...]) -> tuple[Block, ...]:
 
 
 def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
-    """An entry, or that of an answer, checked; or a record, whose entry is checked if it holds one."""
-    if type(news) is Entry:
-        return _with_safe_values(_meaningful(news))
+    """An entry, or that of an answer, or a record: checked, with safe values."""
     if type(news) is Answer:
-        return _with_safe_values(_meaningful(news.entry))
+        news = news.entry
+    if type(news) is Entry:
+        return safe(_meaningful(news))
     if type(news) is Recorded:
-        return replace(news, entry=_with_safe_values(_meaningful(news.entry)))
-    return cast(Record, news)
+        return safe(replace(news, entry=_meaningful(news.entry)))
+    return safe(cast(Record, news))
 
 
 def _meaningful(entry: Entry) -> Entry:
@@ -239,39 +240,7 @@ def _meaningful(entry: Entry) -> Entry:
         raise InvalidEntry(
             f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
         )
+    for block in entry.blocks:
+        if type(block) not in _BLOCKS:
+            raise InvalidEntry(f"{type(block).__name__} is not a block", block=type(block).__name__)
     return entry
-
-
-def _with_safe_values(entry: Entry) -> Entry:
-    blocks = [_safe(block) for block in entry.blocks]
-    for old, new in zip(entry.blocks, blocks, strict=True):
-        if old is not new:
-            return replace(entry, blocks=tuple(blocks))
-    return entry
-
-
-def _safe(block: Block) -> Block:
-    """`block` with JSON-safe values, the same object if they were safe already."""
-    if type(block) is Text or type(block) is Thinking:
-        text = clean_text(block.text)
-        return block if text is block.text else replace(block, text=text)
-    if type(block) is ToolCall:
-        name, wire_id = clean_text(block.name), clean_text(block.wire_id)
-        return replace(block, arguments=_arguments(block.arguments), name=name, wire_id=wire_id)
-    if type(block) is ToolResponse:
-        result = ingest(block.result)
-        error = None if block.error is None else clean_text(block.error)
-        wire_id, name = clean_text(block.wire_id), clean_text(block.tool_name)
-        if result is block.result and error is block.error and wire_id is block.wire_id and name is block.tool_name:
-            return block
-        return replace(block, result=result, error=error, wire_id=wire_id, tool_name=name)
-    if type(block) is HostedTool:
-        return replace(block, arguments=_arguments(block.arguments), result=ingest(block.result))
-    if type(block) in _BLOCKS:
-        return block
-    raise InvalidEntry(f"{type(block).__name__} is not a block", block=type(block).__name__)
-
-
-def _arguments(value: object) -> dict[str, Any]:
-    safe = ingest(value)
-    return cast("dict[str, Any]", safe) if isinstance(safe, dict) else {}

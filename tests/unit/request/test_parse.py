@@ -166,3 +166,30 @@ def test_whatever_is_read_back_can_be_rendered_and_holds_every_result(route: str
         assert render(conversation, other).check() == []
     answered = sum(isinstance(block, ToolResponse) for entry in conversation.entries for block in entry.blocks)
     assert answered == len(conversation.ledger.calls)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_body_with_half_a_character_in_it_is_read(route: str) -> None:
+    body = render(talk(user("half of it"), ai("half of it"), user("and?")), route).copy()
+    spoiled = json.loads(json.dumps(body).replace("half", "\\ud83d"))
+    said = [entry.text for entry in parse(spoiled, route).entries]
+    assert said == ["\ufffd of it", "\ufffd of it", "and?"]
+    assert [entry.text for entry in parse(json.dumps(spoiled), route).entries] == said
+
+
+def test_a_body_that_holds_the_objects_of_a_client_is_read() -> None:
+    class Block:
+        def model_dump(self, **_: Any) -> dict[str, Any]:
+            return {"type": "text", "text": "from an object"}
+
+    messages = [{"role": "user", "content": "go"}, {"role": "assistant", "content": [Block()]}]
+    assert [entry.text for entry in parse(messages, "anthropic/claude-sonnet-4-5").entries] == ["go", "from an object"]
+
+
+def test_a_body_that_cannot_be_json_is_refused() -> None:
+    class Broken:
+        def __iter__(self) -> Any:
+            raise ValueError("broken")
+
+    with pytest.raises(FormatError, match="cannot become JSON"):
+        parse({"messages": [Broken()]}, "openai/gpt-4o")

@@ -442,6 +442,12 @@ def test_a_mark_never_stands_on_thinking() -> None:
     assert all("cache_control" not in block for block in body["messages"][1]["content"])
 
 
+def test_a_call_without_a_name_is_defined_like_any_other_where_definitions_are_demanded() -> None:
+    request = render(talk(user("go"), ai(call("toolu_1", "")), user("and?")), CLAUDE)
+    assert [tool["name"] for tool in request.body["tools"]] == [request.body["messages"][1]["content"][0]["name"]]
+    request.verify()
+
+
 # --- what comes back --------------------------------------------------------------------------------------------------
 
 
@@ -462,7 +468,7 @@ def test_decode_takes_a_dict_bytes_and_whatever_dumps_itself() -> None:
         assert answer.entry.origin == resolve("openai/gpt-4o").origin("gpt-4o-2024")
 
 
-@pytest.mark.parametrize("response", [b"oops", "[]", 7])
+@pytest.mark.parametrize("response", [b"oops", "[]", 7, "\ud800", b"\xff", b'{"a": "\xff"}', "[" * 100_000, object()])
 def test_what_is_no_response_is_a_bad_answer(response: object) -> None:
     with pytest.raises(BadAnswer):
         render(talk(user("hi")), "openai/gpt-4o").decode(response)

@@ -7,7 +7,7 @@ Out: one `Answer` with the blocks in the order of the output items.
 from __future__ import annotations
 
 from legato.errors import BadAnswer
-from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, clean_text, ingest
+from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.wire.openai_responses.items import blocks_of, count_of, object_of, objects_of, text_of
 from legato.wire.voice import Names
 
@@ -20,12 +20,12 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     ending = ending_of(body, output, blocks)
     if not blocks and ending is not Ending.REFUSED:
         raise empty_answer(ending)
-    served = clean_text(text_of(body.get("model")))
+    served = text_of(body.get("model"))
     return Answer(
         Entry(Speaker.AI, tuple(blocks), origin=target.origin(served), ending=ending),
         usage=usage_of(body),
         served=served,
-        response_id=clean_text(text_of(body.get("id"))),
+        response_id=text_of(body.get("id")),
     )
 
 

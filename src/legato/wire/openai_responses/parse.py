@@ -166,7 +166,7 @@ class _Reader:
     def _part(self, part: JsonObject, path: str) -> list[Block]:
         kind = part.get("type")
         if kind in ("input_text", "output_text", "text"):
-            text = clean_text(text_of(part.get("text")))
+            text = text_of(part.get("text"))
             return [Text(text)] if text else []
         if kind in ("input_image", "input_file"):
             media = _media(part)
@@ -209,7 +209,7 @@ class _Reader:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return clean_text(text_of(item.get("call_id")) or text_of(item.get("id")))
+    return text_of(item.get("call_id")) or text_of(item.get("id"))
 
 
 def _media(part: JsonObject) -> Media | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, clean_text, ingest
+from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
 from legato.wire.openai_responses.items import object_of, objects_of, text_of
 
@@ -87,7 +87,7 @@ def _definitions(source: object, path: str, notes: list[str], *, in_namespace: b
             tools += _definitions(tool.get("tools"), f"{place}.tools", notes, in_namespace=True)
             notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
             continue
-        name, description = clean_text(text_of(tool.get("name"))), clean_text(text_of(tool.get("description")))
+        name, description = text_of(tool.get("name")), text_of(tool.get("description"))
         if kind == "function" and name:
             parameters = object_of(ingest(tool.get("parameters")))
             tools.append(ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from legato.model import Answer, CallKind, Ending, JsonObject, Target, clean_text, ingest
+from legato.model import Answer, CallKind, Ending, JsonObject, Target, ingest
 from legato.wire.contract import Delta
 from legato.wire.openai_responses.decode import (
     empty_answer,
@@ -77,8 +77,8 @@ class ResponsesDecoder(EventDecoder):
     def _learn(self, event: JsonObject) -> None:
         """What an event says about the response as a whole; an error without a type is one too."""
         response = object_of(event.get("response"))
-        self.served = clean_text(text_of(response.get("model"))) or self.served
-        self.response_id = clean_text(text_of(response.get("id"))) or self.response_id
+        self.served = text_of(response.get("model")) or self.served
+        self.response_id = text_of(response.get("id")) or self.response_id
         if "type" not in event:
             raise_error(event)
 
