@@ -7,7 +7,7 @@ up all the time; `interleaved()` adds the records that a session writes around t
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -45,6 +45,7 @@ from legato.model.records import (
 
 from builders import ROUTES, origin
 
+Body: TypeAlias = dict[str, Any]
 WIRE_IDS = (
     "",
     "a",
@@ -56,8 +57,11 @@ WIRE_IDS = (
     "abcdefgh1",
     "x" * 80,
     "é ?",
+    "half \ud800",
 )
-NAMES = ("read", "grep", "mcp.server/tool", "0weird name", "n" * 150)
+NAMES = ("read", "grep", "mcp.server/tool", "0weird name", "n" * 150, "\udcff")
+NOT_UTF8 = "caf\udce9"
+"""a name in an old encoding, as Python reads it from a file system"""
 SMALL_JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(-5, 5), st.sampled_from(["", "x", "ü😀", "\ud800"])),
     lambda inner: st.one_of(
@@ -65,9 +69,12 @@ SMALL_JSON = st.recursive(
     ),
     max_leaves=4,
 )
-TEXTS = st.sampled_from(["", " ", "hello", "line\nline", "\u2003", "[No result: ", "(noted)", "Continue."])
+TEXTS = st.sampled_from(["", " ", "hello", "line\nline", "\u2003", "[No result: ", "(noted)", "Continue.", NOT_UTF8])
 MEDIA = st.sampled_from(
     [
+        Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name=f"{NOT_UTF8}.pdf"),
+        Media(MediaKind.IMAGE, f"image/{NOT_UTF8}", url=f"https://example.invalid/{NOT_UTF8}.jpg"),
+        Media(MediaKind.IMAGE, "image/png", data=NOT_UTF8),
         Media(MediaKind.IMAGE, "image/png", data="aGk="),
         Media(MediaKind.IMAGE, "image/jpeg", url="https://example.invalid/i.jpg"),
         Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf"),
@@ -75,15 +82,63 @@ MEDIA = st.sampled_from(
         Media(MediaKind.VIDEO, "video/mp4", url="https://example.invalid/v.mp4"),
     ]
 )
-NATIVES: dict[str, list[dict[str, object]]] = {
-    "anthropic": [{"signature": "c2ln"}, {"redacted": "c2ln"}, {"data": "c2ln"}],
-    "gemini": [{"thoughtSignature": "c2ln"}, {"thought_signature": "c2ln"}, {"thoughtSignature": "not base64!"}],
-    "openai_responses": [{"item": {"type": "reasoning", "summary": [], "encrypted_content": "c2ln"}}],
+_USE = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}}
+_FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
+_RAN = {"type": "tool-call", "toolCallId": "call_9", "toolName": "search", "input": {}, "providerExecuted": True}
+_GAVE = {"type": "tool-result", "toolCallId": "call_9", "toolName": "search", "output": {"type": "text", "value": "x"}}
+NATIVES: dict[str, list[Body]] = {
+    "anthropic": [{"signature": "c2ln"}, {"redacted": "c2ln"}, {"data": "c2ln"}, {"blocks": [_USE, _FOUND]}],
+    "gemini": [
+        {"thoughtSignature": "c2ln"},
+        {"thought_signature": "c2ln"},
+        {"thoughtSignature": "not base64!"},
+        {"parts": [{"executableCode": {"code": "1"}, "thoughtSignature": "c2ln"}, {"codeExecutionResult": {}}]},
+    ],
+    "openai_responses": [
+        {"item": {"type": "reasoning", "summary": [], "encrypted_content": "c2ln"}},
+        {"item": {"type": "web_search_call", "id": "ws_1", "status": "completed"}},
+    ],
+    "vercel": [{"parts": [_RAN, _GAVE]}, {"providerOptions": {"openai": {"itemId": "x"}}}],
 }
+"""opaque data as providers give it out, and some that only looks like it"""
+
+KINDS = (
+    "text", "thinking", "tool_use", "tool_result", "server_tool_use", "mcp_tool_use", "web_search_tool_result", "image",
+    "message", "reasoning", "function_call", "function_call_output", "web_search_call", "computer_call", "shell_call",
+    "shell_call_output", "item_reference", "tool-call", "tool-result", "custom", "file", "source", "compaction", "Ä ?",
+)  # fmt: skip
+FIELDS = (
+    "id", "name", "input", "content", "text", "tool_use_id", "cache_control", "call_id", "item_id", "execution", "role",
+    "summary", "encrypted_content", "arguments", "output", "toolCallId", "toolName", "providerExecuted", "kind", "data",
+    "providerMetadata", "signature", "thoughtSignature", "executableCode", "codeExecutionResult", "toolCall", "status",
+    "functionCall", "inlineData", "citations", "caller", "namespace", "phase", "queries", "results",
+)  # fmt: skip
+VALUES = st.one_of(
+    SMALL_JSON, st.sampled_from([True, "srvtoolu_1", "c2ln", {"k": "v"}, [{"type": "text", "text": "t"}]])
+)
+RECORDS: st.SearchStrategy[Body] = st.builds(
+    lambda kind, fields: {**fields, **({} if kind == "nothing" else {"type": kind})},
+    st.one_of(st.sampled_from(KINDS), st.just("nothing"), SMALL_JSON),
+    st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=5),
+)
+"""what a provider may put among its blocks, with anything in place of its type"""
+
+NATIVE_FIELDS = (
+    "signature", "data", "citations", "caller", "blocks", "parts", "thoughtSignature", "groundingMetadata", "item",
+    "phase", "namespace", "chunk", "reasoning_details", "extra_content", "providerOptions",
+)  # fmt: skip
+ANY_NATIVE: st.SearchStrategy[Body] = st.one_of(
+    st.sampled_from([native for family in NATIVES.values() for native in family]),
+    st.dictionaries(
+        st.sampled_from(NATIVE_FIELDS).map(str),
+        st.one_of(VALUES, RECORDS, st.lists(st.one_of(RECORDS, VALUES), max_size=2)),
+        max_size=2,
+    ),
+)
 
 
-def natives() -> st.SearchStrategy[dict[str, object] | None]:
-    return st.one_of(st.none(), st.sampled_from([native for family in NATIVES.values() for native in family]))
+def natives() -> st.SearchStrategy[Body | None]:
+    return st.one_of(st.none(), ANY_NATIVE)
 
 
 def calls_() -> st.SearchStrategy[ToolCall]:
@@ -92,9 +147,9 @@ def calls_() -> st.SearchStrategy[ToolCall]:
         st.sampled_from(NAMES),
         st.dictionaries(st.sampled_from(["path", "k"]), SMALL_JSON, max_size=2),
         st.sampled_from(WIRE_IDS),
-        raw=st.sampled_from([None, None, None, "[1]", '{"path": "x']),
+        raw=st.sampled_from([None, None, None, "[1]", '{"path": "x', f'{{"path": "{NOT_UTF8}"}}']),
         finished=st.sampled_from([True, True, True, False]),
-        native=st.one_of(st.none(), st.sampled_from(NATIVES["gemini"])),
+        native=natives(),
     )
 
 
@@ -104,7 +159,8 @@ def responses() -> st.SearchStrategy[ToolResponse]:
         wire_id=st.sampled_from(WIRE_IDS),
         tool_name=st.sampled_from((*NAMES, "")),
         result=SMALL_JSON,
-        error=st.sampled_from([None, None, None, "", "failed"]),
+        error=st.sampled_from([None, None, None, "", "failed", NOT_UTF8]),
+        said=st.sampled_from([None, None, "no", NOT_UTF8]),
         is_complete=st.sampled_from([None, True, False]),
         media=st.one_of(st.just(()), st.tuples(MEDIA)),
         reason=st.sampled_from([None, None, None, *ClosureReason]),
@@ -121,8 +177,10 @@ def blocks() -> st.SearchStrategy[object]:
         responses(),
         responses(),
         MEDIA,
-        st.builds(Code, TEXTS, st.sampled_from(["", "python"])),
-        st.builds(HostedTool, st.sampled_from(["web_search"]), st.just({"q": "x"}), SMALL_JSON, native=natives()),
+        st.builds(Code, TEXTS, st.sampled_from(["", "python", NOT_UTF8])),
+        st.builds(
+            HostedTool, st.sampled_from(["web_search", NOT_UTF8]), st.just({"q": "x"}), SMALL_JSON, native=natives()
+        ),
     )
 
 
@@ -231,7 +289,9 @@ def session_records() -> st.SearchStrategy[Record]:
     return st.one_of(
         st.builds(Opened, incarnation=st.integers(1, 3)),
         st.builds(Started, call=CALL_IDS),
-        st.builds(Answered, call=CALL_IDS, verdict=st.sampled_from(Verdict), reason=st.sampled_from([None, "no"])),
+        st.builds(
+            Answered, call=CALL_IDS, verdict=st.sampled_from(Verdict), reason=st.sampled_from([None, "no", NOT_UTF8])
+        ),
         st.builds(Rewound, to=st.integers(0, 12)),
         st.builds(ReasoningRefused, origin=st.sampled_from([origin(route) for route in ROUTES])),
         compactions(),
@@ -244,7 +304,7 @@ def compactions() -> st.SearchStrategy[Compacted]:
         st.builds(
             Compacted,
             kind=st.just(CompactionKind.COVER),
-            text=st.just("what happened so far"),
+            text=st.sampled_from(["what happened so far", NOT_UTF8]),
             window=st.sampled_from([50_000, 10_000_000]),
             first=st.integers(0, 6),
             last=st.integers(0, 12),

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from legato import Conversation, render, resolve
-from legato.model import Entry, Foreign, IdScheme, Include, Record, ThinkingPolicy, ToolResponse
+from legato.model import Entry, Foreign, IdScheme, Include, Options, Record, ThinkingPolicy, ToolResponse, ToolSpec
 from legato.request import PrefixChange, Request
 from legato.request.spelling import Spelling
 from legato.request.voices import Voices
@@ -24,7 +24,7 @@ from legato.wire.encoder import EncodedUnit
 from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
-from strategies import entries, interleaved, logs, turns
+from strategies import NOT_UTF8, entries, interleaved, logs, turns
 
 News = list[Entry | Record]
 ALL_ROUTES = (*ROUTES, *OTHER_ROUTES)
@@ -58,6 +58,34 @@ def pairs(body: Any, route: str) -> list[tuple[str, str]]:
 def test_no_provider_would_refuse_the_request(route: str, news: News, policy: ThinkingPolicy) -> None:
     request = render(talk(*news, user("and now?")), route, thinking=policy)
     assert [violation for violation in request.check() if violation.severity is Severity.REFUSED] == []
+    assert json.loads(request.json()) == request.body
+
+
+ANY_TEXT = st.one_of(st.just(NOT_UTF8), st.text(st.characters(), max_size=4))
+ANY_JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), ANY_TEXT),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(ANY_TEXT, inner, max_size=3)),
+    max_leaves=6,
+)
+
+
+@routes
+@given(
+    system=ANY_TEXT,
+    tools=st.lists(
+        st.builds(ToolSpec, ANY_TEXT, ANY_TEXT, st.dictionaries(ANY_TEXT, ANY_JSON, max_size=2)),
+        max_size=2,
+        unique_by=lambda tool: tool.name,
+    ),
+    extra=st.dictionaries(ANY_TEXT, ANY_JSON, max_size=2),
+    stop=st.lists(ANY_TEXT, max_size=2),
+)
+def test_whatever_comes_with_a_request_can_be_encoded(
+    route: str, system: str, tools: list[ToolSpec], extra: dict[str, Any], stop: list[str]
+) -> None:
+    options = Options(extra={**extra, "stop": stop, "metadata": {"user": NOT_UTF8}})
+    request = render(talk(user("hello")), route, system=system, tools=tools, options=options)
+    assert json.loads(request.json()) == request.body
 
 
 @routes

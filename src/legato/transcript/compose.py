@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from msgspec.structs import replace
+
 from legato.ledger import Ledger
 from legato.model import (
     Action,
@@ -29,6 +31,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
+from legato.model.native import record_id
 from legato.model.records import (
     Answered,
     Compacted,
@@ -70,6 +73,8 @@ class Composer:
         self._undone: list[range] = []
         """what undos have taken out of the view, as sequence numbers"""
         self._slot_of: dict[CallId, Slot] = {}
+        self._records: set[str] = set()
+        """the ids of records that go back to their provider"""
         self._answers: dict[str, Slot] = {}
 
     def apply(self, seq: int, record: Record, log: list[Record]) -> None:
@@ -132,6 +137,8 @@ class Composer:
                     self._slot_of[block.id] = answer
                     if speaker is not _AI or block.adopts is not None:
                         self._note_odd_call(block, speaker, answer)
+                elif type(block) is HostedTool:
+                    block = self._recorded_once(block, answer)
                 answer.blocks.append(block)
             else:
                 if said is None:
@@ -173,7 +180,7 @@ class Composer:
                 if block.adopts is not None or block.id in slot_of:
                     break
                 slot_of[block.id] = slot
-            elif isinstance(block, ToolResponse):
+            elif isinstance(block, ToolResponse) or (type(block) is HostedTool and block.native is not None):
                 break
             blocks.append(block)
         else:
@@ -195,6 +202,17 @@ class Composer:
             if call.adopts in self.ledger.adopted:  # else it was given back since
                 slot.move(call.id, "result-before-call")
             self._touch(call.adopts, PrefixCause.LATE_CALL)
+
+    def _recorded_once(self, block: HostedTool, slot: Slot) -> HostedTool:
+        """`block`, told as text if what it goes back under was there before: the provider would refuse it twice."""
+        name = record_id(block)
+        if name and name in self._records:
+            slot.note(
+                Decision(Action.DEDUPED, "repeated-record", Fault.CANONICAL, f"{block.name} has the id of another")
+            )
+            return replace(block, native=None)
+        self._records.add(name)
+        return block
 
     def _answer_slot(self, seq: int, entry: Entry, *, continues: bool) -> Slot:
         """The slot of this answer: a new one, or the one that an earlier entry with the same key began."""
@@ -281,6 +299,7 @@ class Composer:
         """Place everything again that is not undone; slots that come out the same stay the same objects."""
         before = {(slot.kind, slot.first): slot for slot in self.slots}
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
+        self._records = set()
         self._undone = _undone(log)
         for seq, record in standing(log):
             if type(record) is Recorded:

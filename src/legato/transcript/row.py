@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from legato.ledger import Call, CallState, Completion, CompletionKind, Identity, Ledger
 from legato.ledger.stems import PREFIX, bare, is_usual, stem_of
 from legato.model import BROKEN_OFF, UNMINTED, Authority, CallId, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model.native import judge_native
 from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer
 from legato.transcript.slots import AnswerBlock, Slot, SlotKind
@@ -104,7 +105,10 @@ class _Row:
         completions: list[Completion] = []
         outputs: list[str] = []
         is_plain = True
+        dialect = origin.dialect if origin is not None else ""
         for block in answer.blocks:
+            if block.native is not None and judge_native(block, dialect)[0] is not block:
+                break
             if type(block) is ToolCall:
                 wire_id, place = block.wire_id, len(outputs)
                 if usual := is_usual(wire_id):

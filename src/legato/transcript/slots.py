@@ -26,6 +26,7 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
+from legato.model.native import judge_native
 from legato.model.words import Word
 from legato.transcript.units import (
     AnswerBlock,
@@ -139,7 +140,10 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     is_cut = ending is _CUT or ending is _CANCELLED
     is_refused = ending is _REFUSED
     is_visible = False
+    dialect = slot.origin.dialect if slot.origin is not None else ""
     for block in slot.blocks:
+        if block.native is not None:
+            block = _replayable(block, dialect, decisions)
         if type(block) is ToolCall:
             call = ledger.calls[block.id]
             completion = call.completion
@@ -173,6 +177,16 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
             decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
         return None, tuple(decisions)
     return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
+
+
+def _replayable(block: AnswerBlock, dialect: str, decisions: list[Decision]) -> AnswerBlock:
+    """`block` with what its provider takes back."""
+    judged, malformed = judge_native(block, dialect)
+    if malformed:
+        calls = (block.id,) if type(block) is ToolCall else ()
+        detail = f"{', '.join(malformed)}: not of the form in which the provider gives it out"
+        decisions.append(Decision(Action.DROPPED, "malformed-native", Fault.CANONICAL, detail, calls))
+    return judged
 
 
 def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision]) -> Completion:

@@ -302,17 +302,13 @@ def test_an_empty_conversation_is_written_as_an_empty_session() -> None:
 
 def test_a_text_block_keeps_its_citations_at_home() -> None:
     cited = Text("so", native={"citations": [{"type": "char_location"}]})
-    hosted = HostedTool(
-        "web_search",
-        {},
-        None,
-        "w",
-        native={"blocks": [{"type": "server_tool_use"}, {"type": "web_search_tool_result"}]},
-    )
+    use = {"type": "server_tool_use", "id": "srvtoolu_w", "name": "web_search", "input": {}}
+    found = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_w", "content": []}
+    hosted = HostedTool("web_search", {}, None, "srvtoolu_w", native={"blocks": [use, found]})
     entry = Entry(Speaker.AI, (hosted, cited), CLAUDE_ORIGIN)
     record = lines(write(talk(user("go"), entry), "claude-code").data)[1]
     assert record["message"]["content"] == [
-        {"type": "server_tool_use"},
-        {"type": "web_search_tool_result"},
+        use,
+        found,
         {"type": "text", "text": "so", "citations": [{"type": "char_location"}]},
     ]

@@ -6,9 +6,8 @@ is as good as none: the API would refuse the request.
 
 from __future__ import annotations
 
-import re
-
 from legato.model import JsonObject
+from legato.model.native import is_base64
 
 PLACEHOLDER = "skip_thought_signature_validator"
 """what the API documents for calls that it did not make"""
@@ -16,21 +15,11 @@ PLACEHOLDER = "skip_thought_signature_validator"
 PLACEHOLDERS = frozenset({PLACEHOLDER, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="})
 """the same, also as clients send it that encode bytes"""
 
-_BASE64 = re.compile(r"([A-Za-z0-9+/_-]+)(={0,2})")  # both alphabets are in use
-
 
 def signature_of(native: JsonObject | None) -> str | None:
     """The signature among a block's own data, if it is one."""
     signature = None if native is None else native.get("thoughtSignature")
-    return signature if isinstance(signature, str) and is_signature(signature) else None
-
-
-def is_signature(text: str) -> bool:
-    """Whether `text` can be a signature: valid base64."""
-    match = _BASE64.fullmatch(text)
-    if match is None:
-        return False
-    return len(text) % 4 == 0 if match[2] else len(text) % 4 != 1
+    return signature if isinstance(signature, str) and is_base64(signature) else None
 
 
 def kept_signature(text: str) -> JsonObject | None:

@@ -83,6 +83,8 @@ def is_client_call(item: JsonObject, outputs: Collection[str] = ()) -> bool:
 def hosted(item: JsonObject) -> HostedTool:
     """An item that the provider takes back as it is and that says to others what was done."""
     kind = text_of(item.get("type"))
+    if not kind:
+        return HostedTool("unknown", result=ingest(item), native={"item": ingest(item)})  # it never goes back
     asked, given = _HOSTED.get(kind, ((), ()))
     name = text_of(item.get("name")) or kind.removesuffix("_call")
     arguments: JsonObject = {}
@@ -94,7 +96,7 @@ def hosted(item: JsonObject) -> HostedTool:
             arguments[field] = ingest(value)
     result: Json = next((ingest(item[field]) for field in given if item.get(field) is not None), None)
     wire_id = text_of(item.get("id"))
-    return HostedTool(clean_text(name), arguments, result, clean_text(wire_id), native={"item": ingest(item)})
+    return HostedTool(name, arguments, result, wire_id, native={"item": ingest(item)})
 
 
 def thinking_text(item: JsonObject) -> str:
@@ -106,17 +108,17 @@ def thinking_text(item: JsonObject) -> str:
 
 def _message(item: JsonObject) -> list[Block]:
     phase = item.get("phase")
-    native: JsonObject | None = {"phase": phase} if isinstance(phase, str) else None
+    native: JsonObject | None = {"phase": text_of(phase)} if isinstance(phase, str) else None
     content = item.get("content")
     if isinstance(content, str):
         return [Text(clean_text(content), native=native)] if content else []
     texts = [text_of(part.get("text")) or text_of(part.get("refusal")) for part in objects_of(content)]
-    return [Text(clean_text(text), native=native) for text in texts if text]
+    return [Text(text, native=native) for text in texts if text]
 
 
 def _reasoning(item: JsonObject) -> list[Block]:
     native: JsonObject | None = {"item": ingest(item)} if item.get("encrypted_content") else None
-    text = clean_text(thinking_text(item))
+    text = thinking_text(item)
     return [Thinking(text, native=native)] if text or native else []
 
 
@@ -125,7 +127,7 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
     if item.get("status") == "incomplete" and (raw is not None or not item.get("arguments")):
         finished = False
     return ToolCall(
-        restore(clean_text(text_of(item.get("name")))),
+        restore(text_of(item.get("name"))),
         arguments,
         _wire_id(item),
         raw=raw,
@@ -136,8 +138,8 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 
 def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
     return ToolCall(
-        restore(clean_text(text_of(item.get("name")))),
-        {"input": clean_text(text_of(item.get("input")))},
+        restore(text_of(item.get("name"))),
+        {"input": text_of(item.get("input"))},
         _wire_id(item),
         kind=CallKind.CUSTOM,
         finished=item.get("status") != "incomplete",
@@ -146,7 +148,7 @@ def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return clean_text(text_of(item.get("call_id")) or text_of(item.get("id")))
+    return text_of(item.get("call_id")) or text_of(item.get("id"))
 
 
 def _call_native(item: JsonObject) -> JsonObject | None:
@@ -159,8 +161,8 @@ def _call_native(item: JsonObject) -> JsonObject | None:
 
 
 def text_of(value: Json) -> str:
-    """`value` if it is text, else nothing."""
-    return value if isinstance(value, str) else ""
+    """`value` if it is text, safe to store, else nothing."""
+    return clean_text(value) if isinstance(value, str) else ""
 
 
 def object_of(value: Json) -> JsonObject:
