@@ -47,6 +47,7 @@ def grammar(target: Target) -> Grammar:
         max_calls=capabilities.max_calls,
         custom_calls=True,
         thoughts_may_end=False,
+        outcomes="_output",
         error_flag=False,
         empty_results=capabilities.empty_text,
         result_images=capabilities.result_images,

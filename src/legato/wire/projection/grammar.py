@@ -96,6 +96,8 @@ class Grammar(Struct, frozen=True, kw_only=True):
     """a message that holds thoughts begins with one"""
     thoughts_may_end: bool = True
     """false: a thought is refused without something behind it that it led to"""
+    outcomes: str = ""
+    """what the type of a provider's own record ends with if it only tells what came of a call: no thought led to it"""
     thoughts_beside_calls: bool = True
     """a thought may stand with calls even where text may not"""
 

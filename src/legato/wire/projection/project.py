@@ -51,6 +51,7 @@ from legato.wire.projection.messages import (
     HumanPart,
     MediaPart,
     Message,
+    OwnPart,
     Projection,
     ResultPart,
     ResultsMessage,
@@ -211,15 +212,26 @@ class Projector:
             parts = _text_first(parts, decisions)
         if not any(map(is_thought, parts)):
             return parts
-        has_more = not all(map(is_thought, parts))
-        while parts and is_thought(parts[-1]) and not (has_more and grammar.thoughts_may_end):
-            parts.pop()
-            decisions.append(DANGLING)
+        kept: list[AnswerPart] = []
+        is_led_to = not all(map(is_thought, parts)) and grammar.thoughts_may_end
+        for part in reversed(parts):
+            if not is_thought(part):
+                is_led_to = grammar.thoughts_may_end or not self._is_outcome(part)
+            elif not is_led_to:
+                decisions.append(DANGLING)
+                continue
+            kept.append(part)
+        parts = kept[::-1]
         if grammar.thoughts_lead and parts and not is_thought(parts[0]):
-            kept = [part for part in parts if not is_thought(part)]
-            decisions += [OUT_OF_ORDER] * (len(parts) - len(kept))
-            parts = kept
+            others = [part for part in parts if not is_thought(part)]
+            decisions += [OUT_OF_ORDER] * (len(parts) - len(others))
+            return others
         return parts
+
+    def _is_outcome(self, part: AnswerPart) -> bool:
+        """Whether `part` only tells what came of a call that the provider ran."""
+        ending = self._grammar.outcomes
+        return bool(ending) and type(part) is OwnPart and str(part.objects[0].get("type", "")).endswith(ending)
 
 
 class _Page:
