@@ -159,7 +159,10 @@ def test_deltas_that_fit_no_block_are_skipped() -> None:
         stopped(7),
         ended("end_turn"),
     )
-    assert reading.finish().entry.blocks == (Text("x"), HostedTool("unknown", native={"blocks": [{"type": ""}]}))
+    assert reading.finish().entry.blocks == (
+        Text("x"),
+        HostedTool("unknown", result={"type": ""}, native={"blocks": [{"type": ""}]}),
+    )
 
 
 def test_arguments_that_break_off_leave_an_unfinished_call() -> None:
