@@ -4,13 +4,15 @@ In:  a request body as somebody is about to send it, right or wrong in any way.
 Out: violations in `Findings`; the body is never changed, and nothing here raises.
 
 The rules judge what `encode` printed, so they are written from what providers say and share no code with it. They run
-before every send: each is one pass, and what can be left to compiled code is.
+before every send, on what is new in the body: each is one pass over the messages that can be taken back (see `judge`),
+and what can be left to compiled code is.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from types import NoneType
 from typing import Any, TypeAlias, TypeGuard, cast
 
@@ -60,12 +62,21 @@ _QUOTED = 80
 
 
 class Findings:
-    """The violations found so far, in the order of finding."""
+    """The violations found so far, in the order of finding, and those of them that get a request refused."""
 
-    __slots__ = ("violations",)
+    __slots__ = ("refused", "violations")
 
     def __init__(self) -> None:
         self.violations: list[Violation] = []
+        self.refused: list[Violation] = []
+
+    def save(self) -> tuple[int, int]:
+        """How much was found so far, for `restore`."""
+        return len(self.violations), len(self.refused)
+
+    def restore(self, saved: tuple[int, int]) -> None:
+        """Forget what was found since."""
+        del self.violations[saved[0] :], self.refused[saved[1] :]
 
     def refuse(self, rule: str, path: str, message: str) -> None:
         """The provider refuses the request because of this."""
@@ -77,8 +88,20 @@ class Findings:
 
     def _add(self, rule: str, severity: Severity, path: str, message: str) -> None:
         # A path is printed, and may name a field that cannot be.
-        path = path.encode(errors="replace").decode()
-        self.violations.append(Violation(rule, severity, path, message))
+        violation = Violation(rule, severity, path.encode(errors="replace").decode(), message)
+        self.violations.append(violation)
+        if severity is Severity.REFUSED:
+            self.refused.append(violation)
+
+
+Grown: TypeAlias = dict[str, None]
+"""A set that only grows: to go back is to drop what was added last, so its length is all there is to remember."""
+
+
+def shrink(grown: dict[str, Any], length: int) -> None:
+    """Take back what was added to `grown` since it had this length."""
+    while len(grown) > length:
+        grown.popitem()
 
 
 # --- calls and results ------------------------------------------------------------------------------------------------
@@ -98,9 +121,20 @@ class Pairing:
         self._found = found
         self._open: dict[str, str] = {}
         self._answered: set[str] = set()
-        self._excused: set[str] = set()
+        self._excused: Grown = {}
         self._late: dict[str, str] = {}
-        self._seen: set[str] = set()
+        self._seen: Grown = {}
+
+    def save(self) -> Any:
+        """The state, for `restore`: what waits at the moment is little and copied, the rest only grows."""
+        return self._open.copy(), self._answered.copy(), self._late.copy(), len(self._excused), len(self._seen)
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        waiting, answered, late, excused, seen = saved
+        self._open, self._answered, self._late = waiting.copy(), answered.copy(), late.copy()
+        shrink(self._excused, excused)
+        shrink(self._seen, seen)
 
     def call(self, call_id: str, path: str) -> None:
         """A call stands at `path`."""
@@ -114,7 +148,7 @@ class Pairing:
                 path,
                 f"the id {brief(call_id)} was used by an earlier call of this request",
             )
-        self._seen.add(call_id)
+        self._seen[call_id] = None
         self._open[call_id] = path
 
     def result(self, call_id: str, path: str) -> None:
@@ -137,14 +171,16 @@ class Pairing:
 
     def excuse(self, call_id: str) -> None:
         """The call may stay without a result, and may still have one."""
-        self._excused.add(call_id)
+        self._excused[call_id] = None
 
     def close(self) -> None:
         """What follows is no result: calls still open stay unanswered."""
         if self._open:
             if len(self._answered) < len(self._open):
-                settled = self._answered | self._excused
-                self._late.update((key, path) for key, path in self._open.items() if key not in settled)
+                done, excused = self._answered, self._excused
+                self._late.update(
+                    (key, path) for key, path in self._open.items() if key not in done and key not in excused
+                )
             self._open.clear()
             self._answered.clear()
 
@@ -173,22 +209,32 @@ def examine_json(body: Json, found: Findings) -> bool:
     if not is_object(body):
         found.refuse("json/not-json", "", "a request body is a JSON object")
         return False
-    if not _is_clean(body):
-        _report(body, found)
+    if not _is_clean(body, 1):
+        _report(body, None, 1, found)
     return True
 
 
-def _is_clean(body: JsonObject) -> bool:
-    """The quick look, in a few comprehensions and one pass of the encoder; false only sends us to the slow one."""
-    level: list[Any] = [body]
-    for _ in range(MAX_DEPTH):
+def examine_messages(messages: Sequence[Json], field: str, first: int, found: Findings) -> None:
+    """Judge `messages` as JSON; they stand in `field` of the body, numbered from `first` on."""
+    if not _is_clean([*messages], 2):
+        for number, message in enumerate(messages, first):
+            _report(message, ((None, field), number), 3, found)
+
+
+def _is_clean(value: JsonObject | list[Any], depth: int) -> bool:
+    """The quick look at a value that stands so deep, in a few comprehensions and one pass of the encoder.
+
+    False only sends us to the slow one.
+    """
+    level: list[Any] = [value]
+    for _ in range(depth, MAX_DEPTH + 1):
         below: list[Any] = []
-        for value in level:
-            if is_object(value):
-                below += [item for item in value.values() if type(item) not in _PLAIN]
-            elif is_list(value):
-                below += [item for item in value if type(item) not in _PLAIN]
-            elif not isinstance(value, float) or not math.isfinite(value):
+        for item in level:
+            if is_object(item):
+                below += [inner for inner in item.values() if type(inner) not in _PLAIN]
+            elif is_list(item):
+                below += [inner for inner in item if type(inner) not in _PLAIN]
+            elif not isinstance(item, float) or not math.isfinite(item):
                 return False
         if not below:
             break
@@ -196,15 +242,15 @@ def _is_clean(body: JsonObject) -> bool:
     else:
         return False
     try:
-        encoded = msgspec.json.encode(body)
+        encoded = msgspec.json.encode(value)
     except (TypeError, ValueError):
         return False
     return b"\\u000" not in encoded and b"\\u001" not in encoded
 
 
-def _report(body: JsonObject, found: Findings) -> None:
+def _report(value: Json, node: _Node | None, depth: int, found: Findings) -> None:
     """The slow look: name every place. Iterative, because what is wrong may be the depth."""
-    stack: list[tuple[Json, _Node | None, int]] = [(body, None, 1)]
+    stack: list[tuple[Json, _Node | None, int]] = [(value, node, depth)]
     is_deep = False
     while stack:
         value, node, depth = stack.pop()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from legato.model import Json, JsonObject
-from legato.wire.judging import Findings, Pairing, brief, is_list, is_object
+from legato.wire.judging import Findings, Grown, Pairing, brief, is_list, is_object, shrink
 
 THOUGHTS = frozenset({"thinking", "redacted_thinking"})
 _OF_ASSISTANT = frozenset({"tool_use", *THOUGHTS})
@@ -28,9 +29,18 @@ class BlockJudge:
     def __init__(self, pairing: Pairing, found: Findings) -> None:
         self._pairing = pairing
         self._found = found
-        self._hosted: set[str] = set()
+        self._hosted: Grown = {}
         self.marks = 0
         self.uses_tools = False
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return len(self._hosted), self.marks, self.uses_tools
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        hosted, self.marks, self.uses_tools = saved
+        shrink(self._hosted, hosted)
 
     def block(self, path: str, role: str, block: Json) -> str:
         """Judge the block at `path`; its type, or an empty string if it has none."""
@@ -129,7 +139,7 @@ class BlockJudge:
                 "anthropic/server-tool-id", f"{path}.id", f"{brief(call_id)} does not begin with `srvtoolu_`"
             )
         if isinstance(call_id, str):
-            self._hosted.add(call_id)
+            self._hosted[call_id] = None
 
     def _hosted_result(self, path: str, call_id: Json) -> None:
         if not isinstance(call_id, str) or call_id not in self._hosted:

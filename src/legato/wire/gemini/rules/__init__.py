@@ -12,33 +12,18 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target
-from legato.wire.findings import Violation
 from legato.wire.gemini.rules.pairing import OrderJudge
-from legato.wire.gemini.rules.parts import PartJudge, pick
-from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
+from legato.wire.gemini.rules.parts import pick
+from legato.wire.judge import Ruleset
+from legato.wire.judging import Findings, brief, is_list, is_object
 
-__all__ = ["check"]
+__all__ = ["RULESET", "check"]
 
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 
 
-def check(body: JsonObject, target: Target) -> list[Violation]:
-    """What `target` would hold against `body`."""
-    found = Findings()
-    if not examine_json(body, found):
-        return found.violations
-    _examine_tools(body, found)
-    contents = _listed(body.get("contents"))
-    if not contents:
-        found.refuse("gemini/no-contents", "contents", "`contents` is an array with at least one content")
-        return found.violations
-    parts, order = PartJudge(found), OrderJudge(target.capabilities, found)
-    for index, value in enumerate(contents):
-        content = parts.content(f"contents[{index}]", value)
-        if content is not None:
-            order.take(content)
-    order.end(len(contents))
-    return found.violations
+def _refuse_no_contents(fields: JsonObject, found: Findings) -> None:
+    found.refuse("gemini/no-contents", "contents", "`contents` is an array with at least one content")
 
 
 def _listed(value: Json) -> list[Json]:
@@ -48,10 +33,10 @@ def _listed(value: Json) -> list[Json]:
     return value if is_list(value) else []
 
 
-def _examine_tools(body: JsonObject, found: Findings) -> None:
+def _examine_tools(fields: JsonObject, target: Target, found: Findings) -> None:
     names: set[str] = set()
     has_any = False
-    for index, tool in enumerate(_listed(body.get("tools"))):
+    for index, tool in enumerate(_listed(fields.get("tools"))):
         declared = _listed(pick(tool, "functionDeclarations")) if is_object(tool) else []
         for place, declaration in enumerate(declared):
             has_any = True
@@ -63,10 +48,21 @@ def _examine_tools(body: JsonObject, found: Findings) -> None:
                 found.refuse("gemini/duplicate-declaration", path, f"{brief(name)} is declared twice")
             else:
                 names.add(name)
-    config = pick(body, "toolConfig")
-    if has_any or not is_object(config) or pick(body, "cachedContent") is not None:
+    config = pick(fields, "toolConfig")
+    if has_any or not is_object(config) or pick(fields, "cachedContent") is not None:
         return
     if pick(config, "functionCallingConfig") is not None:
         found.refuse(
             "gemini/config-without-functions", "toolConfig", "a function calling config comes with declarations only"
         )
+
+
+RULESET = Ruleset(
+    messages_field="contents",
+    mode=lambda fields, target: target.capabilities,
+    judge=OrderJudge,
+    head=_examine_tools,
+    no_messages=_refuse_no_contents,
+    takes_single=True,
+)
+check = RULESET.check

@@ -5,34 +5,56 @@ Neighbouring contents of the model count as one. Responses have to stand all in 
 
 from __future__ import annotations
 
-from legato.model import Capabilities
-from legato.wire.gemini.rules.parts import Call, Content
+from typing import Any
+
+from legato.model import Capabilities, Json, JsonObject
+from legato.wire.gemini.rules.parts import Call, Content, PartJudge
 from legato.wire.judging import Findings, brief
 
 
 class OrderJudge:
-    """Takes the contents in order; `end` comes after the last one."""
+    """Reads the contents in order; `end` comes after the last one."""
 
     def __init__(self, capabilities: Capabilities, found: Findings) -> None:
         self._capabilities = capabilities
         self._found = found
+        self._parts = PartJudge(found)
+        self._count = 0
         self._open: list[Call] = []
         self._before: Content | None = None
         self._is_first_turn = True
         """whether nothing of the user came before"""
         self._unsigned: list[str] = []
-        """first calls without a signature in what may be the current turn"""
+        """first calls without a signature in what may be the current turn; it only grows, and a new one begins"""
 
-    def take(self, content: Content) -> None:
-        """The next content."""
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return (
+            (self._count, self._before, self._is_first_turn),
+            self._open[:],
+            (self._unsigned, len(self._unsigned)),
+        )
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        (self._count, self._before, self._is_first_turn), waiting, (self._unsigned, unsigned) = saved
+        self._open = waiting[:]
+        del self._unsigned[unsigned:]
+
+    def message(self, index: int, message: Json) -> None:
+        """Judge the content at `index`."""
+        self._count = index + 1
+        content = self._parts.content(f"contents[{index}]", message)
+        if content is None:
+            return
         if content.role == "model":
             self._take_answer(content)
         else:
             self._take_human(content)
         self._before = content
 
-    def end(self, count: int) -> None:
-        """Judge what is left open, and the last content of `count`."""
+    def end(self, fields: JsonObject) -> None:
+        """Judge what is left open, and the last content."""
         self._refuse_open()
         if self._capabilities.call_signatures:
             for path in self._unsigned:
@@ -42,7 +64,7 @@ class OrderJudge:
         last = self._before
         if last is None or last.role != "model":
             return
-        if count == 1:
+        if self._count == 1:
             self._found.refuse("gemini/lone-answer", last.path, "a content of the model cannot stand alone")
         elif not self._capabilities.prefill:
             self._found.refuse("gemini/ends-on-answer", last.path, "the last content is from the user")
@@ -61,7 +83,7 @@ class OrderJudge:
     def _take_human(self, content: Content) -> None:
         self._is_first_turn = False
         if content.has_others:
-            self._unsigned.clear()
+            self._unsigned = []
             if content.responses:
                 self._found.risk(
                     "gemini/text-beside-responses", content.path, "responses should stand in a content of their own"

@@ -12,29 +12,32 @@ Out: violations; the body is not changed, and no body makes `check` raise.
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.wire.findings import Violation
-from legato.wire.judging import Findings, examine_json, is_list
+from legato.wire.judge import Ruleset
+from legato.wire.judging import Findings
 from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
-from legato.wire.openai_chat.rules.messages import MessageJudge
+from legato.wire.openai_chat.rules.messages import MessageJudge, Mode
 from legato.wire.openai_chat.rules.profiles import profile_of
 
-__all__ = ["check"]
+__all__ = ["RULESET", "check"]
 
 
-def check(body: JsonObject, target: Target) -> list[Violation]:
-    """What `target` would hold against `body`."""
-    found = Findings()
-    if not examine_json(body, found):
-        return found.violations
-    profile, capabilities = profile_of(target), target.capabilities
-    thinking = thinks(body, capabilities)
-    examine_envelope(body, profile, found, thinking=thinking)
-    messages = body.get("messages")
-    if not is_list(messages) or not messages:
-        found.refuse("openai-chat/no-messages", "messages", "`messages` is an array with at least one message")
-        return found.violations
-    judge = MessageJudge(profile, capabilities, found, thinks=thinking)
-    for index, message in enumerate(messages):
-        judge.message(index, message)
-    judge.end(messages)
-    return found.violations
+def _mode(fields: JsonObject, target: Target) -> Mode:
+    return Mode(profile_of(target), target.capabilities, thinks(fields, target.capabilities))
+
+
+def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
+    examine_envelope(fields, profile_of(target), found, thinking=thinks(fields, target.capabilities))
+
+
+def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
+    found.refuse("openai-chat/no-messages", "messages", "`messages` is an array with at least one message")
+
+
+RULESET = Ruleset(
+    messages_field="messages",
+    mode=_mode,
+    judge=MessageJudge,
+    head=_examine_head,
+    no_messages=_refuse_no_messages,
+)
+check = RULESET.check

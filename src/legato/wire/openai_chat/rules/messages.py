@@ -1,12 +1,12 @@
 """Judge the messages of a chat body, one after the other.
 
-In:  `messages`, the profile and capabilities of the target, whether the model will think.
+In:  messages, the profile and capabilities of the target, whether the model will think.
 Out: findings about roles and their order, calls, and the pairing of calls with results; `contents` judges what is said.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from legato.model import Capabilities, Json, JsonObject
 from legato.wire.judging import Findings, Pairing, brief, holds_object, is_list, is_object
@@ -16,23 +16,41 @@ from legato.wire.openai_chat.rules.profiles import Profile
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
+class Mode(NamedTuple):
+    """What messages are judged by: who is to take them, and whether the model will think in its answer."""
+
+    profile: Profile
+    capabilities: Capabilities
+    thinks: bool
+
+
 class MessageJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
-    def __init__(self, profile: Profile, capabilities: Capabilities, found: Findings, *, thinks: bool) -> None:
-        self._profile = profile
-        self._capabilities = capabilities
+    def __init__(self, mode: Mode, found: Findings) -> None:
+        self._profile, self._capabilities, self._thinks = mode
         self._found = found
-        self._thinks = thinks
-        self._contents = ContentJudge(profile, capabilities, found)
+        self._contents = ContentJudge(self._profile, self._capabilities, found)
         self._pairing = Pairing("openai-chat", found)
         self._role = ""
         """the role before; empty at the start, and after what was no message"""
         self._has_mark = False
         """whether the message before claims to be the prefix of the answer"""
+        self._last: tuple[int, Json] = (0, None)
+        """the message before, and its number"""
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return self._role, self._has_mark, self._last, self._pairing.save()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        self._role, self._has_mark, self._last, pairing = saved
+        self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
         """Judge the message at `index`."""
+        self._last = (index, message)
         if not is_object(message):
             self._found.refuse("openai-chat/message-form", f"messages[{index}]", "a message is an object")
             self._forget()
@@ -65,17 +83,17 @@ class MessageJudge:
             self._examine_reasoning(index, message, has_calls=has_calls)
         self._role = role
 
-    def end(self, messages: list[Any]) -> None:
+    def end(self, fields: JsonObject) -> None:
         """Judge how the request ends, and what never was answered."""
         self._pairing.end()
-        last, profile = messages[-1], self._profile
-        if profile.follows is not None and len(messages) == 1 and self._role not in ("user", "system"):
+        (index, last), profile = self._last, self._profile
+        if profile.follows is not None and index == 0 and self._role not in ("user", "system"):
             self._found.refuse("mistral/lone-message", "messages[0]", "a single message is from the user or the system")
         if not is_object(last) or last.get("role") != "assistant":
             return
         if profile.final_mark and last.get(profile.final_mark) is True:
             return
-        path = f"messages[{len(messages) - 1}]"
+        path = f"messages[{index}]"
         if profile.demands_mark:
             self._found.refuse(
                 "mistral/ends-on-answer", path, f"a final answer is only taken with `{profile.final_mark}: true`"

@@ -14,40 +14,37 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
-from legato.wire.findings import Violation
-from legato.wire.judging import Findings, brief, examine_json, is_list, is_object
-from legato.wire.openai_responses.rules.items import ItemJudge
+from legato.wire.judge import Ruleset
+from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.openai_responses.rules.items import ItemJudge, Mode
 
-__all__ = ["check"]
+__all__ = ["RULESET", "check"]
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _STATE = ("previous_response_id", "conversation")
 _SOURCES = ("input", "prompt", *_STATE)
 
 
-def check(body: JsonObject, target: Target) -> list[Violation]:
-    """What `target` would hold against `body`."""
-    found = Findings()
-    if not examine_json(body, found):
-        return found.violations
-    if "messages" in body:
+def _mode(fields: JsonObject, target: Target) -> Mode:
+    return Mode(
+        holds_state=any(fields.get(field) is not None for field in _STATE),
+        is_stored=fields.get("store") is not False,
+        reasons=target.capabilities.thinking is not ThinkingMode.NEVER,
+        takes_calls=target.capabilities.native_tool_history,
+    )
+
+
+def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
+    if "messages" in fields:
         found.refuse("openai-responses/messages-field", "messages", "the history stands in `input`")
-    _examine_tools(body.get("tools"), found)
-    items = body.get("input")
-    if is_list(items):
-        judge = ItemJudge(
-            found,
-            holds_state=any(body.get(field) is not None for field in _STATE),
-            is_stored=body.get("store") is not False,
-            reasons=target.capabilities.thinking is not ThinkingMode.NEVER,
-            takes_calls=target.capabilities.native_tool_history,
-        )
-        for index, item in enumerate(items):
-            judge.item(f"input[{index}]", item)
-        judge.end()
-    elif not isinstance(items, str) and (items is not None or all(body.get(field) is None for field in _SOURCES)):
+    _examine_tools(fields.get("tools"), found)
+
+
+def _examine_other_input(fields: JsonObject, found: Findings) -> None:
+    """Judge an `input` that is no array: a string will do, or nothing where the server holds what to answer."""
+    given = fields.get("input")
+    if not isinstance(given, str) and (given is not None or all(fields.get(field) is None for field in _SOURCES)):
         found.refuse("openai-responses/input-form", "input", "`input` is a string or an array of items")
-    return found.violations
 
 
 def _examine_tools(tools: Json, found: Findings) -> None:
@@ -69,3 +66,14 @@ def _examine_tools(tools: Json, found: Findings) -> None:
                 found.refuse(
                     "openai-responses/tool-name", f"tools[{index}].name", f"{brief(name)} is no name for a tool"
                 )
+
+
+RULESET = Ruleset(
+    messages_field="input",
+    mode=_mode,
+    judge=ItemJudge,
+    head=_examine_head,
+    no_messages=_examine_other_input,
+    takes_none=True,
+)
+check = RULESET.check

@@ -10,15 +10,17 @@ let through: there are many, they grow, and the provider's own tools pair by the
 from __future__ import annotations
 
 import re
+from typing import Any, NamedTuple
 
 from legato.model import Json, JsonObject
-from legato.wire.judging import Findings, brief, holds_object, is_list, is_object
+from legato.wire.judging import Findings, Grown, brief, holds_object, is_list, is_object, shrink
 
 _ROLES = frozenset({"user", "assistant", "system", "developer"})
 _CHAT_FIELDS = ("name", "tool_calls", "tool_call_id", "function_call", "reasoning_content", "reasoning", "refusal")
 _SAID = frozenset({"output_text", "refusal"})
 _GIVEN = frozenset({"input_text", "input_image", "input_file", "input_audio"})
 _CALLS = frozenset({"function_call", "custom_tool_call"})
+_ANSWERS = frozenset({"message", *_CALLS})
 _OUTPUTS = frozenset({"function_call_output", "custom_tool_call_output"})
 _CLIENT_CALLS = frozenset({"computer_call", "local_shell_call", "apply_patch_call"})
 """calls of built-in tools that run on our side"""
@@ -28,28 +30,53 @@ _PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom
 _MAX_CALL_ID = 64
 
 
+class Mode(NamedTuple):
+    """What items are judged by."""
+
+    holds_state: bool
+    """whether the server holds what came before"""
+    is_stored: bool
+    """whether it keeps what is sent"""
+    reasons: bool
+    takes_calls: bool
+    """whether calls and outputs are taken as items, not only as text"""
+
+
 class ItemJudge:
     """Reads the items in order; `end` comes after the last one."""
 
-    def __init__(
-        self, found: Findings, *, holds_state: bool, is_stored: bool, reasons: bool, takes_calls: bool
-    ) -> None:
+    def __init__(self, mode: Mode, found: Findings) -> None:
+        self._mode = mode
         self._found = found
-        self._holds_state = holds_state
-        self._is_stored = is_stored
-        self._reasons = reasons
-        self._takes_calls = takes_calls
+        self._holds_state = mode.holds_state
         self._open: dict[str, str] = {}
-        self._calls: set[str] = set()
-        self._answered: set[str] = set()
-        self._item_ids: set[str] = set()
+        self._calls: Grown = {}
+        self._answered: Grown = {}
+        self._item_ids: Grown = {}
         self._reasoning: tuple[str, JsonObject] | None = None
         """the reasoning item right before, with its path: it waits for the item it led to"""
         self._is_reasoned = False
         """whether this answer has shown a reasoning item"""
 
-    def item(self, path: str, item: Json) -> None:
-        """Judge the item at `path`."""
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return (
+            (self._holds_state, self._reasoning, self._is_reasoned),
+            self._open.copy(),
+            (len(self._calls), len(self._answered), len(self._item_ids)),
+        )
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        (self._holds_state, self._reasoning, self._is_reasoned), waiting, (calls, answered, item_ids) = saved
+        self._open = waiting.copy()
+        shrink(self._calls, calls)
+        shrink(self._answered, answered)
+        shrink(self._item_ids, item_ids)
+
+    def message(self, index: int, message: Json) -> None:
+        """Judge the item at `index`."""
+        path, item = f"input[{index}]", message
         if not is_object(item):
             self._found.refuse("openai-responses/item-form", path, "an item of `input` is an object")
             return
@@ -73,7 +100,7 @@ class ItemJudge:
         if item.get("id") is not None:
             self._examine_id(path, kind, item)
 
-    def end(self) -> None:
+    def end(self, fields: JsonObject) -> None:
         """Judge what is still waited for."""
         if self._reasoning is not None:
             self._refuse_lonely(*self._reasoning)
@@ -136,7 +163,7 @@ class ItemJudge:
                 )
             else:
                 self._open[call_id] = path
-            self._calls.add(call_id)
+            self._calls[call_id] = None
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             found.refuse("openai-responses/name-form", f"{path}.name", f"{brief(name)} is no name for a tool")
         if kind == "function_call":
@@ -158,7 +185,7 @@ class ItemJudge:
         elif call_id not in self._calls and not self._holds_state:
             found.refuse("openai-responses/orphan-output", path, f"no call before it has the id {brief(call_id)}")
         else:
-            self._answered.add(call_id)
+            self._answered[call_id] = None
             self._open.pop(call_id, None)
         if is_list(output):
             self._examine_parts(f"{path}.output", output, _GIVEN, "openai-responses/output-form")
@@ -168,15 +195,15 @@ class ItemJudge:
     def _follow_other(self, path: str, kind: str, call_id: str, item: JsonObject) -> None:
         """A call or an output of a tool that is no function; who has to answer depends on where it runs."""
         if kind.endswith("_output"):
-            self._answered.add(call_id)
+            self._answered[call_id] = None
             self._open.pop(call_id, None)
             return
-        self._calls.add(call_id)
+        self._calls[call_id] = None
         if kind in _CLIENT_CALLS or item.get("execution") == "client":
             self._open[call_id] = path
 
     def _examine_embedding(self, path: str) -> None:
-        if not self._takes_calls:
+        if not self._mode.takes_calls:
             self._found.risk(
                 "openai-responses/call-items", path, "this gateway takes the history of tools as text, not as items"
             )
@@ -190,7 +217,7 @@ class ItemJudge:
             self._found.refuse(
                 "openai-responses/reasoning-summary", path, "a reasoning item has a `summary`, be it an empty array"
             )
-        if not self._is_stored and not item.get("encrypted_content") and not _is_open(item):
+        if not self._mode.is_stored and not item.get("encrypted_content") and not _is_open(item):
             self._found.refuse(
                 "openai-responses/reasoning-not-encrypted",
                 path,
@@ -227,14 +254,14 @@ class ItemJudge:
             return
         if item_id in self._item_ids:
             self._found.refuse("openai-responses/duplicate-item-id", f"{path}.id", f"{brief(item_id)} occurs twice")
-        self._item_ids.add(item_id)
+        self._item_ids[item_id] = None
         if prefix and not _is_open(item) and not (item_id.startswith(prefix) and _ITEM_ID.fullmatch(item_id)):
             self._found.refuse(
                 "openai-responses/item-id-form",
                 f"{path}.id",
                 f"{brief(item_id)} is no id for an item of type {kind}: those begin with {prefix!r}",
             )
-        elif self._reasons and not self._is_reasoned and kind in ("message", *_CALLS) and item.get("role") != "user":
+        elif self._mode.reasons and not self._is_reasoned and kind in _ANSWERS and item.get("role") != "user":
             self._found.risk(
                 "openai-responses/item-without-reasoning",
                 f"{path}.id",

@@ -9,24 +9,26 @@ Out: violations; the body is not changed, and no body makes `check` raise.
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.wire.findings import Violation
-from legato.wire.judging import Findings, examine_json, is_list
+from legato.wire.judge import Ruleset
+from legato.wire.judging import Findings
 from legato.wire.vercel.rules.messages import MessageJudge
 
-__all__ = ["check"]
+__all__ = ["RULESET", "check"]
 
 
-def check(body: JsonObject, target: Target) -> list[Violation]:
-    """What the SDK would hold against `body`, whichever model `target` names: its own check comes first."""
-    found = Findings()
-    if not examine_json(body, found):
-        return found.violations
-    messages = body.get("messages")
-    if not is_list(messages) or not messages:
-        found.refuse("vercel/no-messages", "messages", "`messages` is an array with at least one message")
-        return found.violations
-    judge = MessageJudge(found)
-    for index, message in enumerate(messages):
-        judge.message(index, message)
-    judge.end()
-    return found.violations
+def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
+    """Nothing: what stands beside the messages is checked by the provider behind the SDK."""
+
+
+def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
+    found.refuse("vercel/no-messages", "messages", "`messages` is an array with at least one message")
+
+
+RULESET = Ruleset(
+    messages_field="messages",
+    mode=lambda fields, target: None,  # the SDK's own check comes first, whichever model the target names
+    judge=MessageJudge,
+    head=_examine_head,
+    no_messages=_refuse_no_messages,
+)
+check = RULESET.check

@@ -1,6 +1,6 @@
 """Judge the messages of an AI SDK prompt, one after the other.
 
-In:  `messages`, an array of ModelMessage.
+In:  ModelMessages, one by one.
 Out: findings about roles, contents, parts, and the pairing of calls with results.
 
 The SDK checks shapes and pairing itself before it sends, then the provider's own rules apply. A call that the provider
@@ -10,8 +10,10 @@ result, and may.
 
 from __future__ import annotations
 
+from typing import Any
+
 from legato.model import Json, JsonObject
-from legato.wire.judging import Findings, Pairing, brief, is_list, is_object
+from legato.wire.judging import Findings, Pairing, brief, is_list, is_object, shrink
 
 _PARTS: dict[str, frozenset[str]] = {
     "system": frozenset(),
@@ -28,11 +30,24 @@ _TEXTS = frozenset({"text", "error-text"})
 class MessageJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
-    def __init__(self, found: Findings) -> None:
+    def __init__(self, mode: None, found: Findings) -> None:
         self._found = found
         self._pairing = Pairing("vercel", found)
         self._approvals: dict[str, str] = {}
-        """the approvals asked for, to the calls they are about"""
+        """the approvals asked for, to the calls they are about; it only grows"""
+        self._asked_again: dict[str, str] = {}
+        """those that were asked for again, to the newest call"""
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return len(self._approvals), self._asked_again.copy(), self._pairing.save()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        approvals, again, pairing = saved
+        shrink(self._approvals, approvals)
+        self._asked_again = again.copy()
+        self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
         """Judge the message at `index`."""
@@ -51,7 +66,7 @@ class MessageJudge:
         elif not isinstance(content, str) or role == "tool":
             self._found.refuse("vercel/content-form", f"{path}.content", _CONTENT_OF[role])
 
-    def end(self) -> None:
+    def end(self, fields: JsonObject) -> None:
         """Judge what never was answered."""
         self._pairing.end()
 
@@ -93,12 +108,21 @@ class MessageJudge:
         elif kind == "tool-approval-request":
             approval, call_id = part.get("approvalId"), part.get("toolCallId")
             if isinstance(approval, str) and isinstance(call_id, str):
-                self._approvals[approval] = call_id
+                self._ask(approval, call_id)
         elif kind == "tool-approval-response":
             approval = part.get("approvalId")
-            call_id = self._approvals.get(approval) if isinstance(approval, str) else None
+            call_id = self._call_of(approval) if isinstance(approval, str) else None
             if call_id is not None:
                 self._pairing.excuse(call_id)
+
+    def _ask(self, approval: str, call_id: str) -> None:
+        if approval in self._approvals:
+            self._asked_again[approval] = call_id
+        else:
+            self._approvals[approval] = call_id
+
+    def _call_of(self, approval: str) -> str | None:
+        return self._asked_again.get(approval, self._approvals.get(approval))
 
     def _identity(self, path: str, part: JsonObject, rule: str) -> str:
         call_id, name = part.get("toolCallId"), part.get("toolName")
