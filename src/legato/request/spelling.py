@@ -92,23 +92,25 @@ class Spelling:
         self.view.refresh()
         count = start = len(self.columns.slots)
         changes = self.view.changes[self._cursor :]
-        turn = self._turn
-        if changes or self._policy.include is _CURRENT_TURN:
+        if changes:
             self._cursor += len(changes)
-            start = min([start, *(change.place for change in changes), *self._turn_changes()])
+            start = min(start, *(change.place for change in changes))
+        turn = self._turn
+        if self._policy.include is _CURRENT_TURN:
+            self._turn = self._newest_turn(start)
+            if self._turn != turn:  # the thinking between the two is kept or left out otherwise than before
+                start = min(start, turn, self._turn)
         torn = self._tear_off(start, turn) if start < count else []
         self._print_from(start, {old.slot: old for old in torn})
         change = self._first_change(start, torn[: max(self.rendered - start, 0)], changes) if torn else None
         self.rendered = len(self.columns.slots)
         return change
 
-    def _turn_changes(self) -> range:
-        """The places whose thinking is kept or left out otherwise than before, because a turn began or was undone."""
-        before, self._turn = self._turn, self._newest_turn()
-        return range(min(before, self._turn), max(before, self._turn))
-
-    def _newest_turn(self) -> int:
+    def _newest_turn(self, start: int) -> int:
+        """The place of the newest human message; the places before `start` are as they were."""
         for place in range(len(self.view.slots) - 1, -1, -1):
+            if place < start and self._turn < start:
+                return self._turn
             unit = self.view.unit(place)
             if type(unit) is Said and unit.authority is Authority.PERSON:
                 return place

@@ -309,6 +309,20 @@ def test_a_turn_costs_what_is_new() -> None:
     assert [after - before for before, after in itertools.pairwise(spelled)] == [2] * 59
 
 
+@pytest.mark.parametrize("include", Include)
+def test_a_late_result_prints_nothing_again_that_stands_before_its_call(include: Include) -> None:
+    policy = ThinkingPolicy(include)
+    conversation = talk(*(item for n in range(9) for item in (user("next"), calls(f"c{n}"), result(f"c{n}"))))
+    for item in (user("and now?"), calls("late"), user("never mind")):
+        conversation.record(item)
+    before = render(conversation, CLAUDE, thinking=policy)
+    conversation.record(result("late"))
+    after = render(conversation, CLAUDE, thinking=policy)
+    kept = [old is new for old, new in zip(before.body["messages"], after.body["messages"], strict=True)]
+    assert kept == [True] * (len(kept) - 2) + [False] * 2  # the late result's message, and what was marked for caching
+    assert after.prefix_change == PrefixChange(PrefixCause.LATE_RESULT, 28)
+
+
 def test_a_render_that_failed_leaves_nothing_half_printed_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = talk(user("first"), ai("one"))
     render(conversation, CLAUDE)
