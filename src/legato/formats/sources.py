@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 from legato.errors import FormatError
+from legato.model.hashing import RunningDigest
 from legato.model.ingest import MAX_JSON_BYTES
 
 HEAD_BYTES = 64 * 1024
@@ -42,7 +42,7 @@ class Source:
         self.size = size
         self._pieces = pieces
         self._progress = progress
-        self._hash = sha256()
+        self._hash = RunningDigest()
         self._count = 0
         self.head = b""
         self.is_whole = False
@@ -79,11 +79,11 @@ class Source:
             )
 
     def digest(self) -> str:
-        """The name of what was read so far: the same as `model.hashing.digest` of it."""
-        return self._hash.hexdigest()[:32]
+        """The digest of what was read so far."""
+        return self._hash.name()
 
     def _seen(self, piece: bytes) -> bytes:
-        self._hash.update(piece)
+        self._hash.add(piece)
         self._count += len(piece)
         if self._progress is not None:
             self._progress(self._count)

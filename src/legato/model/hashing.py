@@ -5,19 +5,24 @@ Base62 because every provider takes letters and digits, whatever else it refuses
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from _hashlib import HASH
+
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _sha256(data: bytes) -> bytes:
+def _sha256(data: bytes) -> HASH:
     import hashlib  # loads OpenSSL, which takes longer than most of this library
 
-    return hashlib.sha256(data).digest()
+    return hashlib.sha256(data)
 
 
 def base62(*parts: str | int, length: int) -> str:
     """`length` (at most 40) base62 characters of the hash of `parts`; no two lists of parts are confused."""
     text = "\0".join([f"{len(part)}:{part}" for part in map(str, parts)])
-    number = int.from_bytes(_sha256(text.encode("utf-8", "surrogatepass")), "big") % 62**length
+    number = int.from_bytes(_sha256(text.encode("utf-8", "surrogatepass")).digest(), "big") % 62**length
     digits: list[str] = []
     for _ in range(length):
         number, digit = divmod(number, 62)
@@ -27,4 +32,30 @@ def base62(*parts: str | int, length: int) -> str:
 
 def digest(data: bytes) -> str:
     """A hex digest that names `data`: 32 characters, enough to tell any two inputs apart."""
-    return _sha256(data).hex()[:32]
+    return RunningDigest(data).name()
+
+
+class RunningDigest:
+    """The digest of bytes that come in pieces: it is the same as that of all of them together."""
+
+    __slots__ = ("_hash",)
+
+    def __init__(self, data: bytes = b"") -> None:
+        self._hash = _sha256(data)
+
+    def add(self, data: bytes) -> None:
+        """More bytes."""
+        self._hash.update(data)
+
+    def name(self) -> str:
+        """The digest of the bytes so far."""
+        return self._hash.hexdigest()[:_LENGTH]
+
+    def copy(self) -> Self:
+        """One that goes its own way from here."""
+        other = object.__new__(type(self))
+        other._hash = self._hash.copy()
+        return other
+
+
+_LENGTH = 32

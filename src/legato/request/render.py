@@ -22,7 +22,7 @@ from legato.request.spelling import Spelling
 from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
-from legato.wire.assembly import encode_json
+from legato.wire.assembly import encode_json, open_json
 from legato.wire.contract import Envelope, Head
 from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
@@ -62,14 +62,14 @@ def render(
         thinks = adjusted is None
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
-    head, head_json = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
+    head, opening = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
     end = spelling.encoder.tail(spelling.assembly.end)
     cached = spelling.assembly.last_block()
     request = Request(
         spelling,
         options,
         head=head,
-        head_json=head_json,
+        opening=opening,
         tail=end.messages,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
         prefix_change=voices.prefix_change(fingerprint, spelling, change, head),
@@ -92,7 +92,7 @@ def _envelope(
 
 
 def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, bytes]:
-    """The printed envelope and its JSON; what the request before had is used again if nothing changed."""
+    """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
     known = spelling.head
     if known is not None and known[0] == envelope and known[1] is voice.thinking_on:
         return known[2], known[3]
@@ -100,9 +100,9 @@ def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, b
     head = parts.head(_safe_envelope(envelope), voice)
     if envelope.options.cache and parts.mark_head:
         head = replace(head, fields=parts.mark_head(head.fields))
-    data = encode_json(head.fields)
-    spelling.head = (envelope, voice.thinking_on, head, data)
-    return head, data
+    opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
+    spelling.head = (envelope, voice.thinking_on, head, opening)
+    return head, opening
 
 
 def _safe_envelope(envelope: Envelope) -> Envelope:

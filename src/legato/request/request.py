@@ -1,7 +1,8 @@
 """A request that is ready to leave, and the way back from its answer.
 
 `body` shares its values with the log and must not be changed; `copy()` gives one that may. `json()` is joined from
-bytes that earlier requests encoded. `decode` and `decoder` read the answer with this request's names.
+bytes that earlier requests encoded; `verify()` and `digest()` go on from where the request before came to, so they cost
+what is new. `decode` and `decoder` read the answer with this request's names.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.contract import Head, StreamDecoder
 from legato.wire.findings import Severity, Violation
+from legato.wire.judge import Judge
 
 T = TypeVar("T")
 
@@ -36,7 +38,7 @@ class Request:
         options: Options,
         *,
         head: Head,
-        head_json: bytes,
+        opening: bytes,
         tail: Sequence[JsonObject],
         decisions: Sequence[Decision],
         prefix_change: PrefixChange | None,
@@ -48,17 +50,19 @@ class Request:
         self._parts = spelling.parts
         self._voice = spelling.voice
         self._head = head
-        self._head_json = head_json
+        self._opening = opening
         self._tail = tail
         self._decisions = tuple(decisions)
         self._marks = marks
         # The spelling goes on, this request stays what it was: lists that only grow, and how far they went.
         self._assembly = spelling.assembly
+        self._gate = spelling.gate
         self._lent = spelling.assembly.lend()
         self._count = len(self._lent)
         self._last = self._lent[-1] if self._lent else None
         self._columns = spelling.columns
         self._places = len(spelling.columns.units)
+        self._digest: str | None = None
 
     # --- what leaves --------------------------------------------------------------------------------------------------
 
@@ -76,19 +80,27 @@ class Request:
     def json(self) -> bytes:
         """The request body as JSON."""
         if self._is_newest():
-            encoded = self._assembly.encoded()
-            if self._own:
-                encoded = encoded[:]
-                _put(encoded, {number: encode_json(message) for number, message in self._own.items()})
+            encoded = self._assembly.encoded()[:]
+            _put(encoded, self._own_json)
         else:  # the conversation has gone on; this request is encoded by itself
             encoded = [encode_json(message) for message in self._messages()]
-        if self._head.first:
-            encoded = [*map(encode_json, self._head.first), *encoded]
-        return join_json(self._head_json, self._parts.messages_field, encoded)
+        return join_json(self._opening, encoded)
 
     def digest(self) -> str:
         """A short name for these very bytes."""
-        return digest(self.json())
+        if self._digest is None:
+            self._digest = self._find_digest()
+        return self._digest
+
+    def _find_digest(self) -> str:
+        if not self._is_newest() or not (self._count or self._own):
+            return digest(self.json())
+        count, encoded = self._lasting, self._assembly.encoded()
+        known = self._gate.hash(self._opening)
+        known.move_to(encoded, count)
+        rest = encoded[count:]
+        _put(rest, {number - count: data for number, data in self._own_json.items()})
+        return known.name(rest)
 
     def sdk(self) -> JsonObject:
         """Keyword arguments for the official client of this provider."""
@@ -101,13 +113,18 @@ class Request:
             return False
         return not messages or messages[-1] is self._last
 
-    def _messages(self) -> list[JsonObject]:
+    def _messages(self, start: int = 0) -> list[JsonObject]:
         """A list of its own; of a long conversation that is most of the work, so it is made once."""
-        messages = self._lent[: self._count]
+        messages = self._lent[start : self._count]
         if self._last is not None:
             messages[-1] = self._last
-        _put(messages, self._own)
+        _put(messages, {number - start: message for number, message in self._own.items()})
         return messages
+
+    @property
+    def _lasting(self) -> int:
+        """How many of the messages every later request will have too: not the last, and none that only this one has."""
+        return max(min([self._count - 1, *self._own]), 0)
 
     @cached_property
     def _own(self) -> dict[int, JsonObject]:
@@ -122,6 +139,10 @@ class Request:
             if message is not None:
                 own[number] = self._marked(message, block)
         return own
+
+    @cached_property
+    def _own_json(self) -> dict[int, bytes]:
+        return {number: encode_json(message) for number, message in self._own.items()}
 
     def _marked(self, message: JsonObject, last: int) -> JsonObject:
         """`message` with a cache mark; a mark that its block may not carry moves to the block before it."""
@@ -184,12 +205,19 @@ class Request:
         )
 
     def check(self) -> list[Violation]:
-        """What the provider's rules say about the body; empty if all is well."""
+        """What the provider's rules say about the whole body; empty if all is well."""
         return self._parts.check(cast(JsonObject, self.body), self.target)
 
     def verify(self) -> None:
-        """Raise `RenderError`, with the report, if the provider would refuse the body: nothing malformed is sent."""
-        refused = [violation for violation in self.check() if violation.severity is Severity.REFUSED]
+        """Raise `RenderError`, with the report, if the provider would refuse the body: nothing malformed is sent.
+
+        It comes to what `check` would say, and judges only what no request before it had.
+        """
+        if self._is_newest():
+            judge, rest = self._judge()
+            refused = judge.refusals(self._head.fields, rest)
+        else:
+            refused = [violation for violation in self.check() if violation.severity is Severity.REFUSED]
         if refused:
             first = refused[0]
             raise RenderError(
@@ -198,6 +226,12 @@ class Request:
                 violations=[msgspec.to_builtins(violation) for violation in refused],
                 report=msgspec.to_builtins(self.report),
             )
+
+    def _judge(self) -> tuple[Judge, list[JsonObject]]:
+        """The judge that knows the messages that last, and the messages behind them."""
+        judge, count = self._gate.judge(self._head), self._lasting
+        judge.move_to(self._lent, count)
+        return judge, self._messages(count)
 
 
 def _put(items: list[T], own: Mapping[int, T]) -> None:

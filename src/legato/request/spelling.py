@@ -12,6 +12,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from legato.model import Authority, Decision, Include, PrefixCause, ThinkingPolicy
+from legato.request.gate import Gate
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
@@ -74,6 +75,8 @@ class Spelling:
         self.columns = Columns()
         self.encoder = self.parts.encoder(voice)
         self.assembly = Assembly(self.parts.blocks_field)
+        self.gate = Gate(self.parts, voice.target)
+        self.assembly.when_cut = self.gate.cut
         self.units_spelled = 0
         """how often a unit was spelled: the work that was really done"""
         self.rendered = 0

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from legato.errors import ProtocolRefused, ProviderError
 from legato.model import Answer, CallId, ClosureReason, Ending, Entry
-from legato.model.hashing import digest
 from legato.model.records import ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
 from legato.routing import Compact, NextRoute, Retry, Route, Stop, StripReasoning
@@ -82,7 +81,7 @@ class Step:
         request = self._request()
         while True:
             body = request.json()
-            await self._note_beginning(request, body, attempt)
+            await self._note_beginning(request, attempt)
             try:
                 answer = await self._send(request, body)
             except ProviderError as error:
@@ -108,7 +107,7 @@ class Step:
         request.verify()
         return request
 
-    async def _note_beginning(self, request: Request, body: bytes, attempt: int) -> None:
+    async def _note_beginning(self, request: Request, attempt: int) -> None:
         session, ledger = self.session, self.session.talk.ledger
         session.router.sending(attempt=attempt)
         open_calls: dict[CallId, ClosureReason] = {
@@ -119,7 +118,7 @@ class Step:
                 step=self.number,
                 target=self.route.name,
                 attempt=attempt,
-                digest=digest(body),
+                digest=request.digest(),
                 closures=open_calls,
             )
         )

@@ -12,7 +12,7 @@ message that a request has seen is never changed, only the last one is ever repl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -38,6 +38,8 @@ class Assembly:
         self._open: JsonObject | None = None
         """the last message, if nobody else has seen it: any other is replaced by a copy before it grows"""
         self.bytes_held = 0
+        self.when_cut: Callable[[int], None] | None = None
+        """told from which message on they are gone, or others now"""
         self._encoded: list[bytes] = []
 
     @property
@@ -124,8 +126,8 @@ class Assembly:
         return self.messages
 
     def encoded(self) -> list[bytes]:
-        """The JSON of each message; what was encoded before is not encoded again."""
-        self._open = None
+        """The JSON of each message; what was encoded before is not encoded again, and not changed."""
+        self.lend()
         for message in self.messages[len(self._encoded) :]:
             data = encode_json(message)
             self.bytes_held += len(data)
@@ -147,6 +149,8 @@ class Assembly:
         for data in self._encoded[message:]:
             self.bytes_held -= len(data)
         del self._encoded[message:]
+        if self.when_cut is not None:
+            self.when_cut(message)
 
 
 def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_field: str) -> list[JsonObject]:
@@ -158,12 +162,19 @@ def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_fie
     return assembly.messages
 
 
-def join_json(fields: bytes, name: str, messages: list[bytes]) -> bytes:
-    """The body: the encoded object `fields`, with the encoded `messages` as its last member; one copy of each byte."""
+def open_json(fields: bytes, name: str, first: Sequence[JsonObject]) -> bytes:
+    """The beginning of a body: the encoded object `fields` up to where the messages stand, and the `first` of them."""
     comma = b"," if len(fields) > 2 else b""
-    head = b"".join((fields[:-1], comma, b'"', name.encode(), b'":['))
+    return b"".join((fields[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first)))
+
+
+def join_json(opening: bytes, messages: list[bytes]) -> bytes:
+    """The body: its beginning and the encoded `messages`, a list that may be changed; one copy of each byte."""
     if not messages:
-        return head + b"]}"
-    if len(messages) == 1:
-        return b"".join((head, messages[0], b"]}"))
-    return b",".join((head + messages[0], *messages[1:-1], messages[-1] + b"]}"))
+        return opening.removesuffix(b",") + CLOSING
+    messages[0] = opening + messages[0]
+    messages[-1] += CLOSING
+    return b",".join(messages)
+
+
+CLOSING = b"]}"

@@ -40,6 +40,7 @@ from legato.transcript.conversation import Conversation
 from legato.wire.bounds import Bounds
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
+from legato.wire.judge import Ruleset
 from legato.wire.projection import Grammar
 from legato.wire.rules import Rule
 from legato.wire.shapes import Shapes
@@ -187,6 +188,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""
         violations: list[Violation] = self._part("rules").check(body, target)
         return violations
+
+    @property
+    def ruleset(self) -> Ruleset:
+        """The same rules, to be asked about messages as they come; loaded when they are first asked for."""
+        return self._part("rules").RULESET
 
     @property
     def rules(self) -> Mapping[str, Rule]:

@@ -11,18 +11,14 @@ judges what stands at the end of one request without keeping it. `Ruleset.check`
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from legato.model import Json, JsonObject, Target
+from legato.wire.checkpoints import Checkpoints
 from legato.wire.findings import Violation
 from legato.wire.judging import Findings, examine_json, examine_messages, is_list, is_object
-
-T = TypeVar("T")
-
-EVERY = 64
-"""messages from one checkpoint to the next: what going back costs at most, on top of what was taken away"""
 
 
 class MessageJudge(Protocol):
@@ -72,52 +68,31 @@ class Ruleset(Struct, frozen=True, kw_only=True):
         if self.takes_single and is_object(messages):
             messages = [messages]
         if not is_list(messages):
-            return Judge(self, target, body).violations(body, None)
+            return Judge(self, target, self.mode(body, target)).violations(body, None)
         fields = {name: value for name, value in body.items() if name != self.messages_field}
-        return Judge(self, target, fields).violations(fields, messages)
-
-
-class Checkpoints(Generic[T]):
-    """States of a fold at some of the places that it passed, to go back to."""
-
-    def __init__(self, start: T) -> None:
-        self._states: list[tuple[int, T]] = [(0, start)]
-
-    @property
-    def next(self) -> int:
-        """Where the next state should be kept."""
-        return self._states[-1][0] + EVERY
-
-    def keep(self, count: int, state: T) -> None:
-        """The fold has passed `count` messages, and `state` is how to come back here."""
-        self._states.append((count, state))
-
-    def back_to(self, count: int) -> tuple[int, T]:
-        """The newest state that knows of no more than `count` messages, and of how many it does."""
-        while self._states[-1][0] > count:
-            self._states.pop()
-        return self._states[-1]
+        return Judge(self, target, self.mode(fields, target)).violations(fields, messages)
 
 
 class Judge:
     """Judges the messages of one target, under fields of one mode, from request to request."""
 
-    def __init__(self, rules: Ruleset, target: Target, fields: JsonObject, first: Sequence[Json] = ()) -> None:
+    def __init__(self, rules: Ruleset, target: Target, mode: Any, first: Sequence[Json] = ()) -> None:
         """`first` are messages that stand before all others and are not counted among them."""
         self.count = 0
-        """how many messages were judged to stay"""
+        """how many messages were judged"""
         self._rules = rules
         self._target = target
         self._first = len(first)
         self._as_json, self._found = Findings(), Findings()
-        self._fold = rules.judge(rules.mode(fields, target), self._found)
+        self._fold = rules.judge(mode, self._found)
         self._head: tuple[JsonObject, Findings, Findings] | None = None
         """the newest fields, and what was found in them"""
         self._take(first, 0)
         self._checkpoints = Checkpoints(self._save())
 
-    def advance(self, messages: Sequence[Json], count: int) -> None:
-        """Judge `messages` as far as they are new, so that `count` of them are judged to stay."""
+    def move_to(self, messages: Sequence[Json], count: int) -> None:
+        """Come to have judged the first `count` of `messages`; those that were judged before are the same ones."""
+        self.cut(count)
         try:
             while self.count < count:
                 stop = min(count, self._checkpoints.next)

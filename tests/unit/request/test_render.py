@@ -390,9 +390,7 @@ def test_a_request_that_would_be_refused_is_not_let_out() -> None:
     conversation = talk(user("hi"), calls("a"), result("a"))
     request = render(conversation, "openai/gpt-4o")
     request.verify()
-    broken = dict(request.body)
-    broken["messages"] = broken["messages"][:-1]
-    request.__dict__["body"] = broken
+    request.body["messages"][-1]["tool_call_id"] = "call_of_nobody"
     with pytest.raises(RenderError, match="would be refused by openai/gpt-4o") as caught:
         request.verify()
     assert list(caught.value.facts["report"]["calls_seen"]) == ["hist_tool_a"]

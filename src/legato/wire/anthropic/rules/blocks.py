@@ -94,23 +94,23 @@ class BlockJudge:
             )
         if isinstance(call_id, str):
             self._pairing.result(call_id, path)
-        self._result_content(f"{path}.content", content, is_error=block.get("is_error") is True)
+        self._result_content(path, content, is_error=block.get("is_error") is True)
 
     def _result_content(self, path: str, content: Json, *, is_error: bool) -> None:
         parts, blanks = 1, 0
-        if is_list(content):
-            parts = len(content)
-            blanks = sum([self._is_blank_part(f"{path}[{index}]", part) for index, part in enumerate(content)])
-        elif isinstance(content, str):
+        if isinstance(content, str):
             blanks = is_blank(content)
+        elif is_list(content):
+            parts = len(content)
+            blanks = sum([self._is_blank_part(f"{path}.content[{index}]", part) for index, part in enumerate(content)])
         elif content is None:
             parts = 0
         else:
-            self._found.refuse("anthropic/result-content", path, "it is a string or an array of blocks")
+            self._found.refuse("anthropic/result-content", f"{path}.content", "it is a string or an array of blocks")
         if blanks == parts and is_error:
-            self._found.refuse("anthropic/empty-error", path, "a failed call says what failed")
+            self._found.refuse("anthropic/empty-error", f"{path}.content", "a failed call says what failed")
         elif blanks or not parts:
-            self._found.risk("anthropic/empty-result", path, "an empty result should say that it is empty")
+            self._found.risk("anthropic/empty-result", f"{path}.content", "an empty result should say that it is empty")
 
     def _is_blank_part(self, path: str, part: Json) -> bool:
         kind = part.get("type") if is_object(part) else None
