@@ -13,12 +13,14 @@ from legato.model import (
     CallId,
     ClosureReason,
     Entry,
+    Include,
     Media,
     MediaKind,
     Record,
     Speaker,
     Target,
     Text,
+    ThinkingPolicy,
     ToolCall,
     ToolResponse,
     recognise_closure,
@@ -323,6 +325,41 @@ def test_measuring_step_by_step_is_measuring_at_once(news: News, more: list[Entr
         assert (growing.total, growing.tool_tokens) == (fresh.total, fresh.tool_tokens)
         assert growing.with_calls == fresh.with_calls
         assert growing.stub_gain(2) == fresh.stub_gain(2)
+
+
+@given(st.sampled_from(ROUTES), squeezed_logs(), st.sampled_from(Include))
+def test_a_unit_weighs_in_its_place_what_it_would_weigh_if_it_were_put_there(
+    route: str, news: News, include: Include
+) -> None:
+    conversation = Conversation()
+    target = small(route, 1_500)
+    gauge = Gauge(conversation, target)
+    for item in news:
+        take(conversation, item, route=route)
+        gauge.refresh(BYTES, thinking=ThinkingPolicy(include))
+        assert [(place.weight, place.end) for place in gauge.places] == [
+            gauge.weigh(place.unit, place.before, number) for number, place in enumerate(gauge.places)
+        ]
+
+
+@given(st.sampled_from(ROUTES), squeezed_logs(), st.sampled_from(Include), st.lists(st.booleans(), min_size=1))
+def test_measuring_changes_neither_a_request_nor_what_it_says_about_the_one_before(
+    route: str, news: News, include: Include, rendered: list[bool]
+) -> None:
+    source, plain, measured = Conversation(), Conversation(), Conversation()
+    target, policy = small(route, 1_500), ThinkingPolicy(include)
+    gauge = Gauge(measured, target)
+    for number, item in enumerate(news):
+        take(source, item, route=route)
+        for conversation in (plain, measured):
+            conversation.apply(source.log[len(conversation) :])
+        gauge.refresh(BYTES, thinking=policy)
+        if rendered[number % len(rendered)]:
+            one, other = render(plain, target, thinking=policy), render(measured, target, thinking=policy)
+            assert other.body == one.body
+            # Where two things changed one place either is named, so only the place is compared.
+            changes = [request.prefix_change and request.prefix_change.first_unit for request in (one, other)]
+            assert changes[0] == changes[1]
 
 
 def layouts() -> st.SearchStrategy[News]:

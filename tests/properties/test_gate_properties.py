@@ -28,10 +28,11 @@ from legato.model.hashing import digest
 from legato.model.records import Rewound
 from legato.request import Request
 from legato.wire import checkpoints
-from legato.wire.findings import Severity, Violation
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
-from rule_targets import RULE_SETS, TARGETS
+from rule_targets import TARGETS
+from rules import CASES
 
 from builders import OTHER_ROUTES, ROUTES
 from strategies import interleaved, turns
@@ -55,7 +56,7 @@ OPTIONS = st.builds(
     Options,
     thinking=st.sampled_from(ThinkingSwitch),
     cache=st.booleans(),
-    extra=st.sampled_from([{}, {}, {"store": False}, {"max_tokens": 0}, {"tool_choice": "required"}]),
+    extra=st.sampled_from([{}, {}, {"metadata": {}}, {"max_tokens": 0}, {"tool_choice": "required"}]),
 )
 TOOLS = st.sampled_from([[], [ToolSpec("read")], [ToolSpec("read"), ToolSpec("grep", "Finds.")]])
 SYSTEMS = st.sampled_from(["", "Be brief.", "Be brief.", "Be \x07 loud."])
@@ -121,9 +122,12 @@ def refusals(found: list[Violation]) -> list[Violation]:
 FIELDS = {dialect: dialect_parts(dialect).messages_field for dialect in Dialect}
 BODIES: dict[Dialect, list[dict[str, Any]]] = {
     dialect: [
-        body for rule in rules for body in (rule.accepted, rule.refused) if isinstance(body.get(FIELDS[dialect]), list)
+        body
+        for case in CASES
+        for body in (case.accepted, case.refused)
+        if case.dialect is dialect and isinstance(body.get(FIELDS[dialect]), list)
     ]
-    for dialect, rules in RULE_SETS.items()
+    for dialect in Dialect
 }
 MEMORABLE: dict[Dialect, list[Any]] = {
     Dialect.ANTHROPIC: [

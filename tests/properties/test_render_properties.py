@@ -243,3 +243,12 @@ def test_what_is_cut_off_and_put_back_is_what_it_was(route: str, news: News, dat
     assert page.messages == messages
     assert page.starts == starts
     assert page.ends == ends
+
+
+@routes
+@given(news=interleaved(max_size=8))
+def test_the_shares_of_all_units_are_what_was_printed_for_each(route: str, news: News) -> None:
+    spelling = printed(talk(*news, user("and now?")), route)
+    page = spelling.assembly
+    for unit in range(len(page.starts)):
+        assert page.shares(unit) == [*map(encode_json, page.messages_of(unit))]

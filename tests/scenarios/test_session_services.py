@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from legato.errors import CallerError, ContextTooLong, RenderError
-from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Text, ToolSpec
+from legato.model import Answer, Ending, Entry, JsonObject, Options, Speaker, Text, ToolSpec
 from legato.model.records import TurnOutcome
 from legato.session import Limits, Session, State, World, task_tool
 from legato.session import events as shown
@@ -174,19 +174,14 @@ async def test_truncated_arguments_are_a_failed_call_and_nothing_is_run() -> Non
     assert (result.outcome, transport.refusals) == (TurnOutcome.DONE, [])
 
 
-async def test_a_request_that_a_provider_would_refuse_never_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
-    from legato.request import Request
-    from legato.wire.findings import Severity, Violation
-
-    found = [Violation("anthropic/made-up", Severity.REFUSED, "messages[0]", "made up for a test")]
-    monkeypatch.setattr(Request, "check", lambda _: found)
+async def test_a_request_that_a_provider_would_refuse_never_leaves() -> None:
     transport = SimulatedTransport()
-    async with session(world=world(transport)) as talk:
+    async with session(world=world(transport), options=Options(extra={"max_tokens": 0})) as talk:
         with pytest.raises(RenderError, match="would be refused") as caught:
             await talk.send("Hello")
         assert talk.state is State.IDLE
     assert transport.requests == []
-    assert caught.value.facts["violations"][0]["rule"] == "anthropic/made-up"
+    assert caught.value.facts["violations"][0]["rule"] == "anthropic/max-tokens"
     assert told(talk.talk.log)[-1] == "turn 1 ended: failed"
 
 

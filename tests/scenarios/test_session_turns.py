@@ -17,8 +17,10 @@ from legato.errors import (
     RateLimited,
     StoreUnavailable,
 )
-from legato.model import Ending, Options, Speaker, ThinkingSwitch
+from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch
+from legato.model.hashing import digest
 from legato.model.records import Recorded, StepBegan, TurnOutcome, Verdict
+from legato.request.voices import Voices
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Limits, State
 from legato.session import events as shown
@@ -383,6 +385,24 @@ async def test_a_transient_error_waits_and_sends_the_same_body_again() -> None:
     assert time.naps[0] == 7.25, "what the provider asked for, and the jitter on top"
     steps = [record for record in talk.talk.log if isinstance(record, StepBegan)]
     assert len({step.digest for step in steps}) == 1
+
+
+@pytest.mark.parametrize("switch", ThinkingSwitch)
+@pytest.mark.parametrize("route", [CLAUDE, "kimi/kimi-k2.5"])
+async def test_what_is_measured_before_a_step_is_what_its_request_is_made_from(
+    route: str, switch: ThinkingSwitch
+) -> None:
+    transport = simulated()
+    thinking = ThinkingPolicy(Include.CURRENT_TURN)
+    options = Options(thinking=switch)
+    library = Library()
+    async with session(route, world=world(transport), tools=[library.read], options=options, thinking=thinking) as talk:
+        for number in range(3):
+            await talk.send(f"use read_file on {number}.txt")
+        assert len(library.read_paths) == 3
+        assert len(Voices.of(talk.talk)._spellings) == 1
+    steps = [record for record in talk.talk.log if isinstance(record, StepBegan)]
+    assert [step.digest for step in steps] == [digest(seen.body) for seen in transport.requests]
 
 
 async def test_a_cancellation_during_a_wait_ends_the_turn_and_nobody_else_is_asked() -> None:

@@ -55,7 +55,7 @@ def render(
     voices = Voices.of(conversation)
     thinks = will_think(target, options)
     fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
-    change = spelling.advance()
+    spelling.advance()
     voice, adjusted = spelling.voice, None
     if thinks and target.capabilities.thinking_first:
         options, adjusted = settle_thinking(reversed(spelling.columns.units), voice, options, policy)
@@ -72,7 +72,7 @@ def render(
         opening=opening,
         tail=end.messages,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
-        prefix_change=voices.prefix_change(fingerprint, spelling, change, head),
+        prefix_change=voices.prefix_change(fingerprint, spelling, spelling.take_change(), head),
         marks=_cache_marks(spelling, cached) if options.cache and cached else (),
     )
     spelling.cached_end = cached

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from legato.model import Authority, Decision, Include, PrefixCause, ThinkingPolicy
+from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, ThinkingPolicy
 from legato.request.gate import Gate
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
-from legato.wire.assembly import Assembly
+from legato.wire.assembly import Assembly, encode_json
 from legato.wire.contract import DialectParts, Envelope, Head
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
@@ -81,6 +81,14 @@ class Spelling:
         """how often a unit was spelled: the work that was really done"""
         self.rendered = 0
         """how many places the newest request held"""
+        self.cuts: list[int] = []
+        """the places from which on it was printed again, one for each time; readers keep a cursor"""
+        self._whole = 0
+        """how many of the places of the newest request are printed as they were in it"""
+        self._sent: list[_Torn] = []
+        """what it held at the places behind them"""
+        self._changes: list[Change] = []
+        """what changed since then"""
         self.cached_end: tuple[int, int] | None = None
         """the last (message, block) of the newest request: up to there the provider may have cached it"""
         self.head: tuple[Envelope, bool, Head, bytes] | None = None
@@ -90,13 +98,14 @@ class Spelling:
         self._turn = 0
         """the place of the newest human message; what is before it is not of the current turn"""
 
-    def advance(self) -> PrefixChange | None:
-        """Print what is new; the first change in what the newest request held, if there is one."""
+    def advance(self) -> None:
+        """Print what is new, and again what changed."""
         self.view.refresh()
         count = start = len(self.columns.slots)
         changes = self.view.changes[self._cursor :]
         if changes:
             self._cursor += len(changes)
+            self._changes += changes
             start = min(start, *(change.place for change in changes))
         turn = self._turn
         if self._policy.include is _CURRENT_TURN:
@@ -105,8 +114,12 @@ class Spelling:
                 start = min(start, turn, self._turn)
         torn = self._tear_off(start, turn) if start < count else []
         self._print_from(start, {old.slot: old for old in torn})
-        change = self._first_change(start, torn[: max(self.rendered - start, 0)], changes) if torn else None
-        self.rendered = len(self.columns.slots)
+
+    def take_change(self) -> PrefixChange | None:
+        """The first change in what the newest request held, if there is one; what is printed now is the newest one."""
+        change = self._first_change()
+        self.rendered = self._whole = len(self.columns.slots)
+        self._sent, self._changes = [], []
         return change
 
     def _newest_turn(self, start: int) -> int:
@@ -135,6 +148,10 @@ class Spelling:
             torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, encoded))
             before = ends[place]
         self.columns = columns.up_to(start)
+        self.cuts.append(start)
+        if start < self._whole:
+            self._sent[:0] = torn[: self._whole - start]
+            self._whole = start
         return torn
 
     def _print_from(self, start: int, known: dict[Slot, _Torn]) -> None:
@@ -180,18 +197,36 @@ class Spelling:
         if encoded.decisions:
             self.columns.projected[place] = encoded.decisions
 
-    def _first_change(self, start: int, old: list[_Torn], changes: list[Change]) -> PrefixChange | None:
-        for place, torn in enumerate(old, start):
-            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != torn.encoded.messages:
-                causes = [change for change in changes if change.place <= place]
+    def _first_change(self) -> PrefixChange | None:
+        for place, sent in enumerate(self._sent, self._whole):
+            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != sent.encoded.messages:
+                causes = [change for change in self._changes if change.place <= place]
                 cause = max(causes, key=lambda change: change.place).cause if causes else PrefixCause.THINKING_POLICY
-                return PrefixChange(cause, torn.slot.first)
+                return PrefixChange(cause, sent.slot.first)
         return None
 
     def first_difference(self, earlier: Spelling) -> int | None:
         """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
-        here, there = self.assembly, earlier.assembly
         for place in range(earlier.rendered):
-            if place >= len(self.columns.slots) or here.messages_of(place) != there.messages_of(place):
-                return earlier.columns.slots[place].first
+            slot, messages = earlier._held(place)
+            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != messages:
+                return slot.first
         return None
+
+    def _held(self, place: int) -> tuple[Slot, tuple[JsonObject, ...]]:
+        """What the newest request held at `place`."""
+        if place < self._whole:
+            return self.columns.slots[place], self.assembly.messages_of(place)
+        sent = self._sent[place - self._whole]
+        return sent.slot, sent.encoded.messages
+
+    # --- how large it is ----------------------------------------------------------------------------------------------
+
+    def pieces(self, place: int) -> list[bytes]:
+        """The JSON of what is printed at `place`: messages, or its part of those that it shares."""
+        return self.assembly.shares(place)
+
+    def pieces_of(self, unit: Unit, before: End, place: int) -> tuple[list[bytes], End]:
+        """What would be printed if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
+        encoded = self.encoder.encode(unit, before, self._keeps_thinking(place, self._turn))
+        return [*map(encode_json, encoded.messages)], encoded.end

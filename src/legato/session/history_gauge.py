@@ -3,9 +3,10 @@
 In:  a conversation, a target, and whoever estimates tokens.
 Out: a weight for each place of the view, and their sum.
 
-A unit is weighed once, as the target's own dialect prints it, and again only if it changed; asking how full the window
-is costs what is new. Weights are multiples of a fixed sample of text, because the estimator learns: when its ratio
-changes, the sample changes with it, and no unit has to be weighed again.
+A unit is weighed as it is printed for the target: the bytes are those that the next request is joined from, so asking
+how full the window is encodes nothing that the request would not, and costs what is new. Weights are multiples of a
+fixed sample of text, because the estimator learns: when its ratio changes, the sample changes with it, and no unit has
+to be weighed again.
 """
 
 from __future__ import annotations
@@ -15,16 +16,17 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from legato.model import Media, MediaKind, Options, Target, ToolSpec
+from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
+from legato.request.spelling import Spelling
 from legato.request.thinking import will_think
 from legato.request.voices import Voices
 from legato.session.history_texts import has_output
 from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
+from legato.transcript.view import View
 from legato.wire.contract import Envelope
-from legato.wire.dialects import dialect_parts
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End
 
 SAMPLE = b"A line of text such as people write. " * 256
 
@@ -42,7 +44,6 @@ class Weighed(NamedTuple):
     """One place: its unit, how the units before and after it meet it, and what it weighs."""
 
     slot: Slot
-    revision: int
     unit: Unit | None
     before: End
     end: End
@@ -61,30 +62,33 @@ class Weighed(NamedTuple):
 class Gauge:
     """The weights of one conversation for one target. Call `refresh` before reading it."""
 
-    def __init__(self, talk: Conversation, target: Target) -> None:
+    def __init__(
+        self,
+        talk: Conversation,
+        target: Target,
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
+    ) -> None:
         self.talk = talk
         self.target = target
         self.window = target.capabilities.window
-        self.view = talk.view(self.window)
         self.places: list[Weighed] = []
         self.with_calls: list[int] = []
         """the places that hold calls"""
         self.rebuilt = 0
         """how often the order of the places changed"""
         self._sum = self._tools = self._loose = 0.0
-        self._cursor = 0
         self._yard = 1.0
-        self._parts = dialect_parts(target.dialect)
-        self._voice = Voice(
-            target,
-            Voices.of(talk).ids(target),
-            Voices.of(talk).names(target),
-            target.is_home_of,
-            thinking_on=will_think(target, Options()) and target.capabilities.reasoning_field,
-        )
-        self._encoder = self._parts.encoder(self._voice)
+        self._spelling = self._spelling_for(options, thinking)
+        self._cursor = self._cuts = 0
+        """how much of the view's changes and of the spelling's cuts was read"""
         self._estimator = Estimator()
         self._head: tuple[tuple[tuple[ToolSpec, ...], str, str], float] | None = None
+
+    @property
+    def view(self) -> View:
+        """The units that are weighed."""
+        return self._spelling.view
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -118,43 +122,53 @@ class Gauge:
         asked = (tuple(tools), system, self.talk.instructions)
         if self._head is None or self._head[0] != asked:
             instructions = "\n\n".join(text for text in (asked[2], system) if text.strip())
-            head = self._parts.head(Envelope(instructions, tools, Options()), self._voice)
+            head = self._spelling.parts.head(Envelope(instructions, tools, Options()), self._spelling.voice)
             self._head = (asked, self.weigh_bytes(_encode([head.fields, head.first])))
         return self.tokens(self._head[1])
 
     # --- weighing -----------------------------------------------------------------------------------------------------
 
-    def refresh(self, estimator: Estimator) -> None:
-        """Take what was recorded since the last time."""
+    def refresh(
+        self, estimator: Estimator, options: Options | None = None, thinking: ThinkingPolicy | None = None
+    ) -> None:
+        """Take what was recorded since the last time, as requests with these options print it."""
         self._estimator = estimator
         self._yard = max(estimator.tokens(self.target.route, SAMPLE), 1)
-        Voices.of(self.talk).ids(self.target)  # the names of new calls
-        self.view.refresh()
-        changes = self.view.changes[self._cursor :]
-        self._cursor += len(changes)
-        shift = min((change.place for change in changes if change.shifts), default=len(self.places))
-        if shift < len(self.places):
-            self.rebuilt += 1
-            self._cut(shift)
-        for place in sorted({change.place for change in changes if change.place < len(self.places)}):
-            self._weigh_again(place)
-        for place in range(len(self.places), len(self.view.slots)):
-            self._append(place)
+        spelling = self._spelling_for(options, thinking)
+        spelling.advance()
+        if spelling is self._spelling:
+            known = self._cut(min(spelling.cuts[self._cuts :], default=len(self.places)))
+        else:  # other options, or thoughts that were refused meanwhile: everything may be printed otherwise
+            self._spelling, self._cursor = spelling, len(spelling.view.changes)
+            known = self._cut(0)
+        self._cuts = len(spelling.cuts)
+        for place in range(len(self.places), len(spelling.columns.slots)):
+            self._add(self._weighed(place, known))
 
-    def weigh(self, unit: Unit | None, before: End) -> tuple[float, End]:
-        """What `unit` weighs behind a unit that ended so, and how it ends."""
+    def weigh(self, unit: Unit | None, before: End, place: int) -> tuple[float, End]:
+        """What `unit` would weigh at `place`, behind a unit that ended so, and how it would end."""
         if unit is None:
             return 0.0, before
-        spelled = self._encoder.encode(unit, before, True)
-        # A group with a role becomes a message, or a part of one; without, its blocks are messages already.
-        data = _encode(spelled.messages)
-        extra = 0
-        for medium in _media(unit):
+        pieces, end = self._spelling.pieces_of(unit, before, place)
+        return self._weigh_pieces(unit, pieces), end
+
+    def _weigh_pieces(self, unit: Unit | None, pieces: list[bytes]) -> float:
+        """What `unit` weighs that is printed as `pieces`."""
+        media = _media(unit)
+        if not media:
+            return self._estimator.tokens_of(self.target.route, pieces) / self._yard
+        data, extra = b",".join(pieces), 0
+        for medium in media:
             raw = (medium.data or "").encode()
             if raw in data:  # it is printed; what it costs does not follow from its bytes
                 data = data.replace(raw, b"") if raw else data
                 extra += _medium_tokens(medium)
-        return self.weigh_bytes(data) + extra / self._yard, spelled.end
+        return self.weigh_bytes(data) + extra / self._yard
+
+    def _spelling_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> Spelling:
+        """What a request with these options will be made from."""
+        thinks = will_think(self.target, options or Options())
+        return Voices.of(self.talk).spelling(self.target, thinking or ThinkingPolicy(), thinking_on=thinks)[1]
 
     def weigh_bytes(self, data: bytes) -> float:
         """What `data` weighs."""
@@ -162,15 +176,11 @@ class Gauge:
 
     def count(self, text: str) -> int:
         """The tokens of `text` for this target."""
-        return self._estimator.tokens(self.target.route, text.encode())
+        return self._estimator.tokens_of_text(self.target.route, text)
 
     def output_tokens(self, completion: Completion) -> int:
         """The tokens of one output."""
         return self.tokens(self._output(completion))
-
-    def _append(self, place: int) -> None:
-        before = self.places[-1].end if self.places else End.START
-        self._add(self._weighed(place, before))
 
     def _add(self, weighed: Weighed) -> None:
         if weighed.calls:
@@ -178,60 +188,51 @@ class Gauge:
         self.places.append(weighed)
         self._count(weighed, 1)
 
-    def _weigh_again(self, place: int) -> None:
-        """Weigh the unit at `place` again, and those after it as far as they depend on how it ends."""
-        while place < len(self.places):
-            old = self.places[place]
-            before = self.places[place - 1].end if place else End.START
-            new = self.places[place] = self._weighed(place, before)
-            self._count(old, -1)
-            self._count(new, 1)
-            if bool(old.calls) != bool(new.calls):
-                self.with_calls = [index for index, weighed in enumerate(self.places) if weighed.calls]
-            if new.end is old.end:
-                return
-            place += 1
-
-    def _cut(self, start: int) -> None:
-        """Take the places from `start` on away; those that come again unchanged are not weighed again."""
+    def _cut(self, start: int) -> dict[Slot, Weighed]:
+        """Take the places from `start` on away; what they weighed, by slot."""
+        changes = self.view.changes[self._cursor :]
+        self._cursor += len(changes)
+        self.rebuilt += any(change.shifts and change.place < len(self.places) for change in changes)
         gone = self.places[start:]
         del self.places[start:]
         while self.with_calls and self.with_calls[-1] >= start:
             self.with_calls.pop()
         for weighed in gone:
             self._count(weighed, -1)
-        known = {weighed.slot: weighed for weighed in gone}
-        for place in range(start, len(self.view.slots)):
-            slot = self.view.slots[place]
-            before = self.places[-1].end if self.places else End.START
-            old = known.get(slot)
-            if old is not None and old[1:4] == (slot.revision, self.view.unit(place), before):
-                self._add(old)
-            else:
-                self._append(place)
+        return {weighed.slot: weighed for weighed in gone}
 
     def _count(self, weighed: Weighed, sign: int) -> None:
         self._sum += sign * weighed.weight
         self._tools += sign * weighed.tools
         self._loose += sign * weighed.loose
 
-    def _weighed(self, place: int, before: End) -> Weighed:
-        slot, unit = self.view.slots[place], self.view.unit(place)
-        weight, end = self.weigh(unit, before)
-        tools = loose = 0.0
-        if type(unit) is Exchange and unit.completions:
-            stub = STUB_TOKENS / self._yard
-            for completion in unit.completions:
-                output = self._output(completion)
-                tools += output
-                if has_output(completion) and completion.shortened is None:
-                    loose += max(output - stub, 0.0)
-            tools += self.weigh_bytes(_encode([call.arguments for call in unit.calls]))
-        return Weighed(slot, slot.revision, unit, before, end, weight, tools, loose)
+    def _weighed(self, place: int, known: dict[Slot, Weighed]) -> Weighed:
+        """The place with its weight; the unit's outputs are measured again only if it is another one than before."""
+        columns, ends = self._spelling.columns, self._spelling.assembly.ends
+        slot, unit = columns.slots[place], columns.units[place]
+        before = ends[place - 1] if place else End.START
+        weight = self._weigh_pieces(unit, self._spelling.pieces(place))
+        old = known.get(slot)
+        tools, loose = (old.tools, old.loose) if old is not None and old.unit is unit else self._weigh_tools(unit)
+        return Weighed(slot, unit, before, ends[place], weight, tools, loose)
+
+    def _weigh_tools(self, unit: Unit | None) -> tuple[float, float]:
+        """What the calls and outputs of `unit` weigh, and what stubbing the outputs would free."""
+        if type(unit) is not Exchange or not unit.completions:
+            return 0.0, 0.0
+        stub = STUB_TOKENS / self._yard
+        loose = 0.0
+        tools = self.weigh_bytes(_encode([call.arguments for call in unit.calls]))
+        for completion in unit.completions:
+            output = self._output(completion)
+            tools += output
+            if has_output(completion) and completion.shortened is None:
+                loose += max(output - stub, 0.0)
+        return tools, loose
 
     def _output(self, completion: Completion) -> float:
         media = sum(_medium_tokens(medium) for medium in completion.media)
-        return self.weigh_bytes(completion_text(completion).encode()) + media / self._yard
+        return (self._estimator.tokens_of_text(self.target.route, completion_text(completion)) + media) / self._yard
 
 
 def _medium_tokens(medium: Media) -> int:
@@ -240,7 +241,7 @@ def _medium_tokens(medium: Media) -> int:
     return max(MEDIUM_TOKENS, len(medium.data or "") // MEDIUM_BYTES_PER_TOKEN)
 
 
-def _media(unit: Unit) -> list[Media]:
+def _media(unit: Unit | None) -> list[Media]:
     found: list[Media] = []
     if type(unit) is Said or type(unit) is Exchange:
         blocks: Sequence[Any] = unit.blocks

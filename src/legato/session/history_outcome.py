@@ -46,12 +46,12 @@ def tokens_left(draft: Draft, covers: list[Cover]) -> int:
     while place < len(draft.units):
         cover, known = begins.get(place), draft.places[place]
         if cover is not None:
-            weight, end = gauge.weigh(Summary(cover.record.first, cover.record.text), end)
+            weight, end = gauge.weigh(Summary(cover.record.first, cover.record.text), end, place)
             place = cover.run.stop
         elif draft.units[place] is known.unit and end is known.before:
             weight, end, place = known.weight, known.end, place + 1
         else:
-            weight, end = gauge.weigh(draft.units[place], end)
+            weight, end = gauge.weigh(draft.units[place], end, place)
             place += 1
         total += weight
     return gauge.tokens(total)

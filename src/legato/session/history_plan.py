@@ -145,7 +145,7 @@ class Draft:
                 continue
             completions = tuple(_shortened(done, shorts) for done in unit.completions)
             shorter = Exchange(unit.key, unit.blocks, completions, unit.origin)
-            weight, _ = self.gauge.weigh(shorter, self.places[place].before)
+            weight, _ = self.gauge.weigh(shorter, self.places[place].before, place)
             if weight < self._weights[place]:
                 self.units[place], self._weights[place] = shorter, weight
                 self.short.update(shorts)

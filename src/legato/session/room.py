@@ -14,6 +14,7 @@ from legato.session.events import HistoryCompacted
 from legato.session.tool_history import Compaction
 
 if TYPE_CHECKING:
+    from legato.routing import Route
     from legato.session.session import Session
     from legato.session.turn import Turn
 
@@ -26,15 +27,16 @@ class Room:
         self._leaving: Target | None = None
         """who answers while a switch waits for the end of the turn"""
 
-    async def for_step(self, target: Target, turn: Turn, *, overflowed: bool = False) -> bool:
-        """Compact the conversation for `target` if it must be; whether anything was done.
+    async def for_step(self, route: Route, turn: Turn, *, overflowed: bool = False) -> bool:
+        """Compact the conversation for `route` if it must be; whether anything was done.
 
         `overflowed`: the provider found the last request too long. Raises `ContextTooLong` if the conversation cannot
         be made to fit: nothing is sent that is known to be too long.
         """
         session = self._session
+        target = session.target(route)
         if self._leaving is not None and self._leaving.route != target.route:
-            await self.for_switch(self._leaving, target, turn)
+            await self.for_switch(self._leaving, route, turn)
         compaction = await session.history.make_room(
             session.talk,
             target,
@@ -42,6 +44,8 @@ class Room:
             overflowed=overflowed,
             tools=session.tools.specs,
             system=session.system,
+            options=session.options_for(route),
+            thinking=session.thinking,
             spent=session.spending.add,
         )
         is_shorter = await self._write(compaction)
@@ -60,16 +64,18 @@ class Room:
         """A switch was asked for while `old` answers; it is asked for the summary that a smaller window will need."""
         self._leaving = old
 
-    async def for_switch(self, old: Target, new: Target, turn: Turn | None = None) -> None:
+    async def for_switch(self, old: Target, new: Route, turn: Turn | None = None) -> None:
         """Before a switch to a smaller window: compact for it, while the old model still answers."""
         session, self._leaving = self._session, None
         compaction = await session.history.make_room_for_switch(
             session.talk,
             old,
-            new,
+            session.target(new),
             estimator=session.estimator,
             tools=session.tools.specs,
             system=session.system,
+            options=session.options_for(new),
+            thinking=session.thinking,
             spent=session.spending.add,
         )
         if await self._write(compaction) and compaction is not None and turn is not None:
@@ -84,6 +90,7 @@ class Room:
             estimator=session.estimator,
             tools=session.tools.specs,
             system=session.system,
+            thinking=session.thinking,
             spent=session.spending.add,
         )
         return compaction.event if compaction is not None and await self._write(compaction) else None

@@ -261,12 +261,12 @@ class Session:
         self._require_open()
         profile = route if isinstance(route, Profile) else only(route)
         name = profile.routes[0].name
-        target = self.target(profile.routes[0])  # a route that names nothing is refused now
+        self.target(profile.routes[0])  # a route that names nothing is refused now
         self.happened(Happening.SWITCH)
         if self._is_busy:
             self.room.switch_deferred(self.world.target(self.route))
         else:
-            await self.room.for_switch(self.world.target(self.route), target)
+            await self.room.for_switch(self.world.target(self.route), profile.routes[0])
         await self.journal.write(RouteSelected(route=name))
         self.router.select(profile)
         loop = self._newest if self._is_busy else None

@@ -77,7 +77,7 @@ class Step:
 
     async def _receive_answer(self) -> Entry:
         attempt = 1
-        await self.session.room.for_step(self.session.target(self.route), self.turn)
+        await self.session.room.for_step(self.route, self.turn)
         request = self._request()
         while True:
             body = request.json()
@@ -186,7 +186,7 @@ class Step:
                 return True
             case Compact():
                 session.happened(Happening.TOO_LONG)
-                if not await session.room.for_step(session.target(self.route), self.turn, overflowed=True):
+                if not await session.room.for_step(self.route, self.turn, overflowed=True):
                     raise error
                 session.happened(Happening.COMPACTED)
                 return True

@@ -6,7 +6,7 @@ ratio is kept, never an absolute count, so a figure from before a compaction or 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 BYTES_PER_TOKEN = 3.6
 """a careful average over prose, code and JSON for current tokenizers"""
@@ -24,6 +24,18 @@ class Estimator:
     def tokens(self, route: str, data: bytes) -> int:
         """The tokens of `data` on `route`."""
         return self._count(data) if self._count else self.of_size(route, len(data))
+
+    def tokens_of(self, route: str, pieces: Sequence[bytes]) -> int:
+        """The tokens of `pieces` of JSON with commas between them."""
+        if self._count:
+            return self._count(b",".join(pieces))
+        return self.of_size(route, sum(map(len, pieces)) + max(len(pieces) - 1, 0))
+
+    def tokens_of_text(self, route: str, text: str) -> int:
+        """The tokens of `text`; it is encoded only where its length does not say how many bytes it has."""
+        if self._count is None and text.isascii():
+            return self.of_size(route, len(text))
+        return self.tokens(route, text.encode())
 
     def of_size(self, route: str, size: int) -> int:
         """The tokens of `size` bytes on `route`."""

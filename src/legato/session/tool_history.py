@@ -24,7 +24,7 @@ from typing import NamedTuple, Self
 from msgspec import Struct
 
 from legato.errors import ConfigError
-from legato.model import Capabilities, Target, ToolSpec, Usage
+from legato.model import Capabilities, Options, Target, ThinkingPolicy, ToolSpec, Usage
 from legato.model.records import Compacted, CompactionKind
 from legato.session.events import HistoryCompacted
 from legato.session.history_gauge import Gauge
@@ -103,8 +103,8 @@ class _Watch:
         """the same for stubs, in tokens that they would free"""
         self._rebuilt = 0
 
-    def refresh(self, estimator: Estimator) -> None:
-        self.gauge.refresh(estimator)
+    def refresh(self, estimator: Estimator, options: Options | None, thinking: ThinkingPolicy | None) -> None:
+        self.gauge.refresh(estimator, options, thinking)
         if self._rebuilt != self.gauge.rebuilt:
             self._rebuilt = self.gauge.rebuilt
             self.quiet_total = self.quiet_gain = 0
@@ -142,14 +142,17 @@ class ToolHistory:
         overflowed: bool = False,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
         spent: Spent = untold,
     ) -> Compaction | None:
         """What to leave out of the next request to `target`; None if nothing has to be, or nothing worth it can be.
 
-        `overflowed`: the provider found the last request too long. Then a real part of it is freed, or None. `spent` is
-        told what a model used that was asked for a summary.
+        `overflowed`: the provider found the last request too long. Then a real part of it is freed, or None. `options`
+        and `thinking` are those of the request, so that what is measured is what it will be made from. `spent` is told
+        what a model used that was asked for a summary.
         """
-        watch = self._watch(talk, target, estimator)
+        watch = self._watch(talk, target, estimator, options, thinking)
         head = watch.gauge.head_tokens(tools, system)
         if not overflowed:
             return await self._when_due(watch, head, writer=_Writer(target.route, spent))
@@ -174,6 +177,8 @@ class ToolHistory:
         estimator: Estimator,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
         spent: Spent = untold,
     ) -> Compaction | None:
         """What to leave out before a switch to a smaller window, while `old_target` still answers; else None.
@@ -182,7 +187,7 @@ class ToolHistory:
         """
         if new_target.capabilities.window >= old_target.capabilities.window:
             return None
-        watch = self._watch(talk, new_target, estimator)
+        watch = self._watch(talk, new_target, estimator, options, thinking)
         head = watch.gauge.head_tokens(tools, system)
         return await self._when_due(watch, head, writer=_Writer(old_target.route, spent))
 
@@ -194,10 +199,12 @@ class ToolHistory:
         estimator: Estimator,
         tools: Sequence[ToolSpec] = (),
         system: str = "",
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
         spent: Spent = untold,
     ) -> Compaction | None:
         """Shorten everything that is not spared, because somebody asked for it; None if nothing can be."""
-        watch = self._watch(talk, target, estimator)
+        watch = self._watch(talk, target, estimator, options, thinking)
         head = watch.gauge.head_tokens(tools, system)
         marks = self._marks(target)
         now = _Marks(goal=0, depth=0, limit=marks.limit, relief=marks.relief, least=1)
@@ -235,12 +242,19 @@ class ToolHistory:
             least=max(round(settings.min_gain * window), 1),
         )
 
-    def _watch(self, talk: Conversation, target: Target, estimator: Estimator) -> _Watch:
+    def _watch(
+        self,
+        talk: Conversation,
+        target: Target,
+        estimator: Estimator,
+        options: Options | None = None,
+        thinking: ThinkingPolicy | None = None,
+    ) -> _Watch:
         key = (self, target)
         watch: _Watch | None = talk.attachments.get(key)
         if watch is None:
-            watch = talk.attachments[key] = _Watch(Gauge(talk, target))
-        watch.refresh(estimator)
+            watch = talk.attachments[key] = _Watch(Gauge(talk, target, options, thinking))
+        watch.refresh(estimator, options, thinking)
         return watch
 
     # --- what ---------------------------------------------------------------------------------------------------------

@@ -134,6 +134,29 @@ class Assembly:
             self._encoded.append(data)
         return self._encoded
 
+    def shares(self, unit: int) -> list[bytes]:
+        """The JSON of what was printed for the unit with this number; of a message that it shares, only its own part.
+
+        What was encoded is not encoded again, as long as no other unit stands before it in its message.
+        """
+        first, skipped = self.starts[unit]
+        following = unit + 1
+        stop, taken = self.starts[following] if following < len(self.starts) else self._position()
+        encoded, name = self.encoded(), self._field
+        if not name:
+            return encoded[first:stop]
+        shares: list[bytes] = []
+        for number in range(max(first - 1, 0), stop):
+            message = self.messages[number]
+            blocks = message[name]
+            begin = skipped if number < first else 0
+            end = taken if number == stop - 1 else len(blocks)
+            if begin == 0 and end:
+                shares.append(_beginning(encoded[number], blocks[end:]))
+            elif begin < end:
+                shares.append(encode_json({**message, name: blocks[begin:end]}))
+        return shares
+
     def last_block(self) -> tuple[int, int] | None:
         """The numbers of the last message and of the last block in it."""
         if not self.messages or not self._field:
@@ -151,6 +174,11 @@ class Assembly:
         del self._encoded[message:]
         if self.when_cut is not None:
             self.when_cut(message)
+
+
+def _beginning(message: bytes, others: list[JsonObject]) -> bytes:
+    """An encoded message, whose blocks are its last field, without the last of them, which are `others`."""
+    return message[: -len(encode_json(others)) - 1] + b"]}" if others else message
 
 
 def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_field: str) -> list[JsonObject]:

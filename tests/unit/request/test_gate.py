@@ -10,8 +10,8 @@ from legato import Conversation, render
 from legato.model import Options, ThinkingSwitch
 from legato.model.hashing import RunningDigest, digest
 from legato.request import Request, resolve
-from legato.wire.findings import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 from legato.wire.judge import Judge
 
 from builders import ROUTES, calls, result, talk, user

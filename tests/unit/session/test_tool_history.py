@@ -32,11 +32,14 @@ from legato.model.records import (
     StepBegan,
 )
 from legato.request import render, resolve, with_capabilities
+from legato.request.voices import Voices
 from legato.session.history_gauge import Gauge
 from legato.session.history_settings import HistorySettings
 from legato.session.tokens import Estimator
 from legato.session.tool_history import Compaction, ToolHistory
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit, View, completion_text
+from legato.wire import assembly
+from legato.wire.assembly import encode_json
 from legato.wire.findings import Severity
 from legato.wire.phrases import EMBEDDED_RESULT
 
@@ -201,6 +204,28 @@ def test_asking_costs_what_is_new_and_not_what_the_conversation_has_become(monke
     estimator = Estimator(lambda data: counted.append(1) or len(data) // 4)
     assert asked(conversation, wide, history=history, estimator=estimator) is None
     assert len(counted) < 15
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_was_measured_is_not_printed_or_encoded_again_for_the_request(
+    route: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversation = talk(*turns(20, tokens=20))
+    where = target(route, window=1_000_000)
+    gauge = Gauge(conversation, where)
+    render(conversation, where)  # the head is encoded once
+    encoded: list[object] = []
+    for number in range(20, 24):
+        add(conversation, *turns(1, start=number))
+        gauge.refresh(Estimator())
+        [spelling] = Voices.of(conversation)._spellings.values()
+        spelled = spelling.units_spelled
+        with monkeypatch.context() as patch:
+            patch.setattr(assembly, "encode_json", lambda value: encoded.append(value) or encode_json(value))
+            render(conversation, where).json()
+        assert spelling.units_spelled == spelled
+        assert encoded == []
+        assert list(Voices.of(conversation)._spellings.values()) == [spelling]
 
 
 def test_an_overflow_frees_a_real_part_or_nothing_is_done() -> None:
