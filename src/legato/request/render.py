@@ -58,7 +58,7 @@ def render(
     spelling.advance()
     voice, adjusted = spelling.voice, None
     if thinks and target.capabilities.thinking_first:
-        options, adjusted = settle_thinking(reversed(spelling.columns.units), voice, options, policy)
+        options, adjusted = settle_thinking(spelling.open_loop(), voice, options, policy)
         thinks = adjusted is None
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)

@@ -14,9 +14,10 @@ from msgspec import Struct
 from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, ThinkingPolicy
 from legato.request.gate import Gate
 from legato.request.report import PrefixChange
+from legato.request.thinking import OpenLoop
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
-from legato.transcript.units import Said, Unit
+from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import Assembly, encode_json
 from legato.wire.contract import DialectParts, Envelope, Head
@@ -94,6 +95,7 @@ class Spelling:
         self.head: tuple[Envelope, bool, Head, bytes] | None = None
         """the newest head and what it was printed from: it seldom changes from one request to the next"""
         self._policy = policy
+        self._loop = OpenLoop()
         self._cursor = 0
         self._turn = 0
         """the place of the newest human message; what is before it is not of the current turn"""
@@ -122,6 +124,10 @@ class Spelling:
         self._sent, self._changes = [], []
         return change
 
+    def open_loop(self) -> Exchange | None:
+        """The exchange that began the tool loop in which what is printed ends; None if it does not end in results."""
+        return self._loop.find(self.columns.units)
+
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
         for place in range(len(self.view.slots) - 1, -1, -1):
@@ -148,6 +154,7 @@ class Spelling:
             torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, encoded))
             before = ends[place]
         self.columns = columns.up_to(start)
+        self._loop.cut(start)
         self.cuts.append(start)
         if start < self._whole:
             self._sent[:0] = torn[: self._whole - start]

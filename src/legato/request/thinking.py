@@ -7,7 +7,7 @@ the request is refused here, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -44,24 +44,41 @@ def will_think(target: Target, options: Options) -> bool:
     return capabilities.thinking_default
 
 
-def open_loop(newest_first: Iterable[Unit | None]) -> Exchange | None:
-    """The exchange that began the tool loop in which the conversation ends; None if it does not end in results."""
-    loop: Exchange | None = None
-    for unit in newest_first:
-        if unit is None:
-            continue
-        if type(unit) is not Exchange or (loop is None and not unit.completions):
-            break
-        loop = unit
-    return loop
+class OpenLoop:
+    """Finds the exchange that began the tool loop in which a conversation ends, looking only at units that are new."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._first: int | None = None
+        """the first of the exchanges with which the units so far end"""
+
+    def find(self, units: Sequence[Unit | None]) -> Exchange | None:
+        """The first exchange of the loop; None if the conversation does not end in results."""
+        for place in range(self._count, len(units)):
+            unit = units[place]
+            if type(unit) is not Exchange:
+                self._first = self._first if unit is None else None
+            elif self._first is None:
+                self._first = place
+        self._count = len(units)
+        if self._first is None:
+            return None
+        first, last = units[self._first], next(unit for unit in reversed(units) if unit is not None)
+        return first if type(first) is Exchange and type(last) is Exchange and last.completions else None
+
+    def cut(self, count: int) -> None:
+        """The units from number `count` on are gone, or others now."""
+        if self._first is not None and self._first < count:
+            self._count = min(self._count, count)
+        else:
+            self._count, self._first = 0, None
 
 
 def settle_thinking(
-    newest_first: Iterable[Unit | None], voice: Voice, options: Options, policy: ThinkingPolicy
+    loop: Exchange | None, voice: Voice, options: Options, policy: ThinkingPolicy
 ) -> tuple[Options, Decision | None]:
     """For a model that will think: `options`, with thinking off if the open loop lacks the thought it would demand."""
     target = voice.target
-    loop = open_loop(newest_first)
     if loop is None or _begins_with_own_thought(loop, voice, policy):
         return options, None
     if target.capabilities.thinking not in _SWITCHABLE:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from legato import Conversation, render
 from legato.model import Options, ThinkingSwitch
 from legato.model.hashing import RunningDigest, digest
 from legato.request import Request, resolve
+from legato.request.thinking import OpenLoop
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 from legato.wire.judge import Judge
 
-from builders import ROUTES, calls, result, talk, user
+from builders import ROUTES, ai, calls, result, talk, units, user
 
 
 class Counted:
@@ -82,6 +86,30 @@ def test_going_back_costs_what_was_taken_back_and_a_few_messages(monkeypatch: py
     conversation.record(result("late", "here it is"))
     judged, _ = counted.of(render(conversation, "openai/gpt-4o"))
     assert judged <= 64 + 5
+
+
+UNITS: dict[str, Any] = {
+    "said": units(talk(user("hi")))[0],
+    "answer": units(talk(user("hi"), ai("hello")))[1],
+    "calls": units(talk(user("hi"), calls("a"), result("a")))[1],
+    "nothing": None,
+}
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.lists(st.sampled_from(sorted(UNITS)), max_size=4)), max_size=6))
+def test_an_open_tool_loop_is_found_in_what_is_new_as_in_the_whole(history: list[tuple[int, list[str]]]) -> None:
+    growing, names = OpenLoop(), list[str]()
+    for less, more in history:
+        kept = max(len(names) - less, 0)
+        growing.cut(kept)
+        names = [*names[:kept], *more]
+        printed = [UNITS[name] for name in names]
+        loop = OpenLoop().find(printed)
+        assert growing.find(printed) is loop
+        # As one would look for it by hand: from the end, as long as there are answers, if the last of them has results.
+        said = [name for name in names if name != "nothing"]
+        run = list(itertools.takewhile(lambda name: name != "said", reversed(said)))
+        assert loop is (UNITS[run[-1]] if run and run[0] == "calls" else None)
 
 
 def test_a_request_that_was_left_behind_is_judged_by_itself() -> None:
