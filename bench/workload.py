@@ -22,6 +22,8 @@ from legato.request import resolve
 from legato.transcript import Conversation
 
 MESSAGES_PER_TURN = 5
+LINES, SHORT = 24, 2
+"""lines of a result: of about 2 kB, and of about 200 bytes"""
 TARGET = "anthropic/claude-sonnet-4-5"
 ORIGIN = resolve("openai/gpt-4o").origin()
 SYSTEM = "You are a careful engineer. Read before you write, and say what you did."
@@ -60,13 +62,13 @@ def arguments(turn: int, number: int) -> dict[str, Any]:
     }
 
 
-def output(turn: int, number: int) -> str:
-    """About 2 kB of something like code."""
-    lines = [
+def output(turn: int, number: int, lines: int = LINES) -> str:
+    """Something like code, about 2 kB of it."""
+    code = [
         f'    total_{line} = sum(item["price"] * item["amount"] for item in orders[{turn + line}])  # {number}\n'
-        for line in range(24)
+        for line in range(lines)
     ]
-    return f"def part_{turn}_{number}(orders):\n" + "".join(lines)
+    return f"def part_{turn}_{number}(orders):\n" + "".join(code)
 
 
 def turns(messages: int) -> range:
@@ -102,20 +104,20 @@ def chat_messages(messages: int) -> list[dict[str, Any]]:
 # --- as entries -------------------------------------------------------------------------------------------------------
 
 
-def entry_turn(turn: int) -> list[Entry]:
+def entry_turn(turn: int, lines: int = LINES) -> list[Entry]:
     """One turn as entries: every result was recorded when it came, so each is an entry."""
     calls = [ToolCall(name, arguments(turn, n), wire_id(turn, n)) for n, name in enumerate(_NAMES)]
     answer = Entry(Speaker.AI, (Text(remark(turn)), *calls), origin=ORIGIN, ending=Ending.CALLS)
     results = [
-        Entry(Speaker.TOOL, (ToolResponse(wire_id=wire_id(turn, n), tool_name=name, result=output(turn, n)),))
+        Entry(Speaker.TOOL, (ToolResponse(wire_id=wire_id(turn, n), tool_name=name, result=output(turn, n, lines)),))
         for n, name in enumerate(_NAMES)
     ]
     return [Entry(Speaker.HUMAN, (Text(question(turn)),)), answer, *results]
 
 
-def entries(messages: int) -> list[Entry]:
+def entries(messages: int, lines: int = LINES) -> list[Entry]:
     """The conversation as entries that were not recorded yet."""
-    return [entry for turn in turns(messages) for entry in entry_turn(turn)]
+    return [entry for turn in turns(messages) for entry in entry_turn(turn, lines)]
 
 
 def recorded(news: Iterable[Entry]) -> Conversation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions, starting
+from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions, starting, stepping
 from bench.figures import Outcome, Scale
 
 CASES: dict[str, Callable[[Scale], Outcome]] = {
@@ -12,6 +12,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "stages": rendering.stages,
     "sizes": rendering.sizes,
     "steady": rendering.steady,
+    "step": stepping.step,
     "sessions": sessions.sessions,
     "corrupt": rendering.corrupt,
     "dialects": rendering.dialects,

@@ -29,12 +29,12 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.slow
 def test_a_quick_run_shows_a_table_and_writes_figures_page_and_plot(tmp_path: Path):
-    finished = bench("--quick", "--only", "cold", "sessions", "--out", str(tmp_path))
+    finished = bench("--quick", "--only", "cold", "step", "sessions", "--out", str(tmp_path))
 
     assert finished.stdout.startswith("cold: The first render of a recorded conversation beside the floors.\n")
     assert "goals: " in finished.stdout
     found = json.loads((tmp_path / "benchmarks.json").read_bytes())
-    assert list(found) == ["cold", "sessions"]
+    assert list(found) == ["cold", "step", "sessions"]
     assert all(figure["value"] > 0 for case in found.values() for figure in case["figures"])
     page = (tmp_path / "benchmarks.md").read_text()
     assert page.startswith(report.BEGIN)
