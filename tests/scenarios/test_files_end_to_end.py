@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from file_samples import CLEAN_BODY, ClaudeSession, legato, open_session, save, use, used
-from legato.cli.files_findings import Level, find
 from legato.cli.files_rendering import render_document
-from legato.cli.files_targets import WIRE, find_target, own_targets
 from legato.errors import FormatError
 from legato.formats import FORMATS, Document, mend, read, read_all
+from legato.formats.findings import Level, find
+from legato.formats.targets import WIRE, find_target, own_targets
 from legato.model import Speaker, Text, ToolCall
 from legato.request import Request
 from legato.wire.findings import Severity

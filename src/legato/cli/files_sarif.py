@@ -9,7 +9,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from legato import __version__
-from legato.cli.files_findings import Finding, Level
+from legato.formats.findings import Finding, Level
 from legato.model import JsonObject
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from legato.cli.files_faults import EVERYTHING, places_of
-from legato.cli.files_findings import Finding
 from legato.diagnostics import Redactor
 from legato.diagnostics.as_lines import decision_line
 from legato.formats import Document
+from legato.formats.faults import EVERYTHING, places_of
+from legato.formats.findings import Finding
 from legato.ledger import Call
 from legato.model import (
     Action,

@@ -4,6 +4,7 @@
     read_all(path)            every conversation of a file that holds several
     detect(path)              the format alone
     write(document, format)   a conversation as a file of that format, and what could not be carried
+    lint(document)            what is wrong with it, for the provider that it was written for or for others
     mend(document)            the same file with what was broken in it put right, and what was changed
 
 Readers are tolerant: what they do not understand they report with its place, and damage costs at most the record that
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import Compaction, Document, Note
+    from legato.formats.findings import Finding, Level, lint
     from legato.formats.mending import Mended, mend
     from legato.formats.reading import detect, read, read_all
     from legato.formats.registry import FORMATS, WRITTEN, Format
@@ -28,6 +30,9 @@ _HOMES = {
     "Compaction": "document",
     "Document": "document",
     "Note": "document",
+    "Finding": "findings",
+    "Level": "findings",
+    "lint": "findings",
     "Mended": "mending",
     "mend": "mending",
     "detect": "reading",
@@ -46,11 +51,14 @@ __all__ = [
     "Compaction",
     "Detected",
     "Document",
+    "Finding",
     "Format",
+    "Level",
     "Mended",
     "Note",
     "Written",
     "detect",
+    "lint",
     "mend",
     "read",
     "read_all",

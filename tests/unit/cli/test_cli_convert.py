@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from file_samples import OPEN_BODY, ClaudeSession, chat_body, legato, open_session, pi_session, save, use, used
-from legato.cli.files_targets import FILES, WIRE, find_target
 from legato.formats import detect, read
+from legato.formats.targets import FILES, WIRE, find_target
 from legato.model import closure_text
 from legato.model.closures import ClosureReason
 from legato.wire.dialects import dialect_parts

@@ -22,7 +22,7 @@ from file_samples import (
     use,
     used,
 )
-from legato.cli.files_targets import WIRE
+from legato.formats.targets import WIRE
 from legato.model import CallId, Code, HostedTool, Media, MediaKind
 from legato.model.codec import dump_log
 from legato.model.records import Compacted, CompactionKind

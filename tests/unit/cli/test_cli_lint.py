@@ -23,9 +23,9 @@ from file_samples import (
     used,
 )
 from legato.cli import files_reading
-from legato.cli.files_faults import KINDS
-from legato.cli.files_targets import WIRE, find_target
 from legato.formats import read, write
+from legato.formats.faults import KINDS
+from legato.formats.targets import WIRE, find_target
 from legato.model.codec import dump_log
 from legato.wire.dialects import dialect_parts
 

@@ -50,8 +50,8 @@ def convert(
     """
     from legato.cli.files_reading import pick as pick_one
     from legato.cli.files_reading import read_documents
-    from legato.cli.files_targets import FILES, find_target
     from legato.cli.files_writing import check_output, refuse_same_file, write_output
+    from legato.formats.targets import FILES, find_target
 
     if target in FILES and (model or takes_all or compacted):
         raise click.UsageError(f"--model, --all and --compacted are for request bodies, and {target} is a session file")
@@ -92,8 +92,8 @@ def _write_body(
     import msgspec
 
     from legato.cli.files_rendering import render_document
-    from legato.cli.files_targets import find_target
     from legato.diagnostics import report_json
+    from legato.formats.targets import find_target
 
     target = find_target(name, model=model, document=document)
     request, notes = render_document(document, target, compacted=compacted)

@@ -31,15 +31,15 @@ def inspect(
 
     INPUT is a file, or - for standard input.
     """
-    from legato.cli.files_findings import find
     from legato.cli.files_page import LIMIT, make_page
     from legato.cli.files_reading import pick as pick_one
     from legato.cli.files_reading import read_documents
     from legato.cli.files_rendering import render_document
     from legato.cli.files_story import tell
-    from legato.cli.files_targets import find_target, own_targets
     from legato.cli.files_writing import check_output, write_output
     from legato.diagnostics import Redactor
+    from legato.formats.findings import find
+    from legato.formats.targets import find_target, own_targets
 
     if target is not None:
         find_target(target)

@@ -14,10 +14,10 @@ from legato.cli.files_text import counted, one_line
 from legato.errors import FormatError
 
 if TYPE_CHECKING:
-    from legato.cli.files_findings import Finding
     from legato.cli.files_sarif import Linted
     from legato.diagnostics import Redactor
     from legato.formats import Document
+    from legato.formats.findings import Finding
     from legato.model import JsonObject
 
 _LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
@@ -73,18 +73,17 @@ def lint(ctx: click.Context, inputs: Sequence[str], format_: str | None, targets
 
 
 def _lint(path: str, format_: str | None, names: Sequence[str]) -> Linted:
-    from legato.cli.files_findings import find
     from legato.cli.files_reading import STDIN, read_documents
     from legato.cli.files_sarif import Linted
-    from legato.cli.files_targets import find_target, own_targets
+    from legato.formats.findings import lint as find
+    from legato.formats.targets import find_target
 
     for name in names:
         find_target(name)  # says what is wrong with a name before a large file is read
     documents = read_documents(path, format=format_)
     findings: list[Finding] = []
     for number, document in enumerate(documents, 1):
-        targets = [(name, find_target(name, document=document)) for name in names or own_targets(document)]
-        found = find(document, targets)
+        found = find(document, *names)
         findings += found if len(documents) == 1 else [_of_one(finding, document, number) for finding in found]
     return Linted("standard input" if path == STDIN else path, documents[0].format, findings)
 

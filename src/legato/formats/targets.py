@@ -7,13 +7,12 @@ the catalogue, or a whole route such as `groq/llama-3.3-70b-versatile`.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from legato.errors import UnknownTarget
-
-if TYPE_CHECKING:
-    from legato.formats import Document
-    from legato.model import Target
+from legato.formats.document import Document
+from legato.formats.wire_shapes import WIRE_PROVIDERS
+from legato.model import Target
+from legato.request import default_catalogue, resolve
 
 WIRE = ("openai-chat", "openai-responses", "anthropic", "gemini", "mistral", "kimi", "deepseek", "vercel")
 """the request bodies that everybody can ask for by name"""
@@ -26,9 +25,6 @@ _OWN = {"claude-code": "anthropic", "codex": "openai-responses", "gemini-cli": "
 
 def find_target(name: str, *, model: str | None = None, document: Document | None = None) -> Target:
     """The target that `name` means: with `model`, else with the model that `document` used there, else a usual one."""
-    from legato.formats.wire_shapes import WIRE_PROVIDERS
-    from legato.request import default_catalogue, resolve
-
     providers = default_catalogue().providers
     provider = WIRE_PROVIDERS.get(name, name)
     if provider in providers:
@@ -48,8 +44,6 @@ def find_target(name: str, *, model: str | None = None, document: Document | Non
 
 def own_targets(document: Document) -> tuple[str, ...]:
     """The targets that a file is judged for when nobody names one: its own provider, or all for a neutral format."""
-    from legato.formats.wire_shapes import WIRE_PROVIDERS
-
     if document.format in WIRE:
         is_other = document.route and document.route.partition("/")[0] not in WIRE_PROVIDERS.values()
         return (document.route if is_other else document.format,)

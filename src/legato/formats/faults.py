@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legato.formats import Document
+from legato.formats.document import Document
 from legato.formats.ids import is_plain_id
 from legato.ledger import Call, CallNews
 from legato.model import Action, CallId, Decision

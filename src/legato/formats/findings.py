@@ -11,9 +11,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from legato.cli.files_faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
-from legato.formats import FORMATS, Document
-from legato.formats.document import Body
+from legato.formats.document import Body, Document
+from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
+from legato.formats.registry import FORMATS
+from legato.formats.targets import find_target, own_targets
 from legato.formats.wire_shapes import WIRE_DIALECTS
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
@@ -45,6 +46,12 @@ class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     broken: dict[str, str] = {}
     """the rule of each target that is broken"""
     calls: tuple[str, ...] = ()
+
+
+def lint(document: Document, *targets: str) -> list[Finding]:
+    """Everything there is to say about `document` for these targets, or for those that it was written for."""
+    names = targets or own_targets(document)
+    return find(document, [(name, find_target(name, document=document)) for name in names])
 
 
 def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Finding]:
