@@ -358,13 +358,18 @@ def test_a_directory_or_nothing_at_all_is_one_clear_line(command: str, tmp_path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_format_that_the_file_contradicts_is_one_clear_line(
+def test_a_format_in_which_nothing_can_be_read_is_one_clear_line(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.chdir(tmp_path)
     save(tmp_path / "session.jsonl", open_session())
 
-    _bad([*COMMANDS[command], "--from", "codex"], "session.jsonl", "this is claude-code", tmp_path)
+    _bad(
+        [*COMMANDS[command], "--from", "codex"],
+        "session.jsonl",
+        "nothing in it could be read as codex; it looks like claude-code",
+        tmp_path,
+    )
     _bad([*COMMANDS[command], "--from", "codexx"], "session.jsonl", "did you mean 'codex'?", tmp_path)
 
 

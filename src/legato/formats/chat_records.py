@@ -86,7 +86,7 @@ class _Reader:
         draft = self.content.draft(f"{self.content.name}, {place}" if place else "")
         self.drafts.append(draft)
         draft.meta["session"] = first_text(record, "custom_id", "id", "task_id")
-        found = wire_format(body)
+        found = (self.content.wire, "") if self.content.wire else wire_format(body)
         prefix = f"{place}, " if place.startswith("line") else f"{place}." if place else ""
         prefix += f"{inside}." if inside else ""
         if found is None:
@@ -103,6 +103,7 @@ class _Reader:
         """A message of the one conversation that the file is."""
         if self.flat is None:
             self.flat = ChatReader(self.content.draft())
+            self.flat.draft.format = self.content.wire or self.content.format
             self.drafts.append(self.flat.draft)
         draft = self.flat.draft
         model = as_text(record.get("model"))

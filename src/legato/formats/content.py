@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from legato.errors import FormatError, IngestError
+from legato.errors import FormatError
 from legato.formats.document import Document, Draft, Note, Original, RawRecord
 from legato.formats.fields import as_list, as_object
-from legato.formats.head import Layout
+from legato.formats.head import Head, Layout
 from legato.formats.lines import LineReader, Marks
 from legato.formats.sources import Source
-from legato.model import Json, JsonObject, read_json_leniently
+from legato.model import Json, JsonObject
 
 
 class Item(NamedTuple):
@@ -29,11 +29,24 @@ class Item(NamedTuple):
 class Content:
     """What a reader is given."""
 
-    def __init__(self, source: Source, format: str, layout: Layout, *, marks: Marks, keep: bool) -> None:  # noqa: A002
+    def __init__(
+        self,
+        source: Source,
+        format: str,  # noqa: A002  # a format is a format
+        layout: Layout,
+        head: Head,
+        *,
+        marks: Marks,
+        keep: bool,
+        wire: str = "",
+    ) -> None:
         self.format = format
         self.layout = layout
+        self.wire = wire
+        """the format that requests inside the file are in, where the caller named it"""
         self.name = source.name
         self._source = source
+        self._head = head
         self._marks = marks
         self._keep = keep
         self._kept: list[RawRecord] = []
@@ -72,13 +85,12 @@ class Content:
 
     def value(self) -> Json:
         """The value of a file that is one."""
-        data = self._source.whole()
-        try:
-            self._value = read_json_leniently(data.replace(b"\0", b"") if b"\0" in data else data)
-        except IngestError as error:
-            raise FormatError(f"{self.name}: {_plainly(error, data)}") from None
+        if self._head.layout is not Layout.WHOLE or self._head.error:
+            reason = self._head.error or "this is made of lines, and not one JSON value"
+            raise FormatError(f"{self.name}: {reason}")
+        self._value = self._head.value
         if self._keep:
-            self._data = data
+            self._data = self._source.whole()
         return self._value
 
     def draft(self, name: str = "") -> Draft:
@@ -97,9 +109,3 @@ class Content:
             draft.finish(digest=digest, damage=self._damage if index == 0 else (), original=original)
             for index, draft in enumerate(drafts)
         ]
-
-
-def _plainly(error: IngestError, data: bytes) -> str:
-    if data.rstrip()[-1:] not in (b"}", b"]"):
-        return f"the JSON breaks off before its end, after {len(data):,} bytes"
-    return error.message

@@ -1,4 +1,4 @@
-"""Which format a file is in, told from its first records.
+"""Which format a file is in, told from its first records, or from the value that it is.
 
 In:  the head of a file.
 Out: the name of a format and what gave it away; None if nothing fits.

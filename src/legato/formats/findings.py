@@ -15,7 +15,7 @@ from legato.formats.document import Body, Document
 from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
-from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.formats.wire_shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -59,7 +59,7 @@ def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Find
     findings = list(_of_file(document))
     judged: list[tuple[str, Target]] = []
     if document.body is not None:
-        judged = [pair for pair in targets if WIRE_DIALECTS.get(document.format) is pair[1].dialect]
+        judged = [pair for pair in targets if _speaks(document, document.body, pair[1].dialect)]
         for name, target in judged:
             findings += _of_body(document, document.body, name, target)
     others = [pair for pair in targets if pair not in judged]
@@ -85,6 +85,14 @@ def _of_file(document: Document) -> Iterator[Finding]:
             yield Finding(rule="file/not-carried", level=Level.NOTE, place=note.place, message=note.message)
 
 
+def _speaks(document: Document, body: Body, dialect: Dialect) -> bool:
+    """Whether a body is one of `dialect`, or as well one of it as of the dialect that it was taken for."""
+    if WIRE_DIALECTS.get(document.format) is dialect:
+        return True
+    is_plain_chat = document.format == "openai-chat" and dialect is Dialect.ANTHROPIC
+    return is_plain_chat and may_be_anthropic(body.value)
+
+
 # --- request bodies ---------------------------------------------------------------------------------------------------
 
 _REPAIRS = {
@@ -105,6 +113,7 @@ _REPAIRS = {
 
 def _of_body(document: Document, body: Body, name: str, target: Target) -> Iterator[Finding]:
     parts = dialect_parts(target.dialect)
+    read_as = "" if WIRE_DIALECTS.get(document.format) is target.dialect else " --from anthropic"
     for violation in parts.check(body.value, target):
         is_message = violation.path.startswith(parts.messages_field)
         if body.is_bare and not is_message:
@@ -115,7 +124,7 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             level=Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK,
             place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
-            repair=_doing(document, _repair_of(violation, is_message=is_message)),
+            repair=_doing(document, _repair_of(violation, is_message=is_message), read_as),
             targets=(name,),
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
@@ -171,11 +180,11 @@ def _says(name: str, target: Target, rule: Rule | None, path: str = "", body: Js
     return {name: said} if said else {}
 
 
-def _doing(document: Document, what: str) -> str:
+def _doing(document: Document, what: str, options: str = "") -> str:
     """Who does it: a log of ours is never rewritten, and a format that is only read can only be converted."""
     if document.format == "legato":
         return "nothing: a log is never rewritten; a request that is made from it is right"
-    return f"{_who(document)} {what}"
+    return f"{_who(document)}{options} {what}"
 
 
 def _who(document: Document) -> str:

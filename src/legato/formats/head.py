@@ -1,7 +1,8 @@
-"""What the first 64 KB of a file show: lines of records, or one JSON value, as far as it can be seen.
+"""How a file is made: of lines, of which the first records are shown, or of one JSON value, which is shown whole.
 
-A value that goes on behind the head is cut at the last place where it can be closed: keys, roles and types stand at the
-beginning of everything, so that is enough to tell formats apart.
+A line may be of any length, and what tells formats apart may stand at its very end (a session that begins with a pasted
+image), or behind a megabyte of messages (a request whose keys are sorted). So whole records are looked at, and whole
+values. Only a value that is damaged is shown as far as it can be closed, so that the error can say what it would be.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from typing import cast
 
 import msgspec
 
-from legato.errors import FormatError
+from legato.errors import FormatError, IngestError
 from legato.formats.sources import Source
-from legato.model import Json, JsonObject
+from legato.model import Json, JsonObject, read_json_leniently
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
-_MAX_RECORDS = 64
+MAX_RECORDS = 64
 _MAGIC = {
     b"\x1f\x8b": "gzip data; unpack it first",
     b"PK\x03\x04": "a ZIP archive; unpack it first",
@@ -42,41 +43,76 @@ class Layout(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The beginning of a file. `records` are the first objects of a file of lines; `value` is what one value shows."""
+    """The beginning of a file. `records` are the first objects of a file of lines; `value` is the one value of another.
+
+    `error` says what is wrong with a value that cannot be read; `value` is then what can be seen of it.
+    """
 
     layout: Layout
     records: tuple[JsonObject, ...] = ()
     value: Json = None
+    error: str = ""
     is_one_line: bool = False
 
 
-def look_at(source: Source) -> Head:
-    """The head of `source`; raises `FormatError` where it is neither JSON nor lines of JSON."""
-    data = source.head
+class UnclearLayout(FormatError):
+    """The file is neither one JSON value nor lines of JSON, as far as anybody can see."""
+
+
+def refuse_other_files(source: Source) -> None:
+    """Raise `FormatError` for what is no text at all, by the bytes that it begins with."""
     for magic, what in _MAGIC.items():
-        if data.startswith(magic):
+        if source.head.startswith(magic):
             raise FormatError(f"{source.name}: this is {what}")
-    text = data.removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"").decode("utf-8", "ignore")
+
+
+def look_at(source: Source) -> Head:
+    """The head of `source`; raises `UnclearLayout` where it is neither JSON nor lines of JSON."""
+    refuse_other_files(source)
+    text = _shown(source)
+    while "\n" not in text and text[:1] == "{" and source.look_further():
+        text = _shown(source)  # the first line may be a record that is longer than the head
+    is_value = text[:1] in ("{", "[")
+    head = _of_value(source, text) if is_value and "\n" not in text.rstrip() else None
+    if head is not None and not head.error:
+        return head  # one line alone may be either: it counts as a value, because it is also a file of one line
     records, is_lines = _records(text, is_whole=source.is_whole)
     if is_lines:
         return Head(Layout.LINES, records=records)
-    start = text.lstrip()
-    if start[:1] in ("{", "["):
-        value = _closed(start)
-        if value is not None:
-            first = (cast(JsonObject, value),) if isinstance(value, dict) else ()
-            return Head(Layout.WHOLE, records=first, value=value, is_one_line="\n" not in start.rstrip())
-    if _is_binary(data):
+    head = head or (_of_value(source, text) if is_value else None)
+    if head is not None:
+        return head
+    if _is_binary(source.head):
         raise FormatError(f"{source.name}: this is binary data, which is no session file")
-    raise FormatError(f"{source.name}: unknown format: this is neither JSON nor lines of JSON")
+    raise UnclearLayout(f"{source.name}: unknown format: this is neither JSON nor lines of JSON")
+
+
+def _shown(source: Source) -> str:
+    return source.head.removeprefix(b"\xef\xbb\xbf").replace(b"\0", b"").decode("utf-8", "ignore").lstrip()
+
+
+def _of_value(source: Source, start: str) -> Head | None:
+    """The head of a file that is one value; None if it is no JSON at all."""
+    data, error = source.whole(), ""
+    try:
+        value = read_json_leniently(data.replace(b"\0", b"") if b"\0" in data else data)
+    except IngestError as problem:
+        value, error = _closed(start), _plainly(problem, data)
+    if value is None:
+        return None
+    first = (cast(JsonObject, value),) if isinstance(value, dict) else ()
+    return Head(Layout.WHOLE, first, value, error, is_one_line="\n" not in start.rstrip())
+
+
+def _plainly(error: IngestError, data: bytes) -> str:
+    if data.rstrip()[-1:] not in (b"}", b"]"):
+        return f"the JSON breaks off before its end, after {len(data):,} bytes"
+    return error.message
 
 
 def _records(text: str, *, is_whole: bool) -> tuple[tuple[JsonObject, ...], bool]:
-    """The objects that stand on lines of their own, and whether the text is made of such lines.
-
-    One line alone may be either: it counts as a value, because one value is also a file of one line.
-    """
-    lines = [line for line in text.split("\n", 4 * _MAX_RECORDS)[: 4 * _MAX_RECORDS] if line.strip()]
+    """The objects that stand on lines of their own, and whether the text is made of such lines."""
+    lines = [line for line in text.split("\n", 4 * MAX_RECORDS)[: 4 * MAX_RECORDS] if line.strip()]
     found: list[JsonObject] = []
     others = 0
     is_inside = bool(lines) and (lines[0].lstrip()[:1] == "[" or lines[0].strip() == "{")
@@ -89,7 +125,7 @@ def _records(text: str, *, is_whole: bool) -> tuple[tuple[JsonObject, ...], bool
     if not is_whole and others and not text.endswith("\n"):
         others -= 1  # the last line goes on behind the head
     if len(found) >= 2:
-        return tuple(found[:_MAX_RECORDS]), len(found) > others and not is_inside
+        return tuple(found[:MAX_RECORDS]), len(found) > others and not is_inside
     return tuple(found), len(lines) > 1 and len(found) == 1 and text.lstrip()[:1] != "[" and others <= 1
 
 

@@ -1,7 +1,7 @@
 """From bytes to documents: open, look, settle the format, read.
 
-The format is found out, or checked where the caller names one; a file that is plainly something else is refused rather
-than read wrongly.
+The format is found out, unless the caller names one: then nobody guesses, and the file is read as that, whatever it
+looks like. A file in which nothing can be read in that way is refused with what it looks like.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from legato.formats.content import Content
 from legato.formats.detection import Detected, detect_head
 from legato.formats.document import Document
 from legato.formats.fields import as_object
-from legato.formats.head import Head, Layout, look_at
+from legato.formats.head import MAX_RECORDS, Head, Layout, UnclearLayout, look_at
 from legato.formats.registry import FORMATS, Format
-from legato.formats.sources import Data, Progress, open_source
+from legato.formats.sources import Data, Progress, Source, open_source
 from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.wire.dialects import dialect_parts
 
 
 def detect(data: Data, *, name: str = "") -> Detected:
     """The format of `data`, and what gave it away; raises `FormatError` if it is none that we know."""
     source = open_source(data, name=name)
-    return _known(detect_head(look_at(source)), source.name)
+    return _known(_look(source)[1], source.name)
 
 
 def read_all(
@@ -37,23 +38,61 @@ def read_all(
 ) -> list[Document]:
     """Every conversation in `data`, at least one.
 
-    `format` overrides detection; one that the file contradicts is refused. Raises `FormatError`, with one line that
-    says what is wrong, for everything that cannot be read.
+    `format` overrides detection, always; of a file that holds many requests it says what those are. Raises
+    `FormatError`, with one line that says what is wrong, for everything that cannot be read.
     """
     asked = None if format is None else _named(format)
     source = open_source(data, name=name, progress=progress)
-    head = look_at(source)
-    found = detect_head(head)
-    chosen = _named(_known(found, source.name).format) if asked is None else _settled(asked, found, source.name)
-    content = Content(source, chosen.name, _layout(chosen, head), marks=chosen.marks, keep=chosen.is_written)
+    try:
+        head, found = _look(source)
+    except UnclearLayout:
+        if asked is None or not asked.is_lines:
+            raise
+        head, found = Head(Layout.LINES), None  # damaged so badly that only the caller can know
+    if asked is None:
+        chosen, wire = _named(_known(found, source.name).format), ""
+    else:
+        chosen, wire = _asked_for(asked, head, found)
+    layout = _layout(chosen, head)
+    content = Content(source, chosen.name, layout, head, marks=chosen.marks, keep=chosen.is_written, wire=wire)
     reader = cast("Callable[[Content], list[Document]]", import_module(f"legato.formats.{chosen.module}").read)
     try:
         documents = reader(content)
     except RecursionError:
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
+    if asked is not None and not any(document.entries or document.records for document in documents):
+        raise FormatError(_nothing_read(source.name, asked.name, found))
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents
+
+
+def _look(source: Source) -> tuple[Head, Detected | None]:
+    """The head of `source` and the format that it shows: of more and more records, until one of them says it."""
+    head = look_at(source)
+    found = detect_head(head)
+    while found is None and head.layout is Layout.LINES and len(head.records) < MAX_RECORDS and source.look_further():
+        head = look_at(source)
+        found = detect_head(head)
+    return head, found
+
+
+def _asked_for(asked: Format, head: Head, found: Detected | None) -> tuple[Format, str]:
+    """How to read what the caller calls `asked`, and what the requests in it are, if it holds several.
+
+    A request is one value, so a file of lines holds many; so does a value that looks like a list of them and has no
+    messages itself.
+    """
+    if not asked.is_wire:
+        return asked, ""
+    field = dialect_parts(WIRE_DIALECTS[asked.name]).messages_field
+    holds_many = found is not None and found.format == "chat-records" and field not in as_object(head.value)
+    return (FORMATS["chat-records"], asked.name) if head.layout is Layout.LINES or holds_many else (asked, "")
+
+
+def _nothing_read(name: str, asked: str, found: Detected | None) -> str:
+    looks = f"; it looks like {found.format} ({found.reason})" if found and found.format != asked else ""
+    return f"{name}: nothing in it could be read as {asked}{looks}"
 
 
 def read(
@@ -74,10 +113,15 @@ def read(
 
 
 def _layout(chosen: Format, head: Head) -> Layout:
-    """One line may be a value, or a file of lines that has only one: what its records look like decides."""
-    if head.layout is Layout.WHOLE and head.is_one_line and chosen.is_lines:
-        record = as_object(head.value)
-        return Layout.LINES if record and chosen.marks.fit(record) else Layout.WHOLE
+    """One line may be a value, or a file of lines that has only one: what its records look like decides.
+
+    What is no value, because most of its lines are damaged, can only be lines.
+    """
+    if head.layout is Layout.WHOLE and chosen.is_lines:
+        if head.is_one_line:
+            record = as_object(head.value)
+            return Layout.LINES if record and chosen.marks.fit(record) else Layout.WHOLE
+        return Layout.LINES if head.error else Layout.WHOLE
     return head.layout
 
 
@@ -94,15 +138,3 @@ def _named(name: str) -> Format:
         hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(FORMATS)}"
         raise FormatError(f"there is no format {name!r}; {hint}")
     return known
-
-
-def _settled(asked: Format, found: Detected | None, name: str) -> Format:
-    if found is None or found.format == asked.name or _family(found.format) == _family(asked.name):
-        return asked
-    raise FormatError(f"{name}: this is {found.format} ({found.reason}), not {asked.name}; name that format, or none")
-
-
-def _family(name: str) -> str:
-    """Formats of one family are read by the same rules."""
-    dialect = WIRE_DIALECTS.get(name)
-    return str(dialect) if dialect else "anthropic" if name == "cline" else name

@@ -1,8 +1,8 @@
 """Where bytes come from: a value in memory, a file, a stream such as standard input.
 
-Only the first 64 KB are looked at before somebody decides how to read the rest, so that a gigabyte of anything costs no
-memory. A file of lines is handed out in pieces; a file that is one JSON value has to fit into memory and is refused
-above `MAX_JSON_BYTES`.
+Only the beginning is looked at before somebody decides how to read the rest, and more of it only where that does not
+say enough, so that a gigabyte of anything costs little memory. A file of lines is handed out in pieces; a file that is
+one JSON value has to fit into memory and is refused above `MAX_JSON_BYTES`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from legato.model.hashing import RunningDigest
 from legato.model.ingest import MAX_JSON_BYTES
 
 HEAD_BYTES = 64 * 1024
+MAX_HEAD_BYTES = 80 * 1024 * 1024
+"""the longest beginning that is looked at: more than the longest line that is read"""
 _PIECE = 1024 * 1024
 
 
@@ -44,18 +46,36 @@ class Source:
         self._progress = progress
         self._hash = RunningDigest()
         self._count = 0
+        self._whole: bytes | None = None
         self.head = b""
         self.is_whole = False
         """whether `head` is everything"""
-        while len(self.head) < HEAD_BYTES:
-            piece = next(pieces, b"")
+        self._look_ahead(HEAD_BYTES)
+
+    def look_further(self) -> bool:
+        """Make `head` several times as long; false if it is everything already, or as long as it may become."""
+        before = len(self.head)
+        if not self.is_whole and before < MAX_HEAD_BYTES:
+            self._look_ahead(min(4 * before, MAX_HEAD_BYTES))
+        return len(self.head) > before
+
+    def _look_ahead(self, length: int) -> None:
+        pieces = [self.head]
+        count = len(self.head)
+        while count < length:
+            piece = next(self._pieces, b"")
             if not piece:
                 self.is_whole = True
                 break
-            self.head += piece
+            pieces.append(piece)
+            count += len(piece)
+        self.head = b"".join(pieces)
 
     def pieces(self) -> Iterator[bytes]:
-        """Everything, in pieces of about a megabyte."""
+        """Everything, in pieces of about a megabyte; in one, where it was read as a whole before."""
+        if self._whole is not None:
+            yield self._whole
+            return
         if self.head:
             yield self._seen(self.head)
         if not self.is_whole:
@@ -63,13 +83,15 @@ class Source:
                 yield self._seen(piece)
 
     def whole(self) -> bytes:
-        """Everything at once; raises `FormatError` if that is too much."""
-        data = bytearray()
-        self._refuse_more_than_fits(self.size or 0)
-        for piece in self.pieces():
-            data += piece
-            self._refuse_more_than_fits(len(data))  # a stream does not say how long it is, and a file may grow
-        return bytes(data)
+        """Everything at once, as often as it is asked for; raises `FormatError` if that is too much."""
+        if self._whole is None:
+            data = bytearray()
+            self._refuse_more_than_fits(self.size or 0)
+            for piece in self.pieces():
+                data += piece
+                self._refuse_more_than_fits(len(data))  # a stream does not say how long it is, and a file may grow
+            self._whole = bytes(data)
+        return self._whole
 
     def _refuse_more_than_fits(self, count: int) -> None:
         if count > MAX_JSON_BYTES:

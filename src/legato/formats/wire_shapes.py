@@ -1,15 +1,17 @@
 """Tell the request bodies of the providers apart by their shapes.
 
-In:  a JSON object, whole or cut.
+In:  a JSON object.
 Out: the name of a wire format and what gave it away; None if it is no request body.
 
-Chat bodies look alike for all who speak that dialect; the model's name says whose they are, and where there is none,
-the form of the call ids does.
+Shapes decide before names do: a Claude model may be asked through a router in the form of chat. Chat bodies look alike
+for all who speak that dialect; the model's name says whose they are, and where there is none, the form of the call ids
+does.
 """
 
 from __future__ import annotations
 
 import re
+from typing import TypeAlias
 
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.origins import provider_of_model
@@ -41,6 +43,14 @@ WIRE_DIALECTS: dict[str, Dialect] = {
 _ANTHROPIC_BLOCKS = frozenset(
     {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use", "web_search_tool_result"}
 )
+_ANTHROPIC_FIELDS = frozenset(
+    {"anthropic_version", "anthropic_beta", "stop_sequences", "mcp_servers", "context_management"}
+)
+_CHAT_PARTS = frozenset({"image_url", "input_audio", "file", "refusal"})
+_CHAT_FIELDS = frozenset(
+    {"response_format", "max_completion_tokens", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs",
+     "functions", "function_call", "parallel_tool_calls", "stream_options", "seed", "stop", "n"}
+)  # fmt: skip
 _VERCEL_PARTS = frozenset({"tool-call", "tool-result", "reasoning", "tool-approval-request", "tool-approval-response"})
 _RESPONSES_ITEMS = frozenset(
     {"function_call", "function_call_output", "reasoning", "custom_tool_call", "custom_tool_call_output",
@@ -52,6 +62,7 @@ _KIMI = re.compile(r"functions\..+:\d+")
 _ANSWERED = frozenset({"candidates", "choices", "output", "usageMetadata", "stop_reason", "object"})
 """fields of a provider's answer, which is no request"""
 _BEDROCK = frozenset({"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"})
+_BEDROCK_BLOCKS = frozenset({"toolUse", "toolResult", "cachePoint", "reasoningContent"})
 
 
 def wire_format(body: JsonObject) -> tuple[str, str] | None:
@@ -63,9 +74,21 @@ def wire_format(body: JsonObject) -> tuple[str, str] | None:
     if _is_responses(body):
         return "openai-responses", "input items"
     messages = as_objects(body.get("messages"))
-    if not messages or _BEDROCK & body.keys() or not any(as_text(item.get("role")) in _ROLES for item in messages):
+    if not messages or not any(as_text(item.get("role")) in _ROLES for item in messages) or _is_bedrock(body, messages):
         return None
-    return _of_messages(body, messages)
+    found = _told_by_shapes(body, messages)
+    if found is None and _is_claude(body) and "max_tokens" in body:
+        return "anthropic", "a Claude model and max_tokens"
+    return _chat(body, messages) if found is None or found[0] == _CHAT else found
+
+
+def may_be_anthropic(body: JsonObject) -> bool:
+    """Whether a body that counts as chat may as well be meant for Anthropic: a Claude model, and no shape of either.
+
+    Such a body lacks `max_tokens`, or it would count as Anthropic's.
+    """
+    messages = as_objects(body.get("messages"))
+    return bool(messages) and _is_claude(body) and _told_by_shapes(body, messages) is None
 
 
 def _is_responses(body: JsonObject) -> bool:
@@ -82,26 +105,65 @@ def _is_item(item: JsonObject) -> bool:
     return as_text(item.get("type")) in _RESPONSES_ITEMS
 
 
-def _of_messages(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:
-    parts = [part for item in messages for part in as_objects(item.get("content"))]
+def _is_bedrock(body: JsonObject, messages: list[JsonObject]) -> bool:
+    """Whether this is Bedrock's Converse, whose blocks are named by a key and not by a type."""
+    return bool(_BEDROCK & body.keys()) or any(_BEDROCK_BLOCKS & part.keys() for part in _parts(messages))
+
+
+def _is_claude(body: JsonObject) -> bool:
+    """Whether the model is a Claude by the name that Anthropic gives it; with a slash, a router is asked for it."""
+    model = as_text(body.get("model"))
+    return "/" not in model and provider_of_model(model) == "anthropic"
+
+
+_Said: TypeAlias = "tuple[str, str]"
+_CHAT = "chat"
+
+
+def _told_by_shapes(body: JsonObject, messages: list[JsonObject]) -> _Said | None:
+    """What the shapes of a body say it is, those of its messages before those around them; None if they fit both."""
+    return _told_by_messages(messages) or _told_by_tools(body) or _told_by_fields(body)
+
+
+def _told_by_messages(messages: list[JsonObject]) -> _Said | None:
+    parts = _parts(messages)
     kinds = {as_text(part.get("type")) for part in parts}
     if kinds & _VERCEL_PARTS:
         return "vercel", "content parts named tool-call or tool-result"
-    if any("tool_calls" in item or item.get("role") in ("tool", "developer") for item in messages):
-        return _chat(body, messages)
-    if kinds & _ANTHROPIC_BLOCKS:
+    if any("tool_calls" in item or item.get("role") in ("tool", "developer", "function") for item in messages):
+        return _CHAT, "tool_calls, or messages of role tool"
+    if any(map(_is_anthropic_block, parts)):
         return "anthropic", "content blocks named tool_use or tool_result"
-    if isinstance(body.get("system"), str | list) or _has_input_schema(body) or "anthropic_version" in body:
-        return "anthropic", "system or tools in its form"
-    if provider_of_model(as_text(body.get("model"))) == "anthropic" and "max_tokens" in body:
-        return "anthropic", "a Claude model and max_tokens"
     if any(part.get("type") in ("image", "document") and isinstance(part.get("source"), dict) for part in parts):
         return "anthropic", "media with a source"
-    return _chat(body, messages)
+    return (_CHAT, "content parts of its form") if kinds & _CHAT_PARTS else None
 
 
-def _has_input_schema(body: JsonObject) -> bool:
-    return any("input_schema" in tool for tool in as_objects(body.get("tools")))
+def _is_anthropic_block(part: JsonObject) -> bool:
+    """Whether a block has a type of Anthropic's. Mistral names its thoughts alike, and holds them as a list."""
+    return as_text(part.get("type")) in _ANTHROPIC_BLOCKS and not isinstance(part.get("thinking"), list)
+
+
+def _told_by_tools(body: JsonObject) -> _Said | None:
+    tools = as_objects(body.get("tools"))
+    if any("input_schema" in tool for tool in tools):
+        return "anthropic", "tools with an input_schema"
+    is_chat = any(isinstance(tool.get("function"), dict) for tool in tools)
+    return (_CHAT, "tools of type function") if is_chat else None
+
+
+def _told_by_fields(body: JsonObject) -> _Said | None:
+    if isinstance(body.get("system"), str | list):
+        return "anthropic", "a system field"
+    if own := sorted(_ANTHROPIC_FIELDS & body.keys()):
+        return "anthropic", f"the field {own[0]}"
+    if own := sorted(_CHAT_FIELDS & body.keys()):
+        return _CHAT, f"the field {own[0]}"
+    return None
+
+
+def _parts(messages: list[JsonObject]) -> list[JsonObject]:
+    return [part for item in messages for part in as_objects(item.get("content"))]
 
 
 def _chat(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:

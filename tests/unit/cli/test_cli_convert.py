@@ -259,10 +259,10 @@ def test_a_conversation_in_which_nothing_was_said_is_refused(tmp_path: Path):
     assert "it holds nothing that could be sent to a model" in result.stderr
 
 
-def test_a_format_can_be_named_and_is_checked(tmp_path: Path):
+def test_a_format_can_be_named_and_nothing_read_in_it_is_said(tmp_path: Path):
     path = save(tmp_path / "session.jsonl", pi_session())
 
     assert legato("convert", path, "--from", "pi", "--to", "kimi").exit_code == 0
     result = legato("convert", path, "--from", "codex", "--to", "kimi")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "this is pi" in result.stderr
+    assert "nothing in it could be read as codex; it looks like pi (a first record of type session)" in result.stderr

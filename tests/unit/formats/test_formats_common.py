@@ -97,6 +97,47 @@ def test_a_first_line_that_is_longer_than_the_head_is_known_by_its_beginning(nam
     assert read(json.dumps(record).encode()).format == name
 
 
+LONG = "x" * 3 * 2**20
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "pi", "kimi-cli"])
+def test_what_tells_the_format_may_stand_behind_megabytes_on_the_first_line(name: str) -> None:
+    first, rest = EVERY_FILE[name].split(b"\n", 1)
+    data = json.dumps({"padding": LONG, **json.loads(first)}).encode() + b"\n" + rest
+    for source in (data, data.split(b"\n")[0]):
+        assert detect(source).format == name
+    assert read(data).entries == read(EVERY_FILE[name]).entries
+
+
+def test_a_session_that_begins_with_a_pasted_image_is_known() -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": LONG}}
+    queued = {"type": "queue-operation", "operation": "enqueue", "sessionId": "s1", "content": "look"}
+    asked = said("u1", None, [image, {"type": "text", "text": "look"}])
+    data = jsonl(queued, {"message": asked.pop("message"), **asked})
+    assert detect(data).format == "claude-code"
+    assert [entry.text for entry in read(data).entries] == ["look"]
+
+
+def test_what_tells_the_format_of_a_request_may_stand_behind_megabytes_of_messages() -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}
+    anthropic = {
+        "messages": [
+            {"role": "user", "content": LONG},
+            {"role": "assistant", "content": [call]},
+            {"role": "user", "content": [result]},
+        ],
+        "model": "m",
+        "tools": [{"name": "read", "input_schema": {"type": "object"}}],
+    }
+    for indent in (None, 1):
+        document = read(whole(anthropic, indent=indent))
+        assert (document.format, len(document.tools)) == ("anthropic", 1)
+        assert [call.state for call in document.conversation().ledger.calls.values()] == ["complete"]
+    with pytest.raises(FormatError, match="unknown format"):
+        read(whole({"messages": [{"role": "user", "content": [{"text": LONG}]}], "toolConfig": {"tools": []}}))
+
+
 def test_a_first_line_that_is_torn_does_not_hide_the_format() -> None:
     lines = CLAUDE.splitlines()
     for torn in (lines[0][:50], lines[0][50:]):
@@ -148,11 +189,46 @@ def test_a_directory_a_missing_file_and_an_unreadable_stream_are_refused(tmp_pat
             read(source)
 
 
+def formats_read(data: bytes, asked: str) -> set[str] | str:
+    """The formats of the conversations that were read, or why none was."""
+    try:
+        documents = read_all(data, format=asked)
+    except FormatError as error:
+        return error.message.removeprefix("input: ")
+    assert any(document.entries for document in documents)
+    return {document.format for document in documents}
+
+
+@pytest.mark.parametrize("asked", sorted(FORMATS))
 @pytest.mark.parametrize("name", sorted(EVERY_FILE))
-def test_a_format_that_the_file_contradicts_is_refused(name: str) -> None:
-    wrong = "codex" if name != "codex" else "claude-code"
-    with pytest.raises(FormatError, match=f"this is {name} .*not {wrong}"):
-        read_all(EVERY_FILE[name], format=wrong)
+def test_the_format_that_the_caller_names_wins_over_every_guess(name: str, asked: str) -> None:
+    found = formats_read(EVERY_FILE[name], asked)
+    looks = f"; it looks like {name} ({detect(EVERY_FILE[name]).reason})"
+    if isinstance(found, str):
+        assert found in (
+            f"nothing in it could be read as {asked}{looks}",
+            "this is made of lines, and not one JSON value",
+            "unknown format: it holds requests, but none of a kind that is read here",
+            "line 1: not a Legato log: its first line does not say 'legato-log'",
+        )
+    else:
+        assert found == {asked} or asked == "chat-records"
+
+
+def test_the_caller_says_what_the_requests_of_a_file_of_many_are() -> None:
+    body = {"messages": [{"role": "user", "content": "hi"}]}
+    lines = jsonl({"custom_id": "1", "body": body}, {"custom_id": "2", "body": body})
+    exchanges = whole({"interactions": [{"request": {"body": json.dumps(body)}}] * 2})
+    for data in (lines, exchanges):
+        assert [document.format for document in read_all(data)] == ["openai-chat"] * 2
+        assert [document.format for document in read_all(data, format="anthropic")] == ["anthropic"] * 2
+
+
+def test_a_file_of_which_most_is_damaged_is_read_as_what_the_caller_says() -> None:
+    data = b"rubbish\n" * 3 + jsonl(said("u1", None, "one")) + b"rubbish\n"
+    with pytest.raises(FormatError, match="neither JSON nor lines of JSON"):
+        read(data)
+    assert [entry.text for entry in read(data, format="claude-code").entries] == ["one"]
 
 
 def test_an_unknown_name_of_a_format_is_refused_with_the_nearest() -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Carry a conversation to another provider or agent.")
 @click.argument("input_", metavar="INPUT")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format instead of finding out.")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
 @click.option(
     "--to",
     "target",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @click.command("import", short_help="Bring a session file into the store, to go on with it.")
 @click.argument("file", metavar="FILE")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format instead of finding out.")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
 @click.option("--title", metavar="TEXT", help="What lists show for it.")
 @click.option("--all", "takes_all", is_flag=True, help="Every conversation, in a file that holds several.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")

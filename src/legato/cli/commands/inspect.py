@@ -21,7 +21,7 @@ _BRIEF = 240
 @click.argument("input_", metavar="INPUT")
 @click.option("--for", "target", metavar="TARGET", help="Render it for this provider or route, and show those ids too.")
 @click.option("--html", metavar="FILE", help="Write one self-contained page: the conversation beside the request.")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format instead of finding out.")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
 @click.option("--pick", type=int, metavar="N", help="The number of the conversation, in a file that holds several.")
 @click.option("--full", is_flag=True, help="Do not shorten texts.")
 def inspect(

@@ -25,7 +25,7 @@ _LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
 
 @click.command(short_help="Say what is wrong with session files or request bodies.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--from", "format_", metavar="FORMAT", help="Read the files as this format instead of finding out.")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
 @click.option(
     "--for",
     "targets",

@@ -12,7 +12,7 @@ from legato.cli.files_text import counted, one_line
 @click.option("-o", "--output", metavar="OUT", help="Where to write the mended copy; - is standard output.")
 @click.option("--write", "in_place", is_flag=True, help="Put it in place of INPUT, which stays beside it as a backup.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format instead of finding out.")
+@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
 def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, format_: str | None) -> None:
     """Write a mended copy of a session file or request body, in the same format.
 
