@@ -43,7 +43,7 @@ def mend(document: Document) -> Mended:
         case "legato":
             from legato.formats.legato_write import mend_session
         case _:
-            from legato.formats.wire_write import mend_body as mend_session
+            from legato.formats.wire_mend import mend_body as mend_session
     damage = [note for note in document.notes if note.is_damage]
     mended = mend_session(document, document.original)
     return Mended(mended.data, [*damage, *mended.changes])

@@ -6,16 +6,19 @@ Out: a document whose answers have the provider of the body as their origin, so 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from legato.formats.content import Content
 from legato.formats.document import Body, Document, Draft
-from legato.formats.fields import as_list, as_object, as_text, well_typed
+from legato.formats.fields import as_list, as_object, as_text
 from legato.formats.origins import dialect_of, origin_of, provider_of_model, route_of
+from legato.formats.salvage import make_readable
 from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.dialects import dialect_parts
 
+_INDEX = re.compile(r"^(?:messages|contents|input)\[(\d+)\]")
 _AHEAD = 64
 """how many messages ahead an entry's own is looked for"""
 
@@ -34,11 +37,11 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
 
     `provider` and `model` are what is known from elsewhere (an address); `prefix` stands before every place.
     """
-    parts = dialect_parts(WIRE_DIALECTS[draft.format])
+    dialect = WIRE_DIALECTS[draft.format]
+    parts = dialect_parts(dialect)
     field = parts.messages_field
-    if isinstance(body.get(field), list):
-        body = {**body, field: well_typed(body[field])}
-    parsed = parts.parse(body)
+    readable = make_readable(body, dialect)
+    parsed = parts.parse(readable.body)
     draft.model = parsed.model or model
     provider = provider or provider_for(draft.format, draft.model)
     draft.route = route_of(provider, draft.model)
@@ -51,8 +54,11 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
         draft.system = [as_text(body["system_prompt"])]
     draft.tools = parsed.tools
     draft.options = parsed.options
+    for place, message in readable.notes:
+        draft.note(prefix + place, message)
     for note in parsed.notes:
         place, mark, message = note.partition(": ")
+        place = _INDEX.sub(lambda found: f"{field}[{readable.places[int(found[1])]}]", place, count=1)
         draft.note(prefix + place if mark else prefix, message if mark else note)
 
 

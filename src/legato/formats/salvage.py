@@ -1,0 +1,141 @@
+"""Put what a request body says in no form that its dialect knows into one that it does.
+
+In:  a body as somebody wrote it.
+Out: the same body for the dialect's parser, with a note on each thing that was put right to be read.
+
+People write `{"text": "..."}` without a type, bare strings among the parts, one part without the list around it, and
+instructions among Gemini's contents. A provider refuses all of that, and a parser that follows the provider leaves it
+out. It is what somebody said all the same: it is read, and only the provider's rules are strict about it.
+"""
+
+from __future__ import annotations
+
+from itertools import takewhile
+from typing import NamedTuple
+
+from legato.formats.fields import as_list, as_object, as_text, well_typed
+from legato.model import Dialect, Json, JsonObject
+from legato.wire.dialects import dialect_parts
+
+
+class Readable(NamedTuple):
+    """A body for a parser. `places` are the indices that its messages had, `notes` pairs of a place and a message."""
+
+    body: JsonObject
+    places: list[int]
+    notes: list[tuple[str, str]]
+
+
+def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
+    """`body` with what can be understood of it in the form of `dialect`."""
+    field = dialect_parts(dialect).messages_field
+    found: Json = body.get(field)
+    if not isinstance(found, list):
+        return Readable(body, [], [])
+    salvage = _Salvage(dialect)
+    salvaged: JsonObject = {**body, field: salvage.messages(well_typed(found), field)}
+    if dialect is Dialect.ANTHROPIC and isinstance(body.get("system"), list):
+        salvaged["system"] = salvage.parts(body["system"], "system")
+    places = list(range(len(salvaged[field])))
+    if dialect is Dialect.GEMINI:  # its parser knows instructions in their own field alone
+        places = [index for index in places if not is_instruction(salvaged[field][index])]
+        salvaged = move_instructions(salvaged, dialect)
+    return Readable(salvaged, places, salvage.notes)
+
+
+# --- instructions among the messages ----------------------------------------------------------------------------------
+
+
+def is_instruction(message: Json) -> bool:
+    """Whether a message is an instruction by its role."""
+    return as_object(message).get("role") in ("system", "developer")
+
+
+def leading_instructions(messages: Json) -> list[Json]:
+    """The instructions that a list of messages begins with."""
+    return list(takewhile(is_instruction, as_list(messages)))
+
+
+def move_instructions(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """`body` with instructions that have no place among its messages behind those in the field for instructions.
+
+    Gemini has no place for any of them, Anthropic none for those at the beginning. Nothing is moved in other dialects.
+    """
+    name = _instruction_field(body, dialect)
+    field = dialect_parts(dialect).messages_field
+    messages = as_list(body.get(field))
+    moved = list(filter(is_instruction, messages)) if dialect is Dialect.GEMINI else leading_instructions(messages)
+    if not name or not moved:
+        return body
+    kept = [item for item in messages if not any(item is other for other in moved)]
+    salvage = _Salvage(dialect)
+    parts = [part for item in moved for part in salvage.parts(as_object(item).get(salvage.list_field), field)]
+    return {**body, name: _added(body.get(name), parts, dialect), field: kept}
+
+
+def _instruction_field(body: JsonObject, dialect: Dialect) -> str:
+    """The field beside the messages that holds the instructions, as this body spells it; empty if there is none."""
+    if dialect is Dialect.GEMINI:
+        return "system_instruction" if "system_instruction" in body else "systemInstruction"
+    return "system" if dialect is Dialect.ANTHROPIC else ""
+
+
+def _added(own: Json, added: list[Json], dialect: Dialect) -> Json:
+    """The value of the field for instructions, with blocks or parts behind those that it has."""
+    if dialect is Dialect.GEMINI:
+        holder: JsonObject = {"parts": [{"text": own}]} if isinstance(own, str) else as_object(own)
+        return {**holder, "parts": [*as_list(holder.get("parts")), *added]}
+    before: list[Json] = [{"type": "text", "text": own}] if isinstance(own, str) else as_list(own)
+    return [*before, *added]
+
+
+# --- parts ------------------------------------------------------------------------------------------------------------
+
+
+class _Salvage:
+    """Puts parts into the form of a dialect, and notes each that was not."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.notes: list[tuple[str, str]] = []
+        self.list_field = "parts" if dialect is Dialect.GEMINI else "content"
+        self._dialect = dialect
+
+    def messages(self, items: list[Json], field: str) -> list[Json]:
+        """Messages with their parts in the form that a parser expects."""
+        return [
+            self._message(as_object(item), f"{field}[{index}]") if isinstance(item, dict) else item
+            for index, item in enumerate(items)
+        ]
+
+    def parts(self, content: Json, place: str, *, by_model: bool = False) -> list[Json]:
+        """The parts of a content, those that are nothing but text in the form that text has."""
+        kind = ""
+        if self._dialect is Dialect.OPENAI_RESPONSES:
+            kind = "output_text" if by_model else "input_text"
+        elif self._dialect is not Dialect.GEMINI:
+            kind = "text"
+        items: list[Json] = [content] if isinstance(content, dict | str) else as_list(content)
+        return [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
+
+    def _message(self, message: JsonObject, place: str) -> JsonObject:
+        if self._dialect is Dialect.GEMINI and is_instruction(message):
+            self.notes.append((place, f"a content of role {message['role']!r} is read as an instruction"))
+        content: Json = message.get(self.list_field)
+        if content is None or (isinstance(content, str) and self._dialect is not Dialect.GEMINI):
+            return message
+        before = len(self.notes)
+        place = f"{place}.{self.list_field}"
+        parts = self.parts(content, place, by_model=message.get("role") == "assistant")
+        is_same = isinstance(content, list) and len(self.notes) == before
+        return message if is_same else {**message, self.list_field: parts}
+
+    def _part(self, item: Json, place: str, kind: str) -> Json:
+        typed: JsonObject = {"type": kind} if kind else {}
+        if isinstance(item, str):
+            self.notes.append((place, "a bare string is read as text"))
+            return {**typed, "text": item}
+        part = as_object(item)
+        if typed and isinstance(part.get("text"), str) and not as_text(part.get("type")):
+            self.notes.append((place, "a part without a type is read as the text in it"))
+            return {**typed, **{name: value for name, value in part.items() if name != "type"}}
+        return item

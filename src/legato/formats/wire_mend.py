@@ -1,0 +1,120 @@
+"""Mend a request body: as little of it made anew as its provider needs to accept it.
+
+In:  the document of a body, and the file that it stood in.
+Out: the file again, and what was changed in it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from legato.errors import ImpossibleRequest
+from legato.formats.document import Document, Note, Original
+from legato.formats.mending import Mended
+from legato.formats.origins import route_of
+from legato.formats.salvage import leading_instructions, make_readable, move_instructions
+from legato.formats.wire_shapes import WIRE_PROVIDERS, body_of
+from legato.formats.wire_write import decision_told
+from legato.model import Action, JsonObject, Options, Target
+from legato.request.catalogue import resolve
+from legato.request.render import render
+from legato.request.request import Request
+from legato.wire.findings import Severity
+from legato.wire.dialects import dialect_parts
+
+_FIELD = re.compile(r"[.\[]")
+
+
+def mend_body(document: Document, original: Original) -> Mended:
+    """The body as it is if its provider would take it; else with as little of it made anew as that needs."""
+    body = body_of(original.value)
+    target = resolve(document.route or route_of(WIRE_PROVIDERS[document.format], ""))
+    parts = dialect_parts(target.dialect)
+    found = [item for item in parts.check(body, target) if item.severity is Severity.REFUSED]
+    if not found:
+        return Mended(original.data)
+    request = _rendered(document, target)
+    smallest = _Smallest(body, request, parts.messages_field)
+    mended = smallest.find()
+    changes = [Note(item.path, f"{item.message} ({item.rule})") for item in found]
+    if smallest.is_rendered:
+        decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
+        changes += [Note("", decision_told(item)) for item in decisions]
+    changes += _changed_fields(body, mended, parts.messages_field)
+    value: Any = mended if isinstance(original.value, dict) else mended[parts.messages_field]
+    encoded = msgspec.json.encode(value)
+    is_pretty = b"\n" in original.data.strip()
+    return Mended(msgspec.json.format(encoded, indent=2) + b"\n" if is_pretty else encoded, changes)
+
+
+def _rendered(document: Document, target: Target) -> Request:
+    """The conversation for its own provider, under the file's own options where the provider takes them."""
+    talk = document.conversation()
+    try:
+        return render(talk, target, tools=document.tools, options=replace(document.options, cache=False))
+    except ImpossibleRequest:
+        return render(talk, target, tools=document.tools, options=Options(cache=False))
+
+
+def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> list[Note]:
+    """What changed around the messages."""
+    names = [name for name in {**before, **after} if name != messages and before.get(name) != after.get(name)]
+    return [
+        Note(name, "was added" if name not in before else "was left out" if name not in after else "was changed")
+        for name in names
+    ]
+
+
+class _Smallest:
+    """Finds the smallest change to `body` that its provider accepts, with `request` for whatever has to be new.
+
+    Instructions among the messages go where they belong, and text gets the form of text. If that does not suffice, the
+    fields around the messages that are refused come from the request, then the messages, and only then everything.
+    """
+
+    def __init__(self, body: JsonObject, request: Request, field: str) -> None:
+        self.body = body
+        self.request = request
+        self.rendered = request.copy()
+        self.field = field
+        self.is_rendered = False
+        """whether the messages are those of the request"""
+
+    def find(self) -> JsonObject:
+        mended = self._with_fields(self._put_in_form())
+        if self.field in self._refused(mended):
+            self.is_rendered = True
+            mended = self._with_fields(self._with_messages(mended))
+        return self.rendered if self._refused(mended) else mended
+
+    def _put_in_form(self) -> JsonObject:
+        """The body with all it says in the form of its dialect, where its messages are refused as they are."""
+        if self.field not in self._refused(self.body):
+            return self.body
+        dialect = self.request.target.dialect
+        return make_readable(move_instructions(self.body, dialect), dialect).body
+
+    def _with_messages(self, body: JsonObject) -> JsonObject:
+        """The rendered messages, behind the instructions that the body's own begin with."""
+        lead, new_lead = leading_instructions(body.get(self.field)), leading_instructions(self.rendered[self.field])
+        return {**body, self.field: [*lead, *self.rendered[self.field][len(new_lead) :]]}
+
+    def _with_fields(self, body: JsonObject) -> JsonObject:
+        """Each field around the messages that is refused as it was rendered, or left out where it was not."""
+        mended = dict(body)
+        for name in self._refused(body) - {self.field}:
+            if name in self.rendered:
+                mended[name] = self.rendered[name]
+            else:
+                mended.pop(name, None)
+        return mended
+
+    def _refused(self, body: JsonObject) -> set[str]:
+        """The fields of a body that its provider would not take."""
+        target = self.request.target
+        found = dialect_parts(target.dialect).check(body, target)
+        return {_FIELD.split(item.path)[0] for item in found if item.severity is Severity.REFUSED}
