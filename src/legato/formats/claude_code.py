@@ -113,6 +113,7 @@ class _Reader:
                 pass
         node = piece.node
         node.is_said = bool(piece.parts)
+        node.is_reply = any(part.speaker is not Speaker.HUMAN for part in piece.parts)
 
     def assistant(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
         model = as_text(message.get("model"))
@@ -217,7 +218,7 @@ class _Reader:
             (branches.abandoned, "messages are on branches that were left behind and are not carried"),
             ([node for chain in branches.sidechains for node in chain if node.is_said],
              "messages belong to side chains of subagents, which are conversations of their own"),
-            (branches.repeated, "messages stand in the file twice; the first of each counts"),
+            (branches.repeated, "messages stand in the file twice; the better one of each counts"),
             (branches.adrift, "records name parents that are not in the file; they continue what stands before them"),
         ):  # fmt: skip
             if nodes:
@@ -234,6 +235,7 @@ def _node(record: JsonObject, index: int) -> Node:
         is_sidechain=record.get("isSidechain") is True,
         agent=as_text(record.get("agentId")),
         logical_parent=as_text(record.get("logicalParentUuid")),
+        names_leaf=as_text(record.get("leafUuid")) if record.get("type") == "last-prompt" else "",
     )
 
 

@@ -2,12 +2,12 @@
 
 Beside the blocks of messages there is the chain of `parentUuid` to keep: whatever is put between two records becomes
 the parent of the second, and children of what goes move to its parent. In a file whose records have no parents at all,
-new ones get none either.
+new ones get none either, unless the chain is to be made: Claude Code itself sees only the last message of such a file.
 """
 
 from __future__ import annotations
 
-from legato.formats.document import Document, Original
+from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.ids import is_plain_id, name_from
 from legato.formats.mend_plan import Closing, Plan, Step, Taking, plan_mending
@@ -28,10 +28,34 @@ def mend_session(document: Document, original: Original) -> Mended:
     return Mended(_Carrier(file, plan).write(), plan.changes)
 
 
+def rewrite_session(document: Document, original: Original) -> Mended | None:
+    """The mended session as one that Claude Code goes on with: where no record names its parent, they become a chain.
+
+    None where there is nothing to link them by.
+    """
+    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
+    file = RawFile(original, "loglines")
+    records = [file.value(step.record) for step in plan.steps if step.record >= 0]
+    if len(records) < 2 or _links(file):
+        return mend_session(document, original)
+    if not all(as_text(record.get("uuid")) for record in records):
+        return None
+    told = Note("", "no record names its parent; each was made the child of the one before it")
+    return Mended(_Carrier(file, plan, relink=True).write(), [*plan.changes, told])
+
+
+def _links(file: RawFile) -> bool:
+    """Whether any record of the file names a parent that is there."""
+    records = map(file.value, range(file.count))
+    links = [(as_text(record.get("uuid")), as_text(record.get("parentUuid"))) for record in records]
+    uuids = {own for own, _ in links if own}
+    return any(parent in uuids for _, parent in links if parent)
+
+
 class _Carrier:
     """Puts the records of a plan into file order again."""
 
-    def __init__(self, file: RawFile, plan: Plan) -> None:
+    def __init__(self, file: RawFile, plan: Plan, *, relink: bool = False) -> None:
         self.file = file
         self.plan = plan
         self.values: dict[int, JsonObject] = {}
@@ -40,10 +64,8 @@ class _Carrier:
         """what stands behind a record that does not move"""
         self.first: list[int | JsonObject] = []
         self.rehung: set[int] = set()
-        records = map(file.value, range(file.count))
-        links = [(as_text(record.get("uuid")), as_text(record.get("parentUuid"))) for record in records]
-        uuids = {own for own, _ in links if own}
-        self.is_tree = any(parent in uuids for _, parent in links if parent)
+        self.relink = relink
+        self.is_tree = relink or _links(file)
 
     def write(self) -> bytes:
         moved = {step.record for step in self.plan.steps if step.is_moved}
@@ -72,7 +94,7 @@ class _Carrier:
         was_new = False
         for step in self.plan.steps:
             is_new = step.record < 0 or step.is_moved
-            is_rehung = self.is_tree and before is not None and (is_new or was_new)
+            is_rehung = self.is_tree and before is not None and (is_new or was_new or self.relink)
             if step.record < 0:
                 record = self._new_record(step, before)
             elif step.is_changed or is_rehung:

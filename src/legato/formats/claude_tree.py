@@ -3,18 +3,23 @@
 In:  nodes in file order, each with its own id and its parent's.
 Out: the nodes of the live branch in order; those that were left behind; the side chains of subagents.
 
-A session is a tree: going back and asking again begins a new branch, and the last message of the file says which one is
-live. Three things are off the straight way from there to the root and belong to it all the same: results of parallel
+A session is a tree: going back and asking again begins a new branch. The live one ends at a leaf, a node on which
+nothing hangs: the one that the file names itself (`leafUuid` of a `last-prompt` record) if nothing was said after that,
+else the last one in the file. The last line need not be a leaf, because a child may be written before its parent.
+
+Three things are off the straight way from the leaf to the root and belong to it all the same: results of parallel
 calls, which hang on the line of their own call; lines of an answer that was written in several; and what lies before a
 compaction, whose boundary has no parent but a logical one. A record that is lost leaves its children without a parent;
-they continue what stands before them in the file.
+they continue what stands before them in the file, and so does an answer or a result that names no parent, because
+nobody begins a conversation with one. Of records with the same id, the one counts that says something and whose parent
+is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 
 @dataclass(slots=True)
@@ -37,6 +42,10 @@ class Node:
     results: tuple[str, ...] = ()
     is_said: bool = False
     """whether it holds anything of the conversation"""
+    is_reply: bool = False
+    """an answer or results, which always follow something"""
+    names_leaf: str = ""
+    """the id of the record that was the last one when this was written"""
 
 
 @dataclass(slots=True)
@@ -79,29 +88,68 @@ def _chain_name(node: Node, by_uuid: dict[str, Node]) -> str:
 
 
 def _follow(nodes: Sequence[Node], branches: Branches) -> None:
-    by_uuid: dict[str, Node] = {}
-    unique: list[Node] = []
-    for node in nodes:
-        if node.uuid and node.uuid in by_uuid:
-            if node.is_said:
-                branches.repeated.append(node)
-            continue
-        by_uuid[node.uuid] = node
-        unique.append(node)
+    by_uuid = _by_uuid(nodes)
+    unique = [node for node in nodes if not node.uuid or by_uuid[node.uuid] is node]
+    branches.repeated = [node for node in nodes if node.is_said and node.uuid and by_uuid[node.uuid] is not node]
     branches.is_tree = any(node.parent in by_uuid for node in unique if node.parent)
     parents = _parents(unique, by_uuid, branches)
-    leaf = next((node for node in reversed(unique) if node.is_said), None)
-    chain: list[Node] = []
-    on_chain: set[int] = set()
-    while leaf is not None and leaf.index not in on_chain:
-        on_chain.add(leaf.index)
-        chain.append(leaf)
-        leaf = parents.get(leaf.index)
+    leaf = _find_leaf(unique, by_uuid, parents)
+    chain = list(_upwards(leaf, parents)) if leaf is not None else []
     chain.reverse()
+    on_chain = {node.index for node in chain}
     beside = _beside(unique, chain, on_chain, parents)
     branches.live = _merged(chain, beside, parents)
     live = on_chain | {node.index for node in beside}
     branches.abandoned = [node for node in unique if node.is_said and node.index not in live]
+
+
+def _by_uuid(nodes: Sequence[Node]) -> dict[str, Node]:
+    """The node of each id; of several the best, and of equally good ones the first."""
+    known = {node.uuid for node in nodes}
+
+    def worth(node: Node) -> tuple[bool, bool]:
+        return node.is_said, node.is_root or node.parent in known
+
+    best: dict[str, Node] = {}
+    for node in nodes:
+        if node.uuid and (node.uuid not in best or worth(node) > worth(best[node.uuid])):
+            best[node.uuid] = node
+    return best
+
+
+def _upwards(node: Node, parents: dict[int, Node]) -> Iterator[Node]:
+    """The node, its parent, the parent of that, up to a root; a circle is walked once."""
+    seen: set[int] = set()
+    at: Node | None = node
+    while at is not None and at.index not in seen:
+        seen.add(at.index)
+        yield at
+        at = parents.get(at.index)
+
+
+def _is_below(node: Node, other: Node, parents: dict[int, Node]) -> bool:
+    return any(above is other for above in _upwards(node, parents))
+
+
+def _find_leaf(nodes: list[Node], by_uuid: dict[str, Node], parents: dict[int, Node]) -> Node | None:
+    """The last node of the live branch."""
+    said = [node for node in nodes if node.is_said]
+    if not said:
+        return None
+    inner: set[int] = set()
+    for node in said:
+        for above in islice(_upwards(node, parents), 1, None):
+            if above.index in inner:
+                break
+            inner.add(above.index)
+    leaves = [node for node in said if node.index not in inner] or said
+    named = next((node for node in reversed(nodes) if node.names_leaf in by_uuid), None)
+    if named is None or said[-1].index > named.index:
+        return leaves[-1]
+    leaf = by_uuid[named.names_leaf]
+    if leaf.index in inner:  # more was said behind it, and written before the record that names it
+        return next((node for node in reversed(leaves) if _is_below(node, leaf, parents)), leaves[-1])
+    return next((node for node in _upwards(leaf, parents) if node.is_said), leaves[-1])
 
 
 def _parents(nodes: list[Node], by_uuid: dict[str, Node], branches: Branches) -> dict[int, Node]:
@@ -115,7 +163,7 @@ def _parents(nodes: list[Node], by_uuid: dict[str, Node], branches: Branches) ->
         if parent is None and before is not None:
             if not branches.is_tree or node.continues:
                 parent = before
-            elif not node.is_root:
+            elif not node.is_root or node.is_reply:
                 parent = before
                 if node.parent:
                     branches.adrift.append(node)

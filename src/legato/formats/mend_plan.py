@@ -134,8 +134,8 @@ class _Planner:
         self.pending: dict[CallId, Call] = {}
         self.words: list[ToolResponse] = []
         """what can only be told when the answer that goes on here has all its results"""
-        self.ends = {record.group: record.index for record in records if record.group is not None}
-        """the last record of each answer"""
+        self.ends = {record.group: number for number, record in enumerate(records) if record.group is not None}
+        """the last record of each answer, by its place in the conversation"""
         self.taken: set[tuple[int, int]] = set()
         self.moved: set[int] = set()
         self.custom = {call.id for record in records for call in record.calls if call.kind == "custom"}
@@ -180,7 +180,7 @@ class _Planner:
 
     def plan(self) -> Plan:
         group: str | None = None
-        for record in self.records:
+        for number, record in enumerate(self.records):
             if record.index in self.moved:
                 continue
             if record.group is not None and record.group != group:
@@ -188,7 +188,7 @@ class _Planner:
                 group = record.group
             step = Step(record.index)
             self._calls(record, step)
-            goes_on = group is not None and self.ends[group] > record.index
+            goes_on = group is not None and self.ends[group] > number
             here = self._results(record, step, goes_on=goes_on)
             missing = self.pending.keys() - here
             if missing and (record.has_words or step.quoted):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from legato.errors import FormatError
-from legato.formats.document import Document, Note
+from legato.formats.document import Document, Note, Original
 from legato.formats.registry import FORMATS, WRITTEN
 
 
@@ -35,6 +35,21 @@ def mend(document: Document) -> Mended:
         )
     if document.original is None:
         raise FormatError(f"{document.name}: it is part of a file that cannot be mended in place; convert it")
+    mended = _mend_session(document, document.original)
+    damage = [note for note in document.notes if note.is_damage]
+    return Mended(mended.data, [*damage, *mended.changes])
+
+
+def rewrite(document: Document, original: Original) -> Mended | None:
+    """A session file as one that its own agent goes on with; None if that has to be written from the conversation."""
+    if document.format == "claude-code":
+        from legato.formats.claude_code_mend import rewrite_session
+
+        return rewrite_session(document, original)
+    return _mend_session(document, original)
+
+
+def _mend_session(document: Document, original: Original) -> Mended:
     match document.format:
         case "claude-code":
             from legato.formats.claude_code_mend import mend_session
@@ -44,6 +59,4 @@ def mend(document: Document) -> Mended:
             from legato.formats.legato_write import mend_session
         case _:
             from legato.formats.wire_mend import mend_body as mend_session
-    damage = [note for note in document.notes if note.is_damage]
-    mended = mend_session(document, document.original)
-    return Mended(mended.data, [*damage, *mended.changes])
+    return mend_session(document, original)

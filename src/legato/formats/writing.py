@@ -43,9 +43,10 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
         raise FormatError(f"{format!r} is not a format that is written; those are {', '.join(WRITTEN)}")
     if isinstance(source, Document):
         if source.format == format and source.original is not None and not known.is_wire:
-            from legato.formats.mending import mend
+            from legato.formats.mending import rewrite
 
-            return Written(mend(source).data)
+            if (made := rewrite(source, source.original)) is not None:
+                return Written(made.data)
         out = Outgoing(source.conversation(), source.tools, source.route, source.meta)
     else:
         out = Outgoing(source)

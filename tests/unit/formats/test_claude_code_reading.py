@@ -66,6 +66,65 @@ def test_the_last_message_says_which_branch_is_live() -> None:
     ]
 
 
+def test_a_child_may_be_written_before_its_parent() -> None:
+    data = jsonl(
+        said("u1", None, "go"),
+        answered("a1", "u1", "m1", text("I will.")),
+        said("r1", "x1", [gave("t1", "the true result")]),
+        answered("a2", "a1", "m1", use("t1")),
+        {"type": "attachment", "uuid": "x1", "parentUuid": "a2", "sessionId": "s1", "attachment": {"type": "data"}},
+    )
+    for leaf in ((), ({"type": "last-prompt", "leafUuid": "r1", "sessionId": "s1"},)):
+        document = read(data + jsonl(*leaf))
+        assert document.places == ["line 1", "line 2", "line 4", "line 3"]
+        assert [call.state for call in document.conversation().ledger.calls.values()] == ["complete"]
+        assert not any("branches" in note.message for note in document.notes)
+
+
+def leaf_is(uuid: str) -> dict[str, str]:
+    return {"type": "last-prompt", "lastPrompt": "x", "leafUuid": uuid, "sessionId": "s1"}
+
+
+FORKED = (
+    said("u1", None, "first"),
+    answered("a1", "u1", "m1", text("the answer that stands")),
+    said("u2", "u1", "asked again"),
+    answered("a2", "u2", "m2", text("an answer that was left")),
+)
+
+
+def test_the_file_says_itself_which_leaf_is_the_last() -> None:
+    assert words(jsonl(*FORKED, leaf_is("a1"))) == ["first", "the answer that stands"]
+    assert words(jsonl(*FORKED, leaf_is("a1"), leaf_is("a2")))[1:] == ["asked again", "an answer that was left"]
+
+
+def test_what_the_file_says_of_its_leaf_is_old_where_more_was_said_since() -> None:
+    more = said("u3", "a2", "and on")
+    assert words(jsonl(*FORKED, leaf_is("a1"), more))[-1] == "and on"
+
+
+def test_a_leaf_on_which_more_hangs_is_followed_to_its_end() -> None:
+    assert words(jsonl(*FORKED, leaf_is("u2")))[-1] == "an answer that was left"
+    shown = {"type": "attachment", "uuid": "x1", "parentUuid": "a1", "attachment": {"type": "shown"}}
+    assert words(jsonl(*FORKED, shown, leaf_is("x1")))[-1] == "the answer that stands"
+    assert words(jsonl(*FORKED, leaf_is("nowhere")))[-1] == "an answer that was left"
+
+
+def test_a_file_that_only_names_a_leaf_says_nothing() -> None:
+    title = {"type": "summary", "summary": "A talk", "leafUuid": "u1", "uuid": "s1", "parentUuid": None}
+    assert words(jsonl(title, {**leaf_is("s1"), "type": "last-prompt"})) == []
+
+
+def test_an_answer_or_a_result_that_names_no_parent_goes_on_from_what_stands_before_it() -> None:
+    data = jsonl(
+        said("u1", None, "one"),
+        answered("a1", "u1", "m1", use("t1")),
+        said("r1", None, [gave("t1")]),
+        answered("a2", None, "m2", text("two")),
+    )
+    assert read(data).places == ["line 1", "line 2", "line 3", "line 4"]
+
+
 def test_asking_the_first_question_again_begins_a_new_branch() -> None:
     data = jsonl(
         said("u1", None, "first"), answered("a1", "u1", "m1", text("one")), said("u2", None, "better"),
@@ -260,6 +319,15 @@ def test_records_that_stand_twice_count_once() -> None:
     document = read(jsonl(*records, *records))
     assert [entry.text for entry in document.entries] == ["one", "two"]
     assert "twice" in document.notes[0].message
+
+
+def test_of_records_with_one_id_the_one_that_says_something_counts() -> None:
+    good = [said("u1", None, "one"), answered("a1", "u1", "m1", text("two")), said("u2", "a1", "three")]
+    empty = {**good[1], "message": {"role": "assistant", "content": []}}
+    lost = {**answered("a1", "gone", "m1", text("a copy that hangs nowhere"))}
+    for bad in (empty, {"type": "user", "uuid": "a1", "parentUuid": None, "sessionId": "s1"}, lost):
+        for records in ((good[0], bad, *good[1:]), (*good, bad)):
+            assert words(jsonl(*records)) == ["one", "two", "three"]
 
 
 def test_parents_in_a_circle_end_the_walk() -> None:

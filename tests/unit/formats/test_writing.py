@@ -29,7 +29,7 @@ from legato.request import resolve
 from legato.transcript import Conversation
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
-from session_files import CHAT, CLAUDE, CODEX, EVERY_FILE, whole
+from session_files import CHAT, CLAUDE, CODEX, EVERY_FILE, answered, gave, jsonl, said, use, whole
 
 from builders import ai, call, calls, instruction, origin, response, result, talk, thought, tool, user
 
@@ -312,3 +312,20 @@ def test_a_text_block_keeps_its_citations_at_home() -> None:
         found,
         {"type": "text", "text": "so", "citations": [{"type": "char_location"}]},
     ]
+
+
+def test_a_session_whose_records_name_no_parents_is_written_as_a_chain() -> None:
+    records = [
+        said("u1", None, "go"),
+        answered("a1", None, "m1", use("t1")),
+        said("r1", None, [gave("t1")], toolUseResult={"stdout": "kept"}),
+        said("u2", None, "on"),
+    ]
+    written = lines(write(read(jsonl(*records)), "claude-code").data)
+    assert written == [
+        {**record, "parentUuid": parent} for record, parent in zip(records, [None, "u1", "a1", "r1"], strict=True)
+    ]
+    bare = [{"type": record["type"], "message": record["message"]} for record in records]
+    chained = lines(write(read(jsonl(*bare)), "claude-code").data)
+    assert [record["parentUuid"] for record in chained] == [None, *(record["uuid"] for record in chained[:-1])]
+    assert [record["message"]["content"] for record in chained[::3]] == ["go", "on"]
