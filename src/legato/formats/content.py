@@ -52,7 +52,8 @@ class Content:
         self._kept: list[RawRecord] = []
         self._damage: list[Note] = []
         self._data = b""
-        self._is_open_ended = False
+        self._left_out: list[RawRecord] = []
+        self._tail = b""
         self._value: Json = None
 
     def lines(self) -> Iterator[Item]:
@@ -63,10 +64,10 @@ class Content:
             place = line.place
             if self._keep:
                 index += 1
-                self._kept.append(RawRecord(place, line.data))
+                self._kept.append(RawRecord(place, line.data, line.before, line.after))
             yield Item(place, line.value, index)
         self._damage = reader.damage
-        self._is_open_ended = reader.is_open_ended
+        self._left_out, self._tail = reader.left_out, reader.tail
 
     def items(self, *lists: str) -> Iterator[Item]:
         """The records of a file of lines, or of a value: a list, the first of `lists` in it, or the value itself."""
@@ -100,7 +101,7 @@ class Content:
     def finish(self, *drafts: Draft) -> list[Document]:
         """The drafts as documents, with all that is known about the file."""
         original = (
-            Original(records=self._kept, data=self._data, value=self._value, is_open_ended=self._is_open_ended)
+            Original(records=self._kept, data=self._data, value=self._value, tail=self._tail, left_out=self._left_out)
             if self._keep
             else None
         )

@@ -60,24 +60,32 @@ class Compaction(Struct, frozen=True):
 
 
 class RawRecord(Struct, frozen=True):
-    """One record of a file, byte for byte as it stood there."""
+    """One record of a file, byte for byte as it stood there.
+
+    `before` and `after` are what stood around it on its line and, before it, on blank lines: nothing and a newline
+    nearly always.
+    """
 
     place: str
     data: bytes
+    before: bytes = b""
+    after: bytes = b"\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
     """What a file held, for whoever writes it again: its records, or the one value that it was.
 
-    `data` is the whole file where that was one JSON value, `value` that value parsed.
+    `data` is the whole file where that was one JSON value, `value` that value parsed. Of a file of lines, `tail` is
+    the blank end, and `left_out` holds lines that are sound JSON and yet no records, or are too long to be read (then
+    without their bytes).
     """
 
     records: Sequence[RawRecord] = ()
     data: bytes = b""
     value: Json = None
-    is_open_ended: bool = False
-    """the last line has no newline"""
+    tail: bytes = b""
+    left_out: Sequence[RawRecord] = ()
 
 
 class Body(Struct, frozen=True):

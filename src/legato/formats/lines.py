@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
-from legato.formats.document import MAX_NOTES, Note
+from legato.formats.document import MAX_NOTES, Note, RawRecord
 from legato.model import Json, JsonObject, read_json_leniently
 
 MAX_LINE = 64 * 1024 * 1024
@@ -39,6 +39,8 @@ class Line(NamedTuple):
     number: int
     value: JsonObject
     data: bytes
+    before: bytes = b""
+    after: bytes = b"\n"
 
     @property
     def place(self) -> str:
@@ -56,8 +58,19 @@ class Marks(NamedTuple):
         return not self.sets or any(names <= value.keys() for names in self.sets)
 
 
+class _Raw(NamedTuple):
+    """A line that holds anything: its bytes without the white space around them, which stands beside."""
+
+    number: int
+    data: bytes
+    before: bytes
+    after: bytes
+    is_last: bool
+    """it is the last one and has no newline"""
+
+
 class LineReader:
-    """Iterate over it once; `damage` is complete afterwards."""
+    """Iterate over it once; `damage`, `left_out` and `tail` are complete afterwards."""
 
     def __init__(self, pieces: Iterable[bytes], marks: Marks, *, name: str = "input") -> None:
         self.damage: list[Note] = []
@@ -66,44 +79,62 @@ class LineReader:
         self._name = name
         self._readable = 0
         self._unreadable = 0
-        self.is_open_ended = False
-        """the last line is a record and has no newline"""
+        self.left_out: list[RawRecord] = []
+        """lines that are JSON but no records, and those that are too long, without their bytes"""
+        self.tail = b""
+        """the blank end of the file"""
 
     def __iter__(self) -> Iterator[Line]:
         decode = msgspec.json.Decoder().decode
-        for number, raw, is_last in self._numbered():
+        for raw in self._numbered():
             try:
-                value = decode(raw)
+                value = decode(raw.data)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield from self._recovered(number, raw, is_last=is_last)
+                yield from self._recovered(raw)
                 continue
             if isinstance(value, dict):
                 self._readable += 1
-                self.is_open_ended = is_last
-                yield Line(number, cast(JsonObject, value), raw)
+                yield Line(raw.number, cast(JsonObject, value), raw.data, raw.before, raw.after)
             else:
-                self._unread(number, "is no object and was left out")
+                self.left_out.append(RawRecord(f"line {raw.number}", raw.data))
+                self._unread(raw.number, "is no object and was left out")
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
-    def _numbered(self) -> Iterator[tuple[int, bytes, bool]]:
-        """The lines that hold anything: number, bytes without the newline, whether it is the last and has none."""
+    def _numbered(self) -> Iterator[_Raw]:
+        """The lines that hold anything, with the blank lines before each."""
         number = 0
-        for raw, is_last in self._raw_lines():
+        blank = b""
+        for line, is_last in self._raw_lines():
             number += 1
-            if raw is None:
+            newline = b"" if is_last else b"\n"
+            if line is None:
+                self.left_out.append(RawRecord(f"line {number}", b""))
                 self._unread(number, f"is longer than {MAX_LINE // 2**20} MB and was left out")
                 continue
-            if number == 1 and raw.startswith(_BOM):
-                self._damaged(number, "the file begins with a byte order mark; it was left out")
-                raw = raw[3:]
-            raw = raw.strip()
-            if b"\0" in raw:
-                cleaned = raw.replace(b"\0", b"").strip()
-                self._damaged(number, f"{len(raw) - len(cleaned)} NUL bytes stand here; they were left out")
-                raw = cleaned
-            if raw:
-                yield number, raw, is_last
+            raw = self._without_marks(number, line)
+            data = raw.strip()
+            if not data:
+                blank += raw + newline
+                continue
+            if len(data) == len(raw):
+                yield _Raw(number, data, blank, newline, is_last)
+            else:
+                start = raw.index(data)
+                yield _Raw(number, data, blank + raw[:start], raw[start + len(data) :] + newline, is_last)
+            blank = b""
+        self.tail = blank
+
+    def _without_marks(self, number: int, raw: bytes) -> bytes:
+        """A line without a byte order mark and without NUL bytes."""
+        if number == 1 and raw.startswith(_BOM):
+            self._damaged(number, "the file begins with a byte order mark; it was left out")
+            raw = raw[3:]
+        if b"\0" in raw:
+            cleaned = raw.replace(b"\0", b"")
+            self._damaged(number, f"{len(raw) - len(cleaned)} NUL bytes stand here; they were left out")
+            return cleaned
+        return raw
 
     def _raw_lines(self) -> Iterator[tuple[bytes | None, bool]]:
         """Lines as they come; None in place of one that is too long."""
@@ -127,14 +158,15 @@ class LineReader:
 
     # --- damage -------------------------------------------------------------------------------------------------------
 
-    def _recovered(self, number: int, raw: bytes, *, is_last: bool) -> Iterator[Line]:
+    def _recovered(self, raw: _Raw) -> Iterator[Line]:
         """What can be saved of a line that is not one JSON value."""
-        text, replaced = _decoded(raw)
+        number = raw.number
+        text, replaced = _decoded(raw.data)
         if replaced:
             self._damaged(number, "is not valid UTF-8; what could not be read was replaced")
         values, is_torn = self._values(text)
         if not values:
-            self._unread(number, "breaks off in the middle and was left out" if is_last else _why(raw))
+            self._unread(number, "breaks off in the middle and was left out" if raw.is_last else _why(raw.data))
             return
         if is_torn:
             self._damaged(number, "holds a record that breaks off in the middle; it was left out")
