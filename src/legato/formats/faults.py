@@ -17,7 +17,7 @@ from typing import NamedTuple
 from legato.formats.document import Document
 from legato.formats.ids import is_plain_id
 from legato.ledger import Call, CallNews
-from legato.model import Action, CallId, Decision
+from legato.model import Action, CallId, Decision, ToolCall
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 
@@ -96,6 +96,11 @@ DUPLICATE_CALL = Kind(
     repair="keeps the call once",
     rules=_rules("duplicate-call-id", "duplicate-call-id", "duplicate-call-id", "unanswered-call", "duplicate-call-id"),
 )
+SHARED_ID = Kind(
+    name="shared-id",
+    repair="gives the later call an id of its own",
+    rules=_rules("duplicate-call-id", "duplicate-call-id", "duplicate-call-id", "", "duplicate-call-id"),
+)
 REPEATED_ID = Kind(
     name="repeated-id",
     repair="gives the later call an id of its own",
@@ -135,7 +140,7 @@ UNFINISHED_CALL = Kind(
 
 KINDS = (
     OPEN_CALL, LATE_RESULT, RESULT_BEFORE_CALL, ORPHAN_RESULT, UNKNOWN_ID, DUPLICATE_RESULT, DUPLICATE_CALL,
-    REPEATED_ID, ID_FORM, WRONG_SPEAKER, BLANK_MESSAGE, EMPTY_ANSWER, UNFINISHED_CALL,
+    SHARED_ID, REPEATED_ID, ID_FORM, WRONG_SPEAKER, BLANK_MESSAGE, EMPTY_ANSWER, UNFINISHED_CALL,
 )  # fmt: skip
 
 _OF_DECISIONS: dict[tuple[Action, str], Kind] = {
@@ -176,6 +181,13 @@ class _Finder:
         self.told: set[CallId] = set()
         self.view = talk.view(EVERYTHING)
         self.view.refresh()
+        self.answer_of = {
+            block.id: index
+            for index, slot in enumerate(self.view.slots)
+            for block in slot.blocks
+            if isinstance(block, ToolCall)
+        }
+        """the answer that each call is in"""
 
     def find(self) -> Iterator[Fault]:
         for index, slot in enumerate(self.view.slots):
@@ -218,11 +230,15 @@ class _Finder:
     def _of_ids(self) -> Iterator[Fault]:
         """Ids that a provider may stumble over, though we never do."""
         is_mended = self.document.format in ("claude-code", "codex")
-        seen: set[str] = set()
+        seen: dict[str, int | None] = {}
         for call in self.ledger.in_order:
             if call.id in self.ledger.orphans:
                 continue
-            if call.wire_id in seen:
+            answer = self.answer_of.get(call.id)
+            if call.wire_id in seen and answer is not None and seen[call.wire_id] == answer:
+                message = f"the id of the call {_named(call)} is that of another call of the same answer"
+                yield self._fault(SHARED_ID, call.seq, message, call)
+            elif call.wire_id in seen:
                 message = f"the id of the call {_named(call)} was used by an earlier call"
                 yield self._fault(REPEATED_ID, call.seq, message, call)
             elif is_mended and not is_plain_id(call.wire_id):
@@ -231,7 +247,10 @@ class _Finder:
                 message = f"the call {call.name if is_missing else _named(call)} {problem}"
                 yield self._fault(ID_FORM, call.seq, message, call)
             if call.wire_id:
-                seen.add(call.wire_id)
+                seen[call.wire_id] = answer
+            if is_mended and call.wire_id and call.response is not None and not call.response.wire_id:
+                message = f"a result without an id can only belong to the call {_named(call)}"
+                yield self._fault(UNKNOWN_ID, call.response_seq, message, call)
 
     def _fault(self, kind: Kind, seq: int, message: str, call: Call | None, reason: str = "") -> Fault:
         repair = f"{kind.repair} ({reason})" if reason else kind.repair
