@@ -8,6 +8,7 @@
     │   ├── ImpossibleRequest  an option that the target refuses
     │   ├── ConfigError        settings that cannot be read or do not fit
     │   ├── FormatError        a file that cannot be read, or read as what it claims to be
+    │   │   └── RepairRefused  a file that cannot be mended without losing something; has `losses`
     │   └── UnsafeName         a path or name that would escape where it belongs
     ├── OurFault               a promise of ours is broken; the report says which
     │   ├── CanonicalError     the log or the ledger contradicts itself
@@ -78,6 +79,18 @@ class ConfigError(CallerError):
 
 class FormatError(CallerError):
     """A file that cannot be read, or cannot be read as what it claims to be."""
+
+
+class RepairRefused(FormatError):
+    """A mended file would lack something that the file holds, or would not be right either. Nothing was written.
+
+    `losses` are notes with places on what speaks against it, `changes` on what would have been mended.
+    """
+
+    def __init__(self, message: str, /, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.losses: list[Any] = facts.get("losses", [])
+        self.changes: list[Any] = facts.get("changes", [])
 
 
 class UnsafeName(CallerError):

@@ -31,6 +31,7 @@ from legato.errors import (
     LegatoError,
     OurFault,
     ProviderError,
+    RepairRefused,
     SessionLocked,
     SessionNotFound,
     StoreCorrupt,
@@ -60,6 +61,7 @@ _OF_ERRORS: tuple[tuple[type[LegatoError], ExitCode], ...] = (
     (StoreCorrupt, ExitCode.SESSION),
     (CodecError, ExitCode.SESSION),
     (SessionNotFound, ExitCode.USAGE),
+    (RepairRefused, ExitCode.FINDINGS),
     (CallerError, ExitCode.USAGE),
     (AllRoutesFailed, ExitCode.REFUSED),
     # One that reaches a person has no route left that could answer.

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import Compaction, Document, Note
     from legato.formats.findings import Finding, Level, lint
-    from legato.formats.mending import Mended, mend
+    from legato.formats.mended import Mended
+    from legato.formats.mending import mend
     from legato.formats.reading import detect, read, read_all
     from legato.formats.registry import FORMATS, WRITTEN, Format
     from legato.formats.writing import Written, write
@@ -33,7 +34,7 @@ _HOMES = {
     "Finding": "findings",
     "Level": "findings",
     "lint": "findings",
-    "Mended": "mending",
+    "Mended": "mended",
     "mend": "mending",
     "detect": "reading",
     "read": "reading",

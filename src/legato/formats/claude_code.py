@@ -13,8 +13,9 @@ from legato.formats.blocks import response, result_content, split_content
 from legato.formats.claude_tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
 from legato.formats.document import Compaction, Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_text, well_typed
+from legato.formats.fields import as_list, as_object, as_text
 from legato.formats.origins import home_of, origin_of, route_of
+from legato.formats.salvage import make_blocks_readable
 from legato.model import Block, Ending, Json, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse
 from legato.wire.anthropic.decode import read_blocks
 
@@ -121,8 +122,12 @@ class _Reader:
             self.draft.note(piece.place, "a turn that the program made up and no model said; it was left out")
             return
         content: Json = message.get("content")
-        items: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else as_list(content)
-        blocks = read_blocks(well_typed(items), str)
+        items, notes = make_blocks_readable(
+            [{"type": "text", "text": content}] if isinstance(content, str) else content
+        )
+        for place, what in notes:
+            self.draft.note(piece.place, f"{place}: {what}")
+        blocks = read_blocks(items, str)
         if not blocks:
             return
         piece.model = model

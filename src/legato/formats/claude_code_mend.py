@@ -11,33 +11,35 @@ from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.ids import is_plain_id, name_from
 from legato.formats.mend_plan import Closing, Plan, Step, Taking, plan_mending
-from legato.formats.mending import Mended
+from legato.formats.mended import Mended
 from legato.formats.raw_files import RawFile
 from legato.model import Json, JsonObject, ToolResponse, closure_text
 from legato.transcript.units import Completion, CompletionKind, completion_text
 
+_LISTS = ("loglines", "messages")
+"""where the records are, in a session that is one value"""
 _ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "agentId", "slug", "entrypoint")
 
 
 def mend_session(document: Document, original: Original) -> Mended:
     """The session with every call answered where it stands."""
     plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
-    file = RawFile(original, "loglines")
+    file = RawFile(original, *_LISTS)
     if not plan.changes:
-        return Mended(file.write(range(file.count)))
+        return Mended(file.unchanged())
     return Mended(_Carrier(file, plan).write(), plan.changes)
 
 
-def rewrite_session(document: Document, original: Original) -> Mended | None:
-    """The mended session as one that Claude Code goes on with: where no record names its parent, they become a chain.
+def has_chain(document: Document, original: Original) -> bool:
+    """Whether Claude Code finds its way through the session: a record names its parent, or there is only one."""
+    return len(document.entries) < 2 or _links(RawFile(original, *_LISTS))
 
-    None where there is nothing to link them by.
-    """
+
+def relink_session(document: Document, original: Original) -> Mended | None:
+    """The mended session with its records made a chain; None if they have no ids to be linked by."""
     plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
-    file = RawFile(original, "loglines")
+    file = RawFile(original, *_LISTS)
     records = [file.value(step.record) for step in plan.steps if step.record >= 0]
-    if len(records) < 2 or _links(file):
-        return mend_session(document, original)
     if not all(as_text(record.get("uuid")) for record in records):
         return None
     told = Note("", "no record names its parent; each was made the child of the one before it")
@@ -141,6 +143,7 @@ class _Carrier:
         blocks += [{"type": "text", "text": quotation(response)} for response in step.words]
         record: JsonObject = {"parentUuid": None} if "parentUuid" in neighbour else {}
         record |= {name: neighbour[name] for name in _ENVELOPE if name in neighbour}
+        record |= self._said_about(step)
         record |= {"type": "user", "message": {"role": "user", "content": blocks}}
         if "uuid" in neighbour:
             ids = [as_text(block.get("tool_use_id")) for block in blocks]
@@ -148,6 +151,13 @@ class _Carrier:
         if "timestamp" in neighbour:
             record["timestamp"] = neighbour["timestamp"]
         return record
+
+    def _said_about(self, step: Step) -> JsonObject:
+        """What records that go say about the results that are taken out of them (`toolUseResult`)."""
+        taken = {item.record for item in step.items if isinstance(item, Taking)} & self.plan.removed
+        records = [self.file.value(index) for index in sorted(taken)]
+        known = {"parentUuid", "uuid", "timestamp", "type", "message", *_ENVELOPE}
+        return {name: value for record in records for name, value in record.items() if name not in known}
 
     def _block(self, item: Closing | Taking) -> JsonObject:
         if isinstance(item, Closing):
@@ -190,10 +200,14 @@ def _change_blocks(record: JsonObject, step: Step) -> None:
     message["content"] = kept
 
 
+QUOTED = "[Result of a tool call that is not in this conversation]\n"
+"""before a result whose call nobody knows"""
+
+
 def quotation(response: ToolResponse) -> str:
     """A result whose call nobody knows, as words."""
     kind = CompletionKind.SUCCESS if response.error is None else CompletionKind.ERROR
     completion = Completion(
         response.call_id, kind, response.result, response.error, reason=response.reason, said=response.said
     )
-    return f"[Result of a tool call that is not in this conversation]\n{completion_text(completion)}"
+    return QUOTED + completion_text(completion)

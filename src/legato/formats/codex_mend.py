@@ -1,23 +1,53 @@
-"""Carry out a plan on a Codex rollout: one item a line, in order, without any links between them."""
+"""Carry out a plan on a Codex rollout: one item a line, in order, without any links between them.
+
+Codex completes a rollout itself before it asks a model: a call without an output gets one ("aborted"), and where the
+outputs stand behind their calls does not matter (`codex-rs/core/src/context_manager/normalize.rs`). So an interrupted
+rollout is left as it is.
+
+Newer rollouts are numbered: every record has an `ordinal`, one more than the one before, or Codex refuses the session
+(`codex-rs/thread-store`, "missing an ordinal"). It also remembers in a database how far into the file it has read. A
+rollout that is changed is numbered anew, but nobody can tell from the file whether Codex has seen the old one; so that
+is a doubt, and it is for a person to decide.
+"""
 
 from __future__ import annotations
 
 from legato.formats.claude_code_mend import quotation
-from legato.formats.document import Document, Original
-from legato.formats.fields import as_object, as_text
+from legato.formats.document import Document, Note, Original
+from legato.formats.fields import as_object
 from legato.formats.ids import is_plain_id
-from legato.formats.mend_plan import Closing, Step, Taking, plan_mending
-from legato.formats.mending import Mended
+from legato.formats.mend_plan import Plan, Step, Taking, plan_mending
+from legato.formats.mended import Mended
 from legato.formats.raw_files import RawFile
-from legato.model import JsonObject, closure_text
+from legato.model import JsonObject
 
 
 def mend_session(document: Document, original: Original) -> Mended:
-    """The rollout with every call answered where it stands."""
-    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="call_")
+    """The rollout with one output for every call that has any."""
+    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="call_", is_strict=False)
     file = RawFile(original)
-    if not plan.changes:
-        return Mended(file.write(range(file.count)))
+    as_it_was: list[int | JsonObject] = list(range(file.count))
+    is_damaged = any(note.is_damage for note in document.notes)
+    if not plan.changes and not is_damaged:
+        return Mended(file.unchanged())
+    out = _laid_out(file, plan) if plan.changes else as_it_was
+    numbered = _numbered_anew(file, out)
+    changes = plan.changes if numbered == out else [*plan.changes, _NUMBERED]
+    return Mended(file.write(numbered), changes, [_DOUBT] if changes and _is_numbered(file) else [])
+
+
+_NUMBERED = Note("", "the records were numbered anew")
+_DOUBT = Note(
+    "", "Codex numbers the records of this rollout and remembers how far it has read; it may refuse a changed one"
+)
+
+
+def _is_numbered(file: RawFile) -> bool:
+    return any("ordinal" in file.value(index) for index in range(file.count))
+
+
+def _laid_out(file: RawFile, plan: Plan) -> list[int | JsonObject]:
+    """The records of the mended file; an index stands for a record as it was."""
     moved = {step.record for step in plan.steps if step.is_moved}
     gone = moved | plan.removed
     after: dict[int, list[int | JsonObject]] = {}
@@ -28,19 +58,28 @@ def mend_session(document: Document, original: Original) -> Mended:
             values[step.record] = _changed(file.value(step.record), step)
         if step.record >= 0 and not step.is_moved:
             anchor = step.record
-            continue
-        if step.record >= 0:
+        elif step.record >= 0:
             after.setdefault(anchor, []).append(values.get(step.record, step.record))
-            continue
-        neighbour = file.value(anchor) if anchor >= 0 else {}
-        for item in step.items:
-            after.setdefault(anchor, []).append(_line(item, file, neighbour))
+        else:
+            after.setdefault(anchor, []).extend(_line(item, file) for item in step.items if isinstance(item, Taking))
     out: list[int | JsonObject] = [*after.get(-1, [])]
     for index in range(file.count):
         if index not in gone:
             out.append(values.get(index, index))
         out += after.get(index, [])
-    return Mended(file.write(out), plan.changes)
+    return out
+
+
+def _numbered_anew(file: RawFile, out: list[int | JsonObject]) -> list[int | JsonObject]:
+    """The records with consecutive ordinals, if they have any."""
+    values = [file.value(item) if isinstance(item, int) else item for item in out]
+    first = next((value["ordinal"] for value in values if isinstance(value.get("ordinal"), int)), None)
+    if first is None:
+        return out
+    return [
+        item if value.get("ordinal") == first + index else {**value, "ordinal": first + index}
+        for index, (item, value) in enumerate(zip(out, values, strict=True))
+    ]
 
 
 def _changed(record: JsonObject, step: Step) -> JsonObject:
@@ -57,14 +96,8 @@ def _changed(record: JsonObject, step: Step) -> JsonObject:
     return {**record, "payload": changed} if "payload" in record else changed
 
 
-def _line(item: Closing | Taking, file: RawFile, neighbour: JsonObject) -> JsonObject:
-    if isinstance(item, Taking):
-        record = file.value(item.record)
-        taken = {**(as_object(record.get("payload")) or record), "call_id": item.wire_id}
-        return {**record, "payload": taken} if "payload" in record else taken
-    kind = "custom_tool_call_output" if item.is_custom else "function_call_output"
-    payload: JsonObject = {"type": kind, "call_id": item.wire_id, "output": closure_text(item.reason, item.said)}
-    if "payload" not in neighbour:
-        return payload
-    stamp = as_text(neighbour.get("timestamp"))
-    return {"timestamp": stamp, "type": "response_item", "payload": payload}
+def _line(item: Taking, file: RawFile) -> JsonObject:
+    """The line of a result that stood elsewhere, with the id of its call."""
+    record = file.value(item.record)
+    taken = {**(as_object(record.get("payload")) or record), "call_id": item.wire_id}
+    return {**record, "payload": taken} if "payload" in record else taken

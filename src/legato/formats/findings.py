@@ -6,7 +6,7 @@ to another dialect, is judged by its faults: those that the target's rules refus
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -54,6 +54,11 @@ def lint(document: Document, *targets: str) -> list[Finding]:
     return find(document, [(name, find_target(name, document=document)) for name in names])
 
 
+def refused(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings that a provider would refuse the file for."""
+    return [finding for finding in findings if finding.level is Level.ERROR]
+
+
 def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Finding]:
     """Everything there is to say about `document` for `targets`: pairs of a name and what it stands for."""
     findings = list(_of_file(document))
@@ -96,14 +101,14 @@ def _speaks(document: Document, body: Body, dialect: Dialect) -> bool:
 # --- request bodies ---------------------------------------------------------------------------------------------------
 
 _REPAIRS = {
-    "unanswered-call": OPEN_CALL.repair,
-    "result-too-late": LATE_RESULT.repair,
-    "result-not-first": LATE_RESULT.repair,
+    "unanswered-call": "puts in a result that says there is none",
+    "result-too-late": "moves the result to its call",
+    "result-not-first": "moves the result to its call",
     "duplicate-result": DUPLICATE_RESULT.repair,
     "duplicate-output": DUPLICATE_RESULT.repair,
-    "orphan-result": ORPHAN_RESULT.repair,
-    "orphan-output": ORPHAN_RESULT.repair,
-    "orphan-response": ORPHAN_RESULT.repair,
+    "orphan-result": "keeps it, with its call reconstructed or as quoted text",
+    "orphan-output": "keeps it, with its call reconstructed or as quoted text",
+    "orphan-response": "keeps it, with its call reconstructed or as quoted text",
     "duplicate-call-id": "gives each call an id of its own",
     "id-form": "gives the call an id of the right form",
     "call-id-form": "gives the call an id of the right form",
@@ -153,19 +158,33 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
             says |= _says(name, target, rule)
     if not broken:
         return None
-    is_own = document.format == "legato"
+    is_completed = document.format == "legato" or _completes_itself(document, fault, targets)
     is_refused = any(rule.severity is Severity.REFUSED for rule in broken.values())
     return Finding(
         rule=f"session/{fault.kind.name}",
-        level=Level.ERROR if is_refused and not fault.kind.is_risk and not is_own else Level.RISK,
+        level=Level.ERROR if is_refused and not fault.kind.is_risk and not is_completed else Level.RISK,
         place=fault.place,
         message=fault.message,
-        repair=_doing(document, fault.repair),
+        repair=_repair_of_fault(document, fault, is_completed=is_completed),
         targets=tuple(broken),
         says=says,
         broken={name: rule.id for name, rule in broken.items()},
         calls=tuple(str(call) for call in fault.calls),
     )
+
+
+def _repair_of_fault(document: Document, fault: Fault, *, is_completed: bool) -> str:
+    if document.format == "codex" and fault.kind in (OPEN_CALL, LATE_RESULT):
+        # Codex minds neither, so only what is made of the rollout for somebody else is different.
+        left = "repair leaves it as it is: Codex puts in a result itself before it asks the model"
+        return left if is_completed else f"convert {fault.repair}"
+    return _doing(document, fault.repair)
+
+
+def _completes_itself(document: Document, fault: Fault, targets: Sequence[tuple[str, Target]]) -> bool:
+    """Whether the file's own agent puts in the result that is missing, before it asks its own provider."""
+    is_own = all(target.dialect is Dialect.OPENAI_RESPONSES for _, target in targets)
+    return document.format == "codex" and fault.kind is OPEN_CALL and is_own
 
 
 def _is_held(document: Document, target: Target) -> bool:
@@ -184,7 +203,9 @@ def _doing(document: Document, what: str, options: str = "") -> str:
     """Who does it: a log of ours is never rewritten, and a format that is only read can only be converted."""
     if document.format == "legato":
         return "nothing: a log is never rewritten; a request that is made from it is right"
-    return f"{_who(document)}{options} {what}"
+    who = _who(document)
+    is_loss = who == "repair" and what == DUPLICATE_RESULT.repair
+    return f"{who}{options} {what}{' (--force, where they differ)' if is_loss else ''}"
 
 
 def _who(document: Document) -> str:

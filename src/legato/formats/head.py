@@ -70,8 +70,10 @@ def look_at(source: Source) -> Head:
     """The head of `source`; raises `UnclearLayout` where it is neither JSON nor lines of JSON."""
     refuse_other_files(source)
     text = _shown(source)
-    while "\n" not in text and text[:1] == "{" and source.look_further():
-        text = _shown(source)  # the first line may be a record that is longer than the head
+    if "\n" not in text and text[:1] == "{":  # the first line may be a record that is longer than the head
+        while b"\n" not in source.head.rstrip() and source.look_further():
+            pass
+        text = _shown(source)
     is_value = text[:1] in ("{", "[")
     head = _of_value(source, text) if is_value and "\n" not in text.rstrip() else None
     if head is not None and not head.error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.formats.document import Document, Note, Original
-from legato.formats.mending import Mended
+from legato.formats.mended import Mended
 from legato.formats.raw_files import RawFile
 from legato.formats.writing import Outgoing, Written
 from legato.model.codec import FORMAT, VERSION, dump_log

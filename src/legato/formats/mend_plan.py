@@ -1,11 +1,13 @@
-"""What has to change in a session file so that every call has one result, directly after it.
+"""What has to change in a session file so that every call has one result, where the file's agent wants it.
 
 In:  a document that knows the record of each entry.
 Out: a plan over its records: kept as they are, kept with something taken out or renamed, moved, removed, and what is
      put in after which.
 
 What the ledger says of the conversation decides: which result of a call counts, which are repetitions, which calls are
-open. A plan for a file that is right says nothing, and so does the plan for a mended file.
+open. What its agent minds decides what is wrong: Anthropic's rules want every result directly behind its call; for
+Codex it may stand anywhere behind it, and one that is missing is put in by Codex itself. A plan for a file that is
+right says nothing, and so does the plan for a mended file.
 """
 
 from __future__ import annotations
@@ -100,15 +102,22 @@ class _Record:
     words_first: bool = False
 
 
-def plan_mending(document: Document, *, is_valid_id: Callable[[str], bool], prefix: str) -> Plan:
-    """The plan for `document`. Ids that are not valid, or not unique, are made anew from `prefix` and our own id."""
+def plan_mending(
+    document: Document, *, is_valid_id: Callable[[str], bool], prefix: str, is_strict: bool = True
+) -> Plan:
+    """The plan for `document`. Ids that are not valid, or not unique, are made anew from `prefix` and our own id.
+
+    With `is_strict`, every call gets a result directly behind it; else a result must only not stand before its call.
+    """
     talk = document.conversation()
     records: dict[int, _Record] = {}
     for index, (source, place) in enumerate(zip(document.sources, document.places, strict=True)):
         logged = talk.log[document.first_seq + index]
         if source >= 0 and isinstance(logged, Recorded):
             _note(records.setdefault(source, _Record(source, place)), logged.entry)
-    return _Planner(list(records.values()), talk.ledger, is_valid_id, prefix).plan()
+    planner = _Planner(list(records.values()), talk.ledger, is_strict=is_strict)
+    planner.name_calls(is_valid_id, prefix)
+    return planner.plan()
 
 
 def _note(record: _Record, entry: Entry) -> None:
@@ -127,9 +136,12 @@ def _note(record: _Record, entry: Entry) -> None:
 
 
 class _Planner:
-    def __init__(self, records: list[_Record], ledger: Ledger, is_valid_id: Callable[[str], bool], prefix: str) -> None:
+    def __init__(self, records: list[_Record], ledger: Ledger, *, is_strict: bool) -> None:
         self.records = records
         self.ledger = ledger
+        self.is_strict = is_strict
+        self.early: set[CallId] = set()
+        """calls whose results stood before them"""
         self.result = Plan()
         self.pending: dict[CallId, Call] = {}
         self.words: list[ToolResponse] = []
@@ -145,7 +157,7 @@ class _Planner:
             for number, call in enumerate(record.calls):
                 self.first_of.setdefault(call.id, (record.index, number))
                 self.place_of.setdefault(call.id, record.place)
-        self.ids = self._unique_ids(is_valid_id, prefix)
+        self.ids: dict[CallId, str] = {}
         self.counting = {id(call.response): call for call in ledger.calls.values() if call.response is not None}
         """the calls by the response that counts: one that gave way to another names a call that is not its own"""
         self.winners: dict[CallId, tuple[_Record, int]] = {}
@@ -155,10 +167,9 @@ class _Planner:
                 if call is not None and call.response is response:
                     self.winners[call.id] = (record, number)
 
-    def _unique_ids(self, is_valid_id: Callable[[str], bool], prefix: str) -> dict[CallId, str]:
-        """An id of its own for every call: the one it has, wherever that is valid and free."""
+    def name_calls(self, is_valid_id: Callable[[str], bool], prefix: str) -> None:
+        """Give every call an id of its own: the one it has, wherever that is valid and free."""
         taken: set[str] = set()
-        ids: dict[CallId, str] = {}
         for call in self.ledger.in_order:
             if call.id not in self.first_of:
                 continue  # a result without a call: it gets no id, it becomes words
@@ -169,8 +180,7 @@ class _Planner:
                 while wire_id in taken:
                     wire_id, number = f"{fresh}_{number}", number + 1
             taken.add(wire_id)
-            ids[call.id] = wire_id
-        return ids
+            self.ids[call.id] = wire_id
 
     def _call_of(self, response: ToolResponse) -> Call | None:
         named = self.ledger.adopted.get(response.call_id, response.call_id)
@@ -196,6 +206,8 @@ class _Planner:
             for call_id in here:
                 self.pending.pop(call_id, None)
             self._emit(record, step)
+            if not self.is_strict:
+                self._flush()
         self._flush()
         return self.result
 
@@ -249,6 +261,7 @@ class _Planner:
                 self._name_result(record, step, number)
             else:  # it stands before its call, and goes to it
                 step.dropped_results.add(number)
+                self.early.add(call.id)
         return here
 
     def _name_result(self, record: _Record, step: Step, number: int) -> None:
@@ -261,8 +274,9 @@ class _Planner:
 
     def _flush(self, keep: set[CallId] | None = None) -> None:
         """Complete the answer before: move its results here, and close what has none."""
-        missing = [call for call_id, call in self.pending.items() if call_id not in (keep or ())]
-        self.pending = {call_id: call for call_id, call in self.pending.items() if keep and call_id in keep}
+        due = (self.pending.keys() if self.is_strict else self.pending.keys() & self.early) - (keep or set())
+        missing = [call for call_id, call in self.pending.items() if call_id in due]
+        self.pending = {call_id: call for call_id, call in self.pending.items() if call_id not in due}
         wanted = {call.id for call in missing}
         new = Step()
         for call in missing:

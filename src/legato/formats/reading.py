@@ -60,8 +60,9 @@ def read_all(
         documents = reader(content)
     except RecursionError:
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
-    if asked is not None and not any(document.entries or document.records for document in documents):
-        raise FormatError(_nothing_read(source.name, asked.name, found))
+    is_doubtful = asked is not None and (found is None or found.format != asked.name)
+    if is_doubtful and not any(document.entries or document.records for document in documents):
+        raise FormatError(_nothing_read(source.name, format or "", found))
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents
@@ -91,7 +92,7 @@ def _asked_for(asked: Format, head: Head, found: Detected | None) -> tuple[Forma
 
 
 def _nothing_read(name: str, asked: str, found: Detected | None) -> str:
-    looks = f"; it looks like {found.format} ({found.reason})" if found and found.format != asked else ""
+    looks = f"; it looks like {found.format} ({found.reason})" if found else ""
     return f"{name}: nothing in it could be read as {asked}{looks}"
 
 

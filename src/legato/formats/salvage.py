@@ -43,6 +43,15 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
     return Readable(salvaged, places, salvage.notes)
 
 
+def make_blocks_readable(content: Json) -> tuple[list[Json], list[tuple[str, str]]]:
+    """The blocks of an Anthropic message, alike, and the notes on them."""
+    salvage = _Salvage(Dialect.ANTHROPIC)
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}], []
+    blocks: list[Json] = [content] if isinstance(content, dict) else as_list(content)
+    return salvage.parts(well_typed(blocks), "content"), salvage.notes
+
+
 # --- instructions among the messages ----------------------------------------------------------------------------------
 
 
@@ -115,7 +124,8 @@ class _Salvage:
         elif self._dialect is not Dialect.GEMINI:
             kind = "text"
         items: list[Json] = [content] if isinstance(content, dict | str) else as_list(content)
-        return [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
+        parts = [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
+        return [part for part in parts if part is not None]
 
     def _message(self, message: JsonObject, place: str) -> JsonObject:
         if self._dialect is Dialect.GEMINI and is_instruction(message):
@@ -138,4 +148,7 @@ class _Salvage:
         if typed and isinstance(part.get("text"), str) and not as_text(part.get("type")):
             self.notes.append((place, "a part without a type is read as the text in it"))
             return {**typed, **{name: value for name, value in part.items() if name != "type"}}
+        if typed and part and not as_text(part.get("type")):
+            self.notes.append((place, "a part without a type is not understood and was left out"))
+            return None
         return item

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
 from legato.formats.document import Document, Note, Original
-from legato.formats.mending import Mended
+from legato.formats.mended import Mended
 from legato.formats.origins import route_of
 from legato.formats.salvage import leading_instructions, make_readable, move_instructions
 from legato.formats.wire_shapes import WIRE_PROVIDERS, body_of
@@ -23,8 +23,8 @@ from legato.model import Action, JsonObject, Options, Target
 from legato.request.catalogue import resolve
 from legato.request.render import render
 from legato.request.request import Request
-from legato.wire.findings import Severity
 from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
 
 _FIELD = re.compile(r"[.\[]")
 

@@ -46,7 +46,7 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
             from legato.formats.mending import rewrite
 
             if (made := rewrite(source, source.original)) is not None:
-                return Written(made.data)
+                return Written(made.data, made.losses)
         out = Outgoing(source.conversation(), source.tools, source.route, source.meta)
     else:
         out = Outgoing(source)

@@ -417,6 +417,46 @@ def test_findings_hide_secrets_and_control_characters(tmp_path: Path):
         assert "\x1b" not in shown
 
 
+def test_two_calls_of_one_answer_with_one_id_are_an_error_and_of_two_answers_a_risk(tmp_path: Path):
+    session = ClaudeSession().user("Go.")
+    session.model(use("toolu_a", path="a"), answer="msg_1").model(use("toolu_a", path="b"), answer="msg_1")
+    session.user([used("toolu_a")])
+    session.model(use("toolu_a", path="c"), answer="msg_2").user([used("toolu_a")])
+
+    found = [item for item in rules(save(tmp_path / "session.jsonl", session.records)) if item[1].endswith("-id")]
+
+    assert found == [("error", "session/shared-id", "line 3"), ("risky", "session/repeated-id", "line 5")]
+
+
+def test_a_result_without_an_id_is_an_error_where_its_agent_wants_one(tmp_path: Path):
+    nameless = {"type": "tool_result", "content": "done"}
+    session = ClaudeSession().user("Go.").model(use("toolu_a")).user([nameless]).records
+
+    assert rules(save(tmp_path / "session.jsonl", session)) == [("error", "session/unknown-id", "line 3")]
+
+
+def test_an_open_call_of_a_rollout_is_a_risk_because_codex_answers_it(tmp_path: Path):
+    call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"}
+    path = save(
+        tmp_path / "rollout.jsonl",
+        [
+            {"timestamp": "t", "type": "session_meta", "payload": {"id": "c", "cwd": "/"}},
+            {"timestamp": "t", "type": "response_item", "payload": call},
+        ],
+    )
+
+    (finding,) = found(path)
+
+    assert (finding["level"], finding["rule"]) == ("risky", "session/open-call")
+    assert finding["repair"] == "repair leaves it as it is: Codex puts in a result itself before it asks the model"
+    assert legato("lint", path).exit_code == 0
+    (elsewhere,) = found(path, "--for", "anthropic")
+    assert (elsewhere["level"], elsewhere["repair"]) == (
+        "error",
+        "convert puts in a result that says there is none (missing-in-import)",
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_table_of_faults_names_rules_that_exist(kind: Any):
     known = {rule for target in WIRE for rule in dialect_parts(find_target(target).dialect).rules}

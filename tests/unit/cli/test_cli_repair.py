@@ -14,6 +14,7 @@ from legato.model import closure_text
 from legato.model.closures import ClosureReason
 
 MISSING = closure_text(ClosureReason.MISSING_IN_IMPORT)
+CACHED = {"type": "text", "text": "Read a and b.", "cache_control": {"type": "ephemeral"}}
 CHANGE = "line 4: the call toolu_b of Read had no result; one that says so was put in (missing-in-import)"
 
 
@@ -162,6 +163,69 @@ def test_a_request_body_is_mended_and_what_stands_around_it_kept(tmp_path: Path)
     assert legato("lint", out).exit_code == 0
 
 
+# --- what would be worse ----------------------------------------------------------------------------------------------
+
+MARKED = {**OPEN_BODY, "messages": [{"role": "user", "content": [CACHED]}, *OPEN_BODY["messages"][1:]]}
+LOSS = 'messages[0].content[0].cache_control: the field cache_control={"type": "ephemeral"} would be lost'
+
+
+def test_a_copy_that_would_lack_something_is_withheld_and_that_is_told(tmp_path: Path):
+    path = save(tmp_path / "body.json", MARKED)
+    before = path.read_bytes()
+
+    for options in (["-o", tmp_path / "out.json"], ["--write"], ["--dry-run"]):
+        result = legato("repair", path, *options)
+
+        assert (result.exit_code, result.stdout) == (3, "")
+        assert result.stderr == (
+            f"{path}: {LOSS}\n"
+            f"legato: {path}: not mended: 1 thing would be lost or wrong in the mended file, so it is withheld; "
+            "`--force -o OUT`, or `mend(..., force=True)`, gives it all the same\n"
+        )
+        assert {item.name: item.read_bytes() for item in tmp_path.iterdir()} == {"body.json": before}
+
+
+def test_force_writes_it_to_the_file_that_is_named(tmp_path: Path):
+    path, out = save(tmp_path / "body.json", MARKED), tmp_path / "out.json"
+    before = path.read_bytes()
+
+    result = legato("repair", path, "--force", "-o", out)
+
+    assert result.exit_code == 0
+    assert f"{path}: {LOSS}\n{path}: 2 changes; 1 thing against it\n" in result.stderr
+    assert path.read_bytes() == before
+    assert "cache_control" not in out.read_text()
+    assert legato("lint", out).exit_code == 0
+
+
+def test_many_losses_are_told_in_part(tmp_path: Path):
+    marks = [{"role": "user", "content": [{**CACHED, "text": str(number)}]} for number in range(60)]
+    path = save(tmp_path / "body.json", {**OPEN_BODY, "messages": [*marks, *OPEN_BODY["messages"]]})
+
+    lines = legato("repair", path, "--dry-run").stderr.splitlines()
+
+    assert len(lines) == 52
+    assert lines[50] == f"{path}: and 10 more"
+
+
+def test_a_loss_is_told_without_secrets(tmp_path: Path):
+    odd = {"role": "user", "content": [{"kind": "text", "value": "the key is sk-a1b2c3d4e5f6"}]}
+    path = save(tmp_path / "body.json", {"model": "gpt-4o", "messages": [odd, {"role": "user", "content": "hi"}]})
+
+    assert 'value="the key is [hidden]"' in legato("repair", path, "--dry-run").stderr
+
+
+def test_the_caller_says_what_a_file_is(tmp_path: Path):
+    path = save(tmp_path / "body.json", {"model": "claude-sonnet-4-5", "messages": [{"role": "user", "content": "hi"}]})
+
+    assert legato("repair", path, "--dry-run").stderr == f"{path}: nothing to mend; nothing was written\n"
+    result = legato("repair", path, "--from", "anthropic", "-o", tmp_path / "out.json")
+
+    assert result.exit_code == 0
+    assert "max_tokens: was added" in result.stderr
+    assert json.loads((tmp_path / "out.json").read_text())["max_tokens"] > 0
+
+
 def test_the_mended_copy_can_go_to_standard_output():
     result = legato("repair", "-", "-o", "-", stdin=json.dumps(OPEN_BODY).encode())
 
@@ -189,6 +253,8 @@ def test_a_log_of_ours_is_never_rewritten(tmp_path: Path):
         (["--write", "-o", "x"], "--write mends a file where it stands; leave out --output, and name a file"),
         (["-o", "session.jsonl"], "session.jsonl: this is the input itself; use --write to mend it where it stands"),
         (["-o", "nowhere/out"], "nowhere/out: there is no directory nowhere"),
+        (["--force", "--write"], "--force writes to a file of its own: name it with -o OUT, and leave out --write"),
+        (["--force", "--dry-run"], "--force writes to a file of its own: name it with -o OUT, and leave out --write"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

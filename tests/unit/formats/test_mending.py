@@ -170,8 +170,8 @@ def test_repeated_results_and_calls_are_left_out() -> None:
         answered("a1", "u1", "m1", use("t1", command="x")),
         answered("a2", "a1", "m1", use("t1", command="x")),
         answered("a3", "a2", "m1", text("words"), use("t1", command="x")),
-        said("r1", "a3", [gave("t1", "one"), gave("t1", "again")]),
-        said("r2", "r1", [gave("t1", "and again")]),
+        said("r1", "a3", [gave("t1", "one"), gave("t1", "one")]),
+        said("r2", "r1", [gave("t1", "one")], toolUseResult={"stdout": "one"}),
         {**claude("system", "s1", "r2", {}, subtype="info")},
         answered("a4", "s1", "m2", text("done")),
     )
@@ -266,9 +266,27 @@ def test_the_json_form_is_mended_as_json() -> None:
     assert mend(read(right)).data == right
 
 
+def test_records_that_stay_keep_every_byte_around_them() -> None:
+    records = jsonl(said("u1", None, "go"), answered("a1", "u1", "m1", use("t1")))
+    for before in (records.replace(b"\n", b"\r\n"), b"\n" + records.replace(b"\n", b" \n\n"), records.rstrip(b"\n")):
+        once = mend(read(before)).data
+        assert once.startswith(before.rstrip())
+        assert once.endswith(b"\n") is before.endswith(b"\n")
+        assert len(read(once).entries) == 3
+
+
+def test_a_session_that_is_a_list_in_a_value_keeps_what_is_no_record_in_it() -> None:
+    records = [said("u1", None, "go"), "a remark", answered("a1", "u1", "m1", use("t1"))]
+    once = mend(read(whole({"messages": records, "title": "kept"}), format="claude-code"))
+    value = json.loads(once.data)
+    assert (value["messages"][:3], value["title"]) == (records, "kept")
+    assert contents(value["messages"][3:])[0][0]["content"] == MISSING
+
+
 def test_files_that_are_right_keep_every_byte() -> None:
     odd = CLAUDE.replace(b'{"parentUuid"', b'{ "parentUuid"').rstrip(b"\n")
-    for data in (CLAUDE, odd, CODEX, whole(CHAT), whole(CHAT, indent=None)):
+    windows, blank = CLAUDE.replace(b"\n", b"\r\n"), b"\n \n" + CLAUDE.replace(b"\n", b"\n\n") + b" \t\n"
+    for data in (CLAUDE, odd, windows, blank, CODEX, whole(CHAT), whole(CHAT, indent=None)):
         once = mend(read(data))
         assert (once.data, once.changes) == (data, [])
 
@@ -290,23 +308,30 @@ def output(call_id: str, words: str = "ok") -> dict[str, Any]:
     return item("function_call_output", call_id=call_id, output=words)
 
 
-def test_open_calls_of_a_rollout_are_closed() -> None:
-    event = {"timestamp": "t", "type": "event_msg", "payload": {"type": "token_count", "unknown": [1]}}
+def test_an_interrupted_rollout_is_left_as_it_is() -> None:
     data = jsonl(
         META,
         codex_message("user", "go"),
         call("c1"),
-        event,
+        {"timestamp": "t", "type": "event_msg", "payload": {"type": "token_count", "unknown": [1]}},
         call("c2", "custom_tool_call", input="x"),
         codex_message("user", "on"),
+        call("c3"),
     )
-    records = mended(data)
-    assert [record["payload"] for record in records[5:7]] == [
-        {"type": "function_call_output", "call_id": "c1", "output": MISSING},
-        {"type": "custom_tool_call_output", "call_id": "c2", "output": MISSING},
-    ]
-    assert records[3] == event
-    assert records[7] == lines(data)[5]
+    for source in (data, data.rstrip(b"\n"), data.replace(b"\n", b"\r\n"), b"\n" + data + b"\n \n", bare(data)):
+        once = mend(read(source))
+        assert (once.data, once.changes, once.losses) == (source, [], [])
+
+
+def bare(data: bytes) -> bytes:
+    """A rollout as it was before there were envelopes."""
+    items = [record["payload"] for record in lines(data)[1:] if record["type"] == "response_item"]
+    return jsonl({"id": "old", "timestamp": "t", "instructions": "I"}, *items)
+
+
+def test_an_output_may_stand_anywhere_behind_its_call_in_a_rollout() -> None:
+    data = jsonl(META, call("c1"), codex_message("user", "hurry"), output("c1", "late"))
+    assert mend(read(data)).data == data
 
 
 def test_outputs_of_a_rollout_are_moved_deduplicated_quoted_and_renamed() -> None:
@@ -315,11 +340,12 @@ def test_outputs_of_a_rollout_are_moved_deduplicated_quoted_and_renamed() -> Non
         output("gone", "lost"),
         codex_message("user", "go"),
         call("c1"),
-        codex_message("user", "hurry"),
-        output("c1", "late"),
-        output("c1", "again"),
+        output("c1", "one"),
+        output("c1", "one"),
         call("c.2"),
         output("c.2", "two"),
+        output("c3", "early"),
+        call("c3"),
         call("c1"),
         output("c1", "reused"),
     )
@@ -327,10 +353,11 @@ def test_outputs_of_a_rollout_are_moved_deduplicated_quoted_and_renamed() -> Non
     summary = [
         payload.get("call_id") or payload["content"][0]["text"].splitlines()[-1] for payload in payloads(records)
     ]
-    second, third = summary[5], summary[7]
-    assert summary == ["lost", "go", "c1", "c1", "hurry", second, second, third, third]
-    assert len({"c1", "c.2", second, third}) == 4
-    assert [payload["output"] for payload in payloads(records) if "output" in payload] == ["late", "two", "reused"]
+    second, third = summary[4], summary[8]
+    assert summary == ["lost", "go", "c1", "c1", second, second, "c3", "c3", third, third]
+    assert len({"c1", "c.2", "c3", second, third}) == 5
+    outputs = [payload["output"] for payload in payloads(records) if "output" in payload]
+    assert outputs == ["one", "two", "early", "reused"]
 
 
 def test_the_output_of_a_trimmed_call_does_not_become_that_of_the_next_call_with_its_id() -> None:
@@ -342,13 +369,27 @@ def test_the_output_of_a_trimmed_call_does_not_become_that_of_the_next_call_with
     assert [payload["output"] for payload in payloads(records) if "output" in payload] == ["BBB", "CCC"]
 
 
-def test_a_rollout_without_envelopes_gets_closures_without() -> None:
-    data = jsonl(
-        {"id": "old", "timestamp": "t", "instructions": "I"},
-        {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "c1"},
-        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "on"}]},
-    )
-    assert mended(data)[2] == {"type": "function_call_output", "call_id": "c1", "output": MISSING}
+def numbered(*records: dict[str, Any]) -> bytes:
+    return jsonl(*({"ordinal": ordinal, **record} for ordinal, record in enumerate(records)))
+
+
+def test_a_numbered_rollout_that_is_changed_is_numbered_anew_and_doubted() -> None:
+    data = numbered(META, call("c1"), output("c1"), output("c1"), codex_message("user", "on"))
+    once = mend(read(data), force=True)
+    assert lines(once.data) == lines(numbered(META, call("c1"), output("c1"), codex_message("user", "on")))
+    assert [str(change) for change in once.changes] == [
+        "line 4: a second result of c1 was left out",
+        "the records were numbered anew",
+    ]
+    assert [loss.message.split(";")[0] for loss in once.losses] == [
+        "Codex numbers the records of this rollout and remembers how far it has read"
+    ]
+
+
+def test_a_numbered_rollout_whose_last_line_broke_off_loses_only_that() -> None:
+    data = numbered(META, call("c1"), output("c1"))
+    once = mend(read(data + b'{"ordinal": 3, "type": "respo'))
+    assert (once.data, once.losses) == (data, [])
 
 
 # --- bodies and logs --------------------------------------------------------------------------------------------------

@@ -1,0 +1,173 @@
+"""What of one inventory is not in another, apart from what may be gone.
+
+In:  the inventories of a file before and after it was mended, and what was wrong with it.
+Out: the items that are gone.
+
+Places do not matter, counts do, except for what records say about themselves, which is the same in many. Not missed are
+the exact repetition of a call or of a result, and a result of ours that says there is none, each with all that hangs on
+it; a setting that was wrong; the old id of a call where ids were wrong. A text counts as kept where it stands on lines
+of its own in a longer one, and a result without a call where it is quoted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from legato.formats.claude_code_mend import QUOTED
+from legato.formats.fields import as_list, as_object
+from legato.formats.inventory import Item, Kind
+from legato.model import Json, recognise_closure
+
+_WORTH = frozenset({Kind.TEXT, Kind.INSTRUCTION, Kind.CALL, Kind.RESULT, Kind.MEDIA})
+_MOST_SOUGHT = 1_000
+"""items that are sought in other forms; a file that lacks more than these is another file"""
+_OPENINGS = ("\n", "] ", ": ")
+"""what stands before a text inside another: the end of a line, or of one of our marks"""
+
+
+@dataclass(frozen=True, slots=True)
+class Purposes:
+    """What a file was mended for: the fields of a request that were wrong, and whether ids were."""
+
+    fields: frozenset[str] = frozenset()
+    ids: bool = False
+
+
+def find_missing(before: Sequence[Item], after: Sequence[Item], purposes: Purposes) -> list[Item]:
+    """The items of `before` that `after` lacks, in their order; a call whose id alone is gone is among them."""
+    match = _Match(before, after)
+    allowed = Counter((item.kind, item.key) for item in _may_go(before))
+    missing: set[Item] = set() if purposes.ids else set(_renamed(before, after, match.missing))
+    for number, item in enumerate(match.missing):
+        if _take(allowed, (item.kind, item.key)) or (item.kind is Kind.SETTING and item.name in purposes.fields):
+            continue
+        if number >= _MOST_SOUGHT or not _is_kept(item, match):
+            missing.add(item)
+    return [item for item in before if item in missing]
+
+
+def _is_kept(item: Item, match: _Match) -> bool:
+    """Whether an item is there in another form: words among others, a result that is quoted, a tool with more in it."""
+    match item.kind:
+        case Kind.TEXT | Kind.INSTRUCTION:
+            return match.takes_from(item.kind, item.key)
+        case Kind.RESULT:
+            return match.takes_from(Kind.TEXT, item.key, after=QUOTED)
+        case Kind.TOOL:
+            return any(_covers(other.key, item.key) for other in match.left(Kind.TOOL))
+        case Kind.CALLED:
+            return item.name in match.tools_called
+        case Kind.ENVELOPE:
+            return (item.kind, item.key) in match.known
+        case Kind.CALL | Kind.MEDIA | Kind.MARK | Kind.SETTING:
+            return False
+
+
+class _Match:
+    """Pairs equal items, those at equal places first. What is in no pair is `missing`, or left."""
+
+    def __init__(self, before: Sequence[Item], after: Sequence[Item]) -> None:
+        self.known = {(item.kind, item.key) for item in after}
+        self.tools_called = {item.name for item in after if item.kind is Kind.CALL}
+        here = Counter((item.kind, item.key, item.place) for item in after)
+        moved = [item for item in before if not _take(here, (item.kind, item.key, item.place))]
+        stayed = Counter((item.kind, item.key) for item in before) - Counter((item.kind, item.key) for item in moved)
+        there = Counter((item.kind, item.key) for item in after) - stayed
+        self.missing = [item for item in moved if not _take(there, (item.kind, item.key))]
+        self._left = [item for item in reversed(after) if _take(there, (item.kind, item.key))]
+
+    def left(self, kind: Kind) -> Iterable[Item]:
+        """The items of that kind in the second inventory that are in no pair."""
+        return (item for item in self._left if item.kind is kind)
+
+    def takes_from(self, kind: Kind, text: str, *, after: str = "") -> bool:
+        """Whether `text` stands on lines of its own in an item that is in no pair; it is taken out of that."""
+        for index, item in enumerate(self._left):
+            if item.kind is kind and (rest := _cut_out(item.key, text, after)) is not None:
+                self._left[index] = item._replace(key=rest)
+                return True
+        return False
+
+
+def _cut_out(words: str, text: str, after: str) -> str | None:
+    """`words` without `text`, if it stands there on lines of its own, behind `after` or one of our marks."""
+    start = words.find(after + text)
+    while start >= 0:
+        head, tail = words[: start + len(after)], words[start + len(after) + len(text) :]
+        if (after or not head or head.endswith(_OPENINGS)) and (not tail or tail.startswith("\n")):
+            return f"{head}\n{tail}"
+        start = words.find(after + text, start + 1)
+    return None
+
+
+_Key = TypeVar("_Key")
+
+
+def _take(counted: Counter[_Key], key: _Key) -> bool:
+    """Take one of these, if there is any."""
+    counted[key] -= 1
+    return counted[key] >= 0
+
+
+def _renamed(before: Sequence[Item], after: Sequence[Item], missing: Iterable[Item]) -> list[Item]:
+    """The calls that are there, with another id than before."""
+    gone = set(missing)
+    ids = Counter((item.key, item.id) for item in after if item.kind is Kind.CALL)
+    calls = [item for item in before if item.kind is Kind.CALL and item.id and item not in gone]
+    return [item for item in calls if not _take(ids, (item.key, item.id))]
+
+
+def find_contradicted(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+    """Results that are still there, although their calls were given one that says there is none."""
+    closed = _closed_calls(after) - _closed_calls(before)
+    return [item for item in after if item.kind is Kind.RESULT and item.id in closed and not _says_nothing(item.key)]
+
+
+def _closed_calls(items: Sequence[Item]) -> set[str]:
+    return {item.id for item in items if item.kind is Kind.RESULT and item.id and _says_nothing(item.key)}
+
+
+def _may_go(items: Sequence[Item]) -> list[Item]:
+    """What nobody misses: exact repetitions of calls and results, closures of ours, and all that hangs on them."""
+    seen: set[tuple[Kind, str, str]] = set()
+    spare: list[Item] = []
+    for item in items:
+        if item.kind not in (Kind.CALL, Kind.RESULT) or item.place != item.owner:
+            continue
+        known = (item.kind, item.id, item.key)
+        if (known in seen and item.id) or (item.kind is Kind.RESULT and _says_nothing(item.key)):
+            spare.append(item)
+        seen.add(known)
+    owners = {item.place for item in spare}
+    worth = Counter(item.record for item in items if item.kind in _WORTH and item.owner not in owners)
+    records = {item.record for item in spare if not worth[item.record]}
+    return [item for item in items if item.owner in owners or item.record in records]
+
+
+def _says_nothing(text: str) -> bool:
+    """Whether a result is one of our closures, with nothing that anybody or any tool said in it."""
+    closure = recognise_closure(text)
+    return closure is not None and closure.said is None and closure.output is None
+
+
+def _covers(new: str, old: str) -> bool:
+    """Whether a definition has all of another, and perhaps more."""
+    return _has_all(json.loads(new), json.loads(old))
+
+
+def _has_all(new: Json, old: Json) -> bool:
+    if isinstance(old, dict):
+        known = as_object(new)
+        return isinstance(new, dict) and all(
+            name in known and _has_all(known[name], value) for name, value in as_object(old).items()
+        )
+    if isinstance(old, list):
+        pairs = zip(as_list(new), as_list(old), strict=False)
+        return (
+            isinstance(new, list) and len(as_list(new)) == len(as_list(old)) and all(_has_all(*pair) for pair in pairs)
+        )
+    return new == old and type(new) is type(old)

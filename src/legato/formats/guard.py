@@ -1,0 +1,105 @@
+"""Whether a mended file is at least as good as the one that it was made from.
+
+In:  a document, the file that it was read from, and the mended file.
+Out: what speaks against the mended file, with places: what it lacks, where it reads as another conversation, and what
+     would still be refused.
+
+What is lacking is told from the bare JSON of both files, so that it is noticed also where the file was misunderstood.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from legato.errors import FormatError
+from legato.formats.comparing import Purposes, find_contradicted, find_missing
+from legato.formats.document import Document, Note, Original
+from legato.formats.findings import Finding, lint, refused
+from legato.formats.inventory import Item, Kind, parse_raw, take_inventory
+from legato.formats.reading import read_all
+from legato.formats.retelling import first_difference
+from legato.model import Json
+
+_SHOWN = 60
+"""characters of a text that are shown"""
+_FIELD = re.compile(r"[.\[ ]")
+_ABOUT_IDS = re.compile(r"(?:^|-)(?:id|ids)(?:-|$)|unknown-result|orphan")
+"""rules about the ids of calls"""
+
+
+def find_losses(document: Document, original: Original, data: bytes, found: Sequence[Finding]) -> list[Note]:
+    """What speaks against `data` in place of the file that `document` was read from, in which lint found `found`."""
+    losses = list(_lacking(original, data, found))
+    try:
+        again = read_all(data, format=document.format, name=document.name)[0]
+    except FormatError as error:
+        return [*losses, Note("", f"the mended file could not be read again ({error.message})")]
+    if not losses and (difference := first_difference(document, again)):
+        losses.append(difference)
+    return losses + still_refused(lint(again))
+
+
+def still_refused(found: Sequence[Finding]) -> list[Note]:
+    """What is wrong with a file and stays so."""
+    return [Note(item.place, f"would still be refused: {item.message} [{item.rule}]") for item in refused(found)]
+
+
+def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Iterator[Note]:
+    for line in original.left_out:
+        if not line.data:
+            yield Note(line.place, "it is too long to be read, and would be lost")
+    before, after = take_inventory(_records(original)), take_inventory(_records_of(data, is_lines=not original.data))
+    missing = find_missing(before, after, _purposes(found))
+    there = {(item.kind, item.key) for item in after}
+    for item in missing:
+        yield Note(item.place, _told(item, is_there=(item.kind, item.key) in there))
+    for item in find_contradicted(before, after):
+        yield Note(item.place, f"the call {item.id} would be said to have no result, and here is one")
+
+
+def _purposes(found: Sequence[Finding]) -> Purposes:
+    """What a file with these findings is mended for."""
+    rules = {rule for finding in found for rule in (finding.rule, *finding.broken.values())}
+    fields = frozenset(_FIELD.split(finding.place)[0] for finding in refused(found))
+    return Purposes(fields, any(_ABOUT_IDS.search(rule.partition("/")[2]) for rule in rules))
+
+
+def _records(original: Original) -> Iterator[tuple[str, Json]]:
+    """What a file held, as it stood there."""
+    if original.data:
+        yield "", parse_raw(original.data)
+        return
+    for record in (*original.records, *original.left_out):
+        yield record.place, parse_raw(record.data)
+
+
+def _records_of(data: bytes, *, is_lines: bool) -> Iterator[tuple[str, Json]]:
+    if not is_lines:
+        yield "", parse_raw(data)
+        return
+    for number, line in enumerate(data.split(b"\n"), 1):
+        if line.strip():
+            yield f"line {number}", parse_raw(line)
+
+
+def _told(item: Item, *, is_there: bool) -> str:
+    if item.kind is Kind.CALL and is_there:
+        return f"the id {item.id} of the call of {item.name} would be changed"
+    match item.kind:
+        case Kind.TEXT | Kind.INSTRUCTION:
+            what = f"the {item.kind} {_short(item.key)}"
+        case Kind.CALL:
+            what = f"the call {item.id or '(no id)'}: {_short(item.key)}"
+        case Kind.RESULT:
+            what = f"the result of {item.id or item.name or 'a call'}: {_short(item.key)}"
+        case Kind.TOOL:
+            what = f"the tool {item.name} as it is defined"
+        case Kind.CALLED | Kind.MEDIA | Kind.MARK | Kind.SETTING | Kind.ENVELOPE:
+            what = f"the {item.kind} {_short(item.key)}"
+    return f"{what} would be lost"
+
+
+def _short(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _SHOWN else f"{words[: _SHOWN - 1]}…"

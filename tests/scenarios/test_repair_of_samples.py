@@ -1,0 +1,105 @@
+"""Real files: what its own client takes is left as it is, byte for byte; what is mended lacks nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legato.errors import FormatError, RepairRefused
+from legato.formats import FORMATS, Document, lint, mend, read, read_all
+from legato.formats.findings import refused
+
+SHARED = Path(__file__).resolve().parents[3] / "shared"
+FINDINGS = SHARED / "findings" / "files"
+PLACES = [path for path in (SHARED / "samples", FINDINGS) if path.is_dir()]
+MOST_BODIES = 40
+"""request bodies that are tried out of each file of them"""
+
+pytestmark = pytest.mark.skipif(not PLACES, reason="the sample files are not here")
+
+
+def files() -> Iterator[Path]:
+    for place in PLACES:
+        yield from sorted(path for path in place.rglob("*") if path.is_file() and "LICENSES" not in path.parts)
+
+
+def bodies() -> Iterator[tuple[str, bytes]]:
+    """Requests out of the files that hold many, a few of each."""
+    for path in files():
+        if path.suffix != ".jsonl" or path.parent.name not in ("clients", "provider-exchanges"):
+            continue
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for number in range(0, len(lines), max(1, len(lines) // MOST_BODIES)):
+            record: Any = json.loads(lines[number])
+            body = record.get("body") or record.get("request")
+            if isinstance(body, dict):
+                yield f"{path.name} line {number + 1}", json.dumps(body, ensure_ascii=False).encode()
+
+
+def mendable() -> Iterator[tuple[str, bytes, Document]]:
+    """Everything that repair can be asked about: its name, its bytes and what it reads as."""
+    for path in files():
+        data = path.read_bytes()
+        try:
+            documents = read_all(data)
+        except FormatError:
+            continue
+        if FORMATS[documents[0].format].is_written and documents[0].original is not None:
+            yield str(path.relative_to(SHARED)), data, documents[0]
+    for name, data in bodies():
+        try:
+            yield name, data, read(data)
+        except FormatError:
+            continue
+
+
+def test_what_lints_clean_is_left_as_it_is_and_what_is_mended_lints_clean() -> None:
+    clean = mended = withheld = 0
+    for name, data, document in mendable():
+        if not refused(lint(document)):
+            once = mend(document)
+            assert (once.data, once.changes, once.losses) == (data, [], []), name
+            clean += 1
+            continue
+        try:
+            once = mend(document)
+        except RepairRefused:
+            withheld += 1
+            continue
+        assert refused(lint(read_all(once.data, format=document.format)[0])) == [], name
+        assert (once.data != data) is bool(once.changes), name
+        mended += 1
+    assert clean > 50
+    assert mended
+    assert withheld
+
+
+needs_findings = pytest.mark.skipif(not FINDINGS.is_dir(), reason="the files with findings are not here")
+
+
+@needs_findings
+@pytest.mark.parametrize("name", ["claude-structured-output.jsonl", "codex-interrupted.jsonl", "or.json", "mt.json"])
+def test_a_file_that_its_own_client_takes_is_left_as_it_is(name: str) -> None:
+    data = (FINDINGS / name).read_bytes()
+    document = read(data)
+    assert refused(lint(document)) == []
+    assert (mend(document).data, mend(document).changes) == (data, [])
+
+
+@needs_findings
+@pytest.mark.parametrize("name", ["cc.json", "t1.json", "gemini-uppercase-schema.json"])
+def test_a_file_that_would_lose_something_is_withheld(name: str) -> None:
+    with pytest.raises(RepairRefused) as caught:
+        mend(read(FINDINGS / name))
+    assert caught.value.losses
+    assert caught.value.changes
+
+
+@needs_findings
+@pytest.mark.parametrize(("name", "field"), [("sys.json", "system"), ("sys3.json", "systemInstruction")])
+def test_a_system_message_is_kept_as_an_instruction(name: str, field: str) -> None:
+    assert "Be brief." in json.dumps(json.loads(mend(read(FINDINGS / name)).data)[field])
