@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from random import Random
 from typing import Any
 
 from hypothesis import given
@@ -166,3 +167,17 @@ def test_mending_keeps_every_result_that_counts(events: list[tuple[str, Any]]) -
         lost = set(winners(before)) - set(winners(after))
         quoted = "".join(entry.text for entry in after.entries)
         assert {word for word in lost if word not in quoted} == set()
+
+
+@given(EVENTS, st.randoms(use_true_random=False))
+def test_the_order_of_the_lines_of_a_claude_code_session_does_not_matter(
+    events: list[tuple[str, Any]], random: Random
+) -> None:
+    data = claude_session(events)
+    lines = data.splitlines(keepends=True)
+    random.shuffle(lines)
+    shuffled = b"".join(lines)
+    assert read(shuffled).entries == read(data).entries
+    once, other = mend(read(shuffled), force=True), mend(read(data), force=True)
+    assert read(once.data).entries == read(other.data).entries
+    assert bool(once.losses) is bool(other.losses)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.claude_tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
@@ -205,7 +207,7 @@ class _Reader:
                     _cancel(draft)
                 draft.say(
                     part.speaker,
-                    part.blocks,
+                    map(self._named, part.blocks),
                     piece.place,
                     source=piece.source,
                     origin=piece.origin,
@@ -216,6 +218,12 @@ class _Reader:
                 draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
             if piece.summary and len(draft.entries) > 1:
                 draft.compactions.append(Compaction(0, len(draft.entries) - 1, piece.summary, piece.place))
+
+    def _named(self, block: Block) -> Block:
+        """A result with the name of its tool, which may stand further down in the file."""
+        if isinstance(block, ToolResponse) and not block.tool_name and block.wire_id in self.called:
+            return replace(block, tool_name=self.called[block.wire_id])
+        return block
 
     def report(self, branches: Branches) -> None:
         """Say what the live branch leaves out."""

@@ -158,7 +158,7 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
             says |= _says(name, target, rule)
     if not broken:
         return None
-    is_completed = document.format == "legato" or _completes_itself(document, fault, targets)
+    is_completed = document.format == "legato" or _is_over(document) or _completes_itself(document, fault, targets)
     is_refused = any(rule.severity is Severity.REFUSED for rule in broken.values())
     return Finding(
         rule=f"session/{fault.kind.name}",
@@ -187,6 +187,11 @@ def _completes_itself(document: Document, fault: Fault, targets: Sequence[tuple[
     return document.format == "codex" and fault.kind is OPEN_CALL and is_own
 
 
+def _is_over(document: Document) -> bool:
+    """Whether this is the conversation of a subagent inside a session: its agent never sends it again."""
+    return "sidechain" in document.meta
+
+
 def _is_held(document: Document, target: Target) -> bool:
     """Whether the provider keeps what came before this request, so that a result may answer a call in there."""
     held = {"previous_response_id", "conversation"} & document.options.extra.keys()
@@ -203,6 +208,8 @@ def _doing(document: Document, what: str, options: str = "") -> str:
     """Who does it: a log of ours is never rewritten, and a format that is only read can only be converted."""
     if document.format == "legato":
         return "nothing: a log is never rewritten; a request that is made from it is right"
+    if _is_over(document):
+        return "repair leaves it as it is: nothing goes on from a side chain"
     who = _who(document)
     is_loss = who == "repair" and what == DUPLICATE_RESULT.repair
     return f"{who}{options} {what}{' (--force, where they differ)' if is_loss else ''}"

@@ -435,6 +435,21 @@ def test_a_result_without_an_id_is_an_error_where_its_agent_wants_one(tmp_path: 
     assert rules(save(tmp_path / "session.jsonl", session)) == [("error", "session/unknown-id", "line 3")]
 
 
+def test_an_open_call_of_a_side_chain_is_a_risk_because_nothing_goes_on_from_it(tmp_path: Path):
+    session = ClaudeSession().user("Go.").model({"type": "text", "text": "Done."})
+    side = ClaudeSession().user("Look.").model(use("toolu_a")).records
+    for record in side:
+        record |= {"isSidechain": True, "agentId": "x", "uuid": f"side-{record['uuid']}"}
+    side[1]["parentUuid"] = side[0]["uuid"]
+    path = save(tmp_path / "session.jsonl", [*session.records, *side])
+
+    (finding,) = [item for item in found(path) if item["level"] != "note"]
+
+    assert (finding["level"], finding["rule"], finding["place"]) == ("risky", "session/open-call", "line 4")
+    assert finding["repair"] == "repair leaves it as it is: nothing goes on from a side chain"
+    assert legato("repair", path, "--dry-run").stderr == f"{path}: nothing to mend; nothing was written\n"
+
+
 def test_an_open_call_of_a_rollout_is_a_risk_because_codex_answers_it(tmp_path: Path):
     call = {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "call_1"}
     path = save(
