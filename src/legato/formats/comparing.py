@@ -149,9 +149,18 @@ def _may_go(items: Sequence[Item]) -> list[Item]:
 
 
 def _says_nothing(text: str) -> bool:
-    """Whether a result is one of our closures, with nothing that anybody or any tool said in it."""
-    closure = recognise_closure(text)
-    return closure is not None and closure.said is None and closure.output is None
+    """Whether a result is one of our closures, with nothing that anybody or any tool said in it.
+
+    Some dialects hold the text of a result in an object, which the inventory keeps as JSON.
+    """
+    told = [text]
+    if text.startswith("{"):
+        try:
+            told = [value for value in as_object(json.loads(text)).values() if isinstance(value, str)]
+        except ValueError:
+            return False
+    closures = [closure for value in told if (closure := recognise_closure(value)) is not None]
+    return any(closure.said is None and closure.output is None for closure in closures)
 
 
 def _covers(new: str, old: str) -> bool:

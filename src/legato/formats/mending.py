@@ -55,8 +55,7 @@ def rewrite(document: Document, original: Original) -> Mended | None:
 def _mend(document: Document, original: Original) -> Mended:
     """The mended file, guarded. One in which nothing would be refused is the file as it is."""
     found = lint(document)
-    is_session = not FORMATS[document.format].is_wire and document.format != "legato"
-    if is_session and not refused(found):
+    if document.format != "legato" and not refused(found):
         return Mended(RawFile(original).unchanged())
     match document.format:
         case "claude-code":

@@ -30,13 +30,14 @@ _FIELD = re.compile(r"[.\[]")
 
 
 def mend_body(document: Document, original: Original) -> Mended:
-    """The body as it is if its provider would take it; else with as little of it made anew as that needs."""
+    """The body with as little of it made anew as its provider needs to take it."""
     body = body_of(original.value)
+    is_bare = not isinstance(original.value, dict)  # messages alone: nothing around them can be right or wrong
     target = resolve(document.route or route_of(WIRE_PROVIDERS[document.format], ""))
     parts = dialect_parts(target.dialect)
     found = [item for item in parts.check(body, target) if item.severity is Severity.REFUSED]
-    if not found:
-        return Mended(original.data)
+    if is_bare:
+        found = [item for item in found if item.path.startswith(parts.messages_field)]
     request = _rendered(document, target)
     smallest = _Smallest(body, request, parts.messages_field)
     mended = smallest.find()
@@ -44,8 +45,9 @@ def mend_body(document: Document, original: Original) -> Mended:
     if smallest.is_rendered:
         decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
         changes += [Note("", decision_told(item)) for item in decisions]
-    changes += _changed_fields(body, mended, parts.messages_field)
-    value: Any = mended if isinstance(original.value, dict) else mended[parts.messages_field]
+    if not is_bare:
+        changes += _changed_fields(body, mended, parts.messages_field)
+    value: Any = mended[parts.messages_field] if is_bare else mended
     encoded = msgspec.json.encode(value)
     is_pretty = b"\n" in original.data.strip()
     return Mended(msgspec.json.format(encoded, indent=2) + b"\n" if is_pretty else encoded, changes)

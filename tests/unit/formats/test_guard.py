@@ -184,6 +184,10 @@ def test_a_refusal_is_a_format_error_of_one_line() -> None:
         (asked(("system", "be brief")), asked(("user", [text("[Instruction] be brief")]))),
         (asked(("system", "a"), ("system", "b")), {"system": "a\n\nb", "messages": []}),
         (asked(("user", [gave("t1", MISSING, is_error=True)])), asked()),
+        (
+            {"contents": [{"parts": [{"functionResponse": {"name": "f", "response": {"error": MISSING}}}]}]},
+            {"contents": [{"parts": [{"functionCall": {"name": "f"}}]}]},
+        ),
         (asked(("user", [gave("t1", "a"), {**gave("t1", "a"), **CACHED}])), asked(("user", [gave("t1", "a")]))),
         (asked(("assistant", [use("t1", n=1), use("t1", n=1)])), asked(("assistant", [use("t1", n=1)]))),
         (asked(("user", [gave("t1", [text("a"), text("b")])])), asked(("user", [gave("t1", "a\nb")]))),

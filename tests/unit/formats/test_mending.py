@@ -286,7 +286,14 @@ def test_a_session_that_is_a_list_in_a_value_keeps_what_is_no_record_in_it() -> 
 def test_files_that_are_right_keep_every_byte() -> None:
     odd = CLAUDE.replace(b'{"parentUuid"', b'{ "parentUuid"').rstrip(b"\n")
     windows, blank = CLAUDE.replace(b"\n", b"\r\n"), b"\n \n" + CLAUDE.replace(b"\n", b"\n\n") + b" \t\n"
-    for data in (CLAUDE, odd, windows, blank, CODEX, whole(CHAT), whole(CHAT, indent=None)):
+    asked = {"role": "user", "content": "Read it."}
+    anthropic = [
+        asked,
+        {"role": "assistant", "content": [use("toolu_1")]},
+        {"role": "user", "content": [gave("toolu_1")]},
+    ]
+    bodies = (whole(CHAT), whole(CHAT, indent=None), whole(CHAT["messages"]), whole(anthropic, indent=None))
+    for data in (CLAUDE, odd, windows, blank, CODEX, *bodies):
         once = mend(read(data))
         assert (once.data, once.changes) == (data, [])
 
