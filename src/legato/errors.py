@@ -8,7 +8,7 @@
     │   ├── ImpossibleRequest  an option that the target refuses
     │   ├── ConfigError        settings that cannot be read or do not fit
     │   ├── FormatError        a file that cannot be read, or read as what it claims to be
-    │   │   └── RepairRefused  a file that cannot be mended without losing something; has `losses`
+    │   │   └── RepairRefused  a file that cannot be repaired without losing something; has `losses`
     │   └── UnsafeName         a path or name that would escape where it belongs
     ├── OurFault               a promise of ours is broken; the report says which
     │   ├── CanonicalError     the log or the ledger contradicts itself
@@ -82,9 +82,9 @@ class FormatError(CallerError):
 
 
 class RepairRefused(FormatError):
-    """A mended file would lack something that the file holds, or would not be right either. Nothing was written.
+    """A repaired file would lose something, or would still be broken. Nothing was written.
 
-    `losses` are notes with places on what speaks against it, `changes` on what would have been mended.
+    `losses` are notes on what would be lost or broken and where, `changes` on what would have been repaired.
     """
 
     def __init__(self, message: str, /, **facts: Any) -> None:

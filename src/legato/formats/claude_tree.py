@@ -3,16 +3,15 @@
 In:  nodes in file order, each with its own id and its parent's.
 Out: the nodes of the live branch in order; those that were left behind; the side chains of subagents.
 
-A session is a tree: going back and asking again begins a new branch. The live one ends at a leaf, a node on which
-nothing hangs: the one that the file names itself (`leafUuid` of a `last-prompt` record) if nothing was said after that,
-else the last one in the file. The last line need not be a leaf, because a child may be written before its parent.
+A session is a tree: going back and asking again starts a new branch. The live branch ends at a leaf, a node without
+children: the one that the file itself names (`leafUuid` of a `last-prompt` record) if nothing was said after that, else
+the last leaf in the file. The last line need not be a leaf, because a child may be written before its parent.
 
-Three things are off the straight way from the leaf to the root and belong to it all the same: results of parallel
-calls, which hang on the line of their own call; lines of an answer that was written in several; and what lies before a
-compaction, whose boundary has no parent but a logical one. A record that is lost leaves its children without a parent;
-they continue what stands before them in the file, and so does an answer or a result that names no parent, because
-nobody begins a conversation with one. Of records with the same id, the one counts that says something and whose parent
-is there.
+Three things are off the direct path from the leaf to the root and belong to it all the same: results of parallel calls,
+which are children of their own call's line; further lines of an answer; and what precedes a compaction, whose boundary
+has only a logical parent. Children of a lost record continue what precedes them in the file, and so does an answer or
+result without a parent, because no conversation starts with one. Of records with the same id, the one that says
+something and has a known parent counts.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Carry out a plan on a Codex rollout: one item a line, in order, without any links between them.
+"""Carry out a plan on a Codex rollout: one item per line, in order, without links between them.
 
-Codex completes a rollout itself before it asks a model: a call without an output gets one ("aborted"), and where the
-outputs stand behind their calls does not matter (`codex-rs/core/src/context_manager/normalize.rs`). So an interrupted
-rollout is left as it is.
+Codex completes a rollout itself before each request: it inserts the output "aborted" for a call without one, and does
+not care where outputs are as long as they follow their calls (`codex-rs/core/src/context_manager/normalize.rs`). So an
+interrupted rollout is left alone.
 
-Newer rollouts are numbered: every record has an `ordinal`, one more than the one before, or Codex refuses the session
-(`codex-rs/thread-store`, "missing an ordinal"). It also remembers in a database how far into the file it has read. A
-rollout that is changed is numbered anew, but nobody can tell from the file whether Codex has seen the old one; so that
-is a doubt, and it is for a person to decide.
+Newer rollouts are numbered: every record has an `ordinal`, one more than the record before it, or Codex refuses to open
+the session (`codex-rs/thread-store`, "missing an ordinal"). Codex also keeps a database of how far into the file it has
+read. A changed rollout is renumbered here, but the file does not tell whether Codex has already read the old one, so
+that is an objection that only the user can overrule.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from legato.model import JsonObject
 
 
 def mend_session(document: Document, original: Original) -> Mended:
-    """The rollout with one output for every call that has any."""
+    """The rollout with at most one output per call, after the call."""
     plan = plan_mending(document, is_valid_id=is_plain_id, prefix="call_", is_strict=False)
     file = RawFile(original)
     as_it_was: list[int | JsonObject] = list(range(file.count))
@@ -36,9 +36,9 @@ def mend_session(document: Document, original: Original) -> Mended:
     return Mended(file.write(numbered), changes, [_DOUBT] if changes and _is_numbered(file) else [])
 
 
-_NUMBERED = Note("", "the records were numbered anew")
+_NUMBERED = Note("", "the records were renumbered")
 _DOUBT = Note(
-    "", "Codex numbers the records of this rollout and remembers how far it has read; it may refuse a changed one"
+    "", "Codex numbers the records of this rollout and remembers how far it has read; it may refuse a changed file"
 )
 
 
@@ -47,7 +47,7 @@ def _is_numbered(file: RawFile) -> bool:
 
 
 def _laid_out(file: RawFile, plan: Plan) -> list[int | JsonObject]:
-    """The records of the mended file; an index stands for a record as it was."""
+    """The records of the mended file, given by index if unchanged."""
     moved = {step.record for step in plan.steps if step.is_moved}
     gone = moved | plan.removed
     after: dict[int, list[int | JsonObject]] = {}
@@ -71,7 +71,7 @@ def _laid_out(file: RawFile, plan: Plan) -> list[int | JsonObject]:
 
 
 def _numbered_anew(file: RawFile, out: list[int | JsonObject]) -> list[int | JsonObject]:
-    """The records with consecutive ordinals, if they have any."""
+    """The records with consecutive ordinals, if they have ordinals at all."""
     values = [file.value(item) if isinstance(item, int) else item for item in out]
     first = next((value["ordinal"] for value in values if isinstance(value.get("ordinal"), int)), None)
     if first is None:
@@ -97,7 +97,7 @@ def _changed(record: JsonObject, step: Step) -> JsonObject:
 
 
 def _line(item: Taking, file: RawFile) -> JsonObject:
-    """The line of a result that stood elsewhere, with the id of its call."""
+    """The line of a result from elsewhere in the file, with the id of its call."""
     record = file.value(item.record)
     taken = {**(as_object(record.get("payload")) or record), "call_id": item.wire_id}
     return {**record, "payload": taken} if "payload" in record else taken

@@ -1,12 +1,12 @@
-"""What of one inventory is not in another, apart from what may be gone.
+"""Find the items of one inventory that are missing from another.
 
-In:  the inventories of a file before and after it was mended, and what was wrong with it.
+In:  the inventories of a file before and after repair, and what the repair was for.
 Out: the items that are gone.
 
-Places do not matter, counts do, except for what records say about themselves, which is the same in many. Not missed are
-the exact repetition of a call or of a result, and a result of ours that says there is none, each with all that hangs on
-it; a setting that was wrong; the old id of a call where ids were wrong. A text counts as kept where it stands on lines
-of its own in a longer one, and a result without a call where it is quoted.
+Items are counted; where they are does not matter. Fields that records have about themselves are not counted, because
+most records repeat them. These may go: an exact repetition of a call or result, and a result of ours that says there is
+none, each with everything that belongs to it; a setting that was wrong; the id of a call where ids were wrong. Text is
+kept if it is found on lines of its own in a longer text, and a result without a call if it is quoted there.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from legato.model import Json, recognise_closure
 
 _WORTH = frozenset({Kind.TEXT, Kind.INSTRUCTION, Kind.CALL, Kind.RESULT, Kind.MEDIA})
 _MOST_SOUGHT = 1_000
-"""items that are sought in other forms; a file that lacks more than these is another file"""
+"""how many missing items are looked for in other forms; a file that lacks more is a different file anyway"""
 _OPENINGS = ("\n", "] ", ": ")
-"""what stands before a text inside another: the end of a line, or of one of our marks"""
+"""what may precede a text inside a longer one: the end of a line, or of one of our marks"""
 
 
 @dataclass(frozen=True, slots=True)
 class Purposes:
-    """What a file was mended for: the fields of a request that were wrong, and whether ids were."""
+    """What a repair was for: the request fields that were wrong, and whether ids were."""
 
     fields: frozenset[str] = frozenset()
     ids: bool = False
 
 
 def find_missing(before: Sequence[Item], after: Sequence[Item], purposes: Purposes) -> list[Item]:
-    """The items of `before` that `after` lacks, in their order; a call whose id alone is gone is among them."""
+    """The items of `before` that `after` lacks, in order. A call that only lost its id is one of them."""
     match = _Match(before, after)
     allowed = Counter((item.kind, item.key) for item in _may_go(before))
     missing: set[Item] = set() if purposes.ids else set(_renamed(before, after, match.missing))
@@ -51,7 +51,7 @@ def find_missing(before: Sequence[Item], after: Sequence[Item], purposes: Purpos
 
 
 def _is_kept(item: Item, match: _Match) -> bool:
-    """Whether an item is there in another form: words among others, a result that is quoted, a tool with more in it."""
+    """Whether an item survives in another form: inside a longer text, quoted, or in a longer definition."""
     match item.kind:
         case Kind.TEXT | Kind.INSTRUCTION:
             return match.takes_from(item.kind, item.key)
@@ -68,7 +68,7 @@ def _is_kept(item: Item, match: _Match) -> bool:
 
 
 class _Match:
-    """Pairs equal items, those at equal places first. What is in no pair is `missing`, or left."""
+    """Pairs up equal items, preferring equal places. Unpaired items are `missing` or left over."""
 
     def __init__(self, before: Sequence[Item], after: Sequence[Item]) -> None:
         self.known = {(item.kind, item.key) for item in after}
@@ -81,11 +81,11 @@ class _Match:
         self._left = [item for item in reversed(after) if _take(there, (item.kind, item.key))]
 
     def left(self, kind: Kind) -> Iterable[Item]:
-        """The items of that kind in the second inventory that are in no pair."""
+        """The items of that kind in the second inventory that have no partner."""
         return (item for item in self._left if item.kind is kind)
 
     def takes_from(self, kind: Kind, text: str, *, after: str = "") -> bool:
-        """Whether `text` stands on lines of its own in an item that is in no pair; it is taken out of that."""
+        """Find `text` on lines of its own in an item without a partner, and take it out of that item."""
         for index, item in enumerate(self._left):
             if item.kind is kind and (rest := _cut_out(item.key, text, after)) is not None:
                 self._left[index] = item._replace(key=rest)
@@ -94,7 +94,7 @@ class _Match:
 
 
 def _cut_out(words: str, text: str, after: str) -> str | None:
-    """`words` without `text`, if it stands there on lines of its own, behind `after` or one of our marks."""
+    """`words` without `text`, if it is there on lines of its own, after `after` or one of our marks."""
     start = words.find(after + text)
     while start >= 0:
         head, tail = words[: start + len(after)], words[start + len(after) + len(text) :]
@@ -114,7 +114,7 @@ def _take(counted: Counter[_Key], key: _Key) -> bool:
 
 
 def _renamed(before: Sequence[Item], after: Sequence[Item], missing: Iterable[Item]) -> list[Item]:
-    """The calls that are there, with another id than before."""
+    """The calls that are still there under another id."""
     gone = set(missing)
     ids = Counter((item.key, item.id) for item in after if item.kind is Kind.CALL)
     calls = [item for item in before if item.kind is Kind.CALL and item.id and item not in gone]
@@ -122,7 +122,7 @@ def _renamed(before: Sequence[Item], after: Sequence[Item], missing: Iterable[It
 
 
 def find_contradicted(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
-    """Results that are still there, although their calls were given one that says there is none."""
+    """Results that are still in the file although repair gave their calls one that says there is none."""
     closed = _closed_calls(after) - _closed_calls(before)
     return [item for item in after if item.kind is Kind.RESULT and item.id in closed and not _says_nothing(item.key)]
 
@@ -132,7 +132,7 @@ def _closed_calls(items: Sequence[Item]) -> set[str]:
 
 
 def _may_go(items: Sequence[Item]) -> list[Item]:
-    """What nobody misses: exact repetitions of calls and results, closures of ours, and all that hangs on them."""
+    """Exact repetitions of calls and results, our own closures, and everything that belongs to them."""
     seen: set[tuple[Kind, str, str]] = set()
     spare: list[Item] = []
     for item in items:
@@ -149,9 +149,9 @@ def _may_go(items: Sequence[Item]) -> list[Item]:
 
 
 def _says_nothing(text: str) -> bool:
-    """Whether a result is one of our closures, with nothing that anybody or any tool said in it.
+    """Whether a result is one of our closures, without anything that a user or a tool said.
 
-    Some dialects hold the text of a result in an object, which the inventory keeps as JSON.
+    Some dialects wrap the text of a result in an object; the inventory has that as JSON.
     """
     told = [text]
     if text.startswith("{"):
@@ -164,7 +164,7 @@ def _says_nothing(text: str) -> bool:
 
 
 def _covers(new: str, old: str) -> bool:
-    """Whether a definition has all of another, and perhaps more."""
+    """Whether one definition contains everything in another."""
     return _has_all(json.loads(new), json.loads(old))
 
 

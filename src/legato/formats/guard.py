@@ -1,10 +1,10 @@
-"""Whether a mended file is at least as good as the one that it was made from.
+"""Check that a repaired file is at least as good as the original.
 
-In:  a document, the file that it was read from, and the mended file.
-Out: what speaks against the mended file, with places: what it lacks, where it reads as another conversation, and what
-     would still be refused.
+In:  a document, the file it was read from, and the repaired file.
+Out: a list of objections with places: what is missing, where it now reads as a different conversation, and what would
+     still be refused.
 
-What is lacking is told from the bare JSON of both files, so that it is noticed also where the file was misunderstood.
+What is missing is determined from the bare JSON of both files, so that it is noticed even if the file was misread.
 """
 
 from __future__ import annotations
@@ -16,32 +16,33 @@ from legato.errors import FormatError
 from legato.formats.comparing import Purposes, find_contradicted, find_missing
 from legato.formats.document import Document, Note, Original
 from legato.formats.findings import Finding, lint, refused
-from legato.formats.inventory import Item, Kind, parse_raw, take_inventory
+from legato.formats.inventory import Item, Kind, take_inventory
+from legato.formats.raw_json import UnreadableJson, parse_raw
 from legato.formats.reading import read_all
 from legato.formats.retelling import first_difference
 from legato.model import Json
 
 _SHOWN = 60
-"""characters of a text that are shown"""
+"""how many characters of a text are shown"""
 _FIELD = re.compile(r"[.\[ ]")
 _ABOUT_IDS = re.compile(r"(?:^|-)(?:id|ids)(?:-|$)|unknown-result|orphan")
 """rules about the ids of calls"""
 
 
 def find_losses(document: Document, original: Original, data: bytes, found: Sequence[Finding]) -> list[Note]:
-    """What speaks against `data` in place of the file that `document` was read from, in which lint found `found`."""
+    """The objections to `data` as a replacement for the file of `document`, in which lint found `found`."""
     losses = list(_lacking(original, data, found))
     try:
         again = read_all(data, format=document.format, name=document.name)[0]
     except FormatError as error:
-        return [*losses, Note("", f"the mended file could not be read again ({error.message})")]
+        return [*losses, Note("", f"the repaired file could not be read again ({error.message})")]
     if not losses and (difference := first_difference(document, again)):
         losses.append(difference)
     return losses + still_refused(lint(again))
 
 
 def still_refused(found: Sequence[Finding]) -> list[Note]:
-    """What is wrong with a file and stays so."""
+    """The findings that repair leaves."""
     return [Note(item.place, f"would still be refused: {item.message} [{item.rule}]") for item in refused(found)]
 
 
@@ -49,7 +50,12 @@ def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Itera
     for line in original.left_out:
         if not line.data:
             yield Note(line.place, "it is too long to be read, and would be lost")
-    before, after = take_inventory(_records(original)), take_inventory(_records_of(data, is_lines=not original.data))
+    try:
+        before = take_inventory(_records(original))
+        after = take_inventory(_records_of(data, is_lines=not original.data))
+    except (UnreadableJson, RecursionError):
+        yield Note("", "the two files cannot be compared: something in them is nested too deeply")
+        return
     missing = find_missing(before, after, _purposes(found))
     there = {(item.kind, item.key) for item in after}
     for item in missing:
@@ -59,19 +65,19 @@ def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Itera
 
 
 def _purposes(found: Sequence[Finding]) -> Purposes:
-    """What a file with these findings is mended for."""
+    """What a repair of a file with these findings is for."""
     rules = {rule for finding in found for rule in (finding.rule, *finding.broken.values())}
     fields = frozenset(_FIELD.split(finding.place)[0] for finding in refused(found))
     return Purposes(fields, any(_ABOUT_IDS.search(rule.partition("/")[2]) for rule in rules))
 
 
 def _records(original: Original) -> Iterator[tuple[str, Json]]:
-    """What a file held, as it stood there."""
     if original.data:
         yield "", parse_raw(original.data)
         return
     for record in (*original.records, *original.left_out):
-        yield record.place, parse_raw(record.data)
+        if record.data:
+            yield record.place, parse_raw(record.data)
 
 
 def _records_of(data: bytes, *, is_lines: bool) -> Iterator[tuple[str, Json]]:

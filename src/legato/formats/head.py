@@ -1,8 +1,8 @@
-"""How a file is made: of lines, of which the first records are shown, or of one JSON value, which is shown whole.
+"""How a file is laid out: lines, of which the first records are shown, or one JSON value, which is shown whole.
 
-A line may be of any length, and what tells formats apart may stand at its very end (a session that begins with a pasted
-image), or behind a megabyte of messages (a request whose keys are sorted). So whole records are looked at, and whole
-values. Only a value that is damaged is shown as far as it can be closed, so that the error can say what it would be.
+What tells formats apart may be at the very end of a long record (a session that starts with a pasted image) or behind a
+megabyte of messages (a request with sorted keys), so whole records and whole values are looked at. Only a damaged value
+is shown as far as it can be closed, so that the error can say what the file would have been.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What JSON holds that somebody would miss, told from its shapes alone.
+"""List everything in a file that a user would miss, going by the shape of its JSON alone.
 
-In:  the records of a file, or the one value that it is, parsed and otherwise untouched.
-Out: items: every text, instruction, call, result, tool, attachment, mark (`cache_control`, a signature, a field that
-     nobody knows) and setting in it, each with its place.
+In:  the records of a file (or the one value it consists of), parsed and otherwise untouched.
+Out: items, each with its place: texts, instructions, calls, results, tool definitions, attachments, settings, and every
+     other field, known or not (`cache_control`, a signature, something new).
 
-This is no reader. A reader knows one format, and what it misunderstands it does not miss; an inventory knows the words
-of all formats at once and counts whatever it has no word for as a mark. So it notices what went lost because a file was
-taken for something that it is not. Ids, roles and types hold items together and are none themselves; what is empty is
-nothing.
+This deliberately is not a reader. A reader knows one format and cannot miss what it misunderstood. The inventory uses
+the vocabulary of all formats at once and lists whatever it has no word for as a plain field, so it also notices content
+that went missing because a file was mistaken for another format. Ids, roles and types only connect items and are not
+listed; neither are empty values.
 """
 
 from __future__ import annotations
@@ -17,22 +17,23 @@ import re
 from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.raw_json import canonical, safe_text
 from legato.model import Json, JsonObject
 from legato.wire.phrases import EMPTY_RESULT, INSTRUCTION_MARK
 
 
 class Kind(StrEnum):
-    """What an item is to a person who would miss it."""
+    """What an item is, in the words used when its loss is reported."""
 
     TEXT = "text"
     INSTRUCTION = "instruction"
     CALL = "call"
     RESULT = "result"
     CALLED = "name of the tool"
-    """beside a result: whose it is"""
+    """the tool that a result belongs to, named beside the result"""
     TOOL = "tool"
     MEDIA = "attachment"
     MARK = "field"
@@ -41,10 +42,10 @@ class Kind(StrEnum):
 
 
 class Item(NamedTuple):
-    """One thing that a file holds. `key` is all that makes it what it is, apart from its place and the ids of calls.
+    """One thing in a file. Two items with the same kind and key are equal, wherever they are.
 
-    `name` is that of a tool, a field or a setting, `id` that of a call, also for its result. `owner` is the place of
-    the call or result that it belongs to, `record` the number of the record or message that it stands in.
+    `name` is the name of a tool, a field or a setting; `id` is the call id, for calls and their results. `owner` is the
+    place of the call or result that an item is part of, `record` the number of its record or message.
     """
 
     kind: Kind
@@ -57,18 +58,18 @@ class Item(NamedTuple):
 
 
 _HEADS = ("messages", "contents", "input")
-"""the fields of a request that hold the conversation"""
+"""the fields of a request that contain the conversation"""
 _SYSTEM = ("system", "systemInstruction", "system_instruction", "instructions", "system_prompt")
 _TOOLS = ("tools", "functions")
 _INSIDE = frozenset({"content", "parts", "summary", "message", "payload", "loglines", "messages", "tool_calls"})
-"""fields that hold more of the conversation, in a message or a record"""
+"""fields of a message or record that contain more of the conversation"""
 _CALLS = frozenset({"functionCall", "function_call", "function"})
 _RESULTS = frozenset({"functionResponse", "function_response"})
 _LINKS = frozenset(
     {"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "toolCallId", "status", "index", "uuid",
      "parentUuid", "timestamp", "ordinal"}
 )  # fmt: skip
-"""fields that hold items together"""
+"""fields that only connect items"""
 _NOTHING: tuple[Json, ...] = (None, "", [], {})
 _CALL_TYPES = re.compile(r".+(?:_use|_call|-call)|toolCall")
 _RESULT_TYPES = re.compile(r".+(?:_result|-result|_output)|toolResult")
@@ -82,50 +83,16 @@ _MEDIA_FIELDS = frozenset({"inlineData", "fileData", "inline_data", "file_data",
 
 
 def take_inventory(values: Iterable[tuple[str, Json]]) -> list[Item]:
-    """Everything in these records, each given with its place; a file that is one value is one record without a place.
+    """Every item in these records, given as pairs of place and value.
 
-    A request is such a value: the fields around its messages are settings.
+    A file that is one value is a single record with an empty place. If that value is a request, the fields around its
+    messages are settings. Raises `RecursionError` for JSON that is nested too deeply.
     """
     walk = _Walk()
     for number, (place, value) in enumerate(values):
         walk.record = number
         walk.top(value, place)
     return walk.items
-
-
-def parse_raw(data: bytes) -> Json:
-    """JSON as it stands in a file. Both values of a key that stands twice are kept; what is no JSON is None."""
-    try:
-        return json.loads(data.replace(b"\0", b"").decode("utf-8-sig", "replace"), object_pairs_hook=_all_pairs)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _all_pairs(pairs: list[tuple[str, Any]]) -> JsonObject:
-    found: JsonObject = {}
-    for name, value in pairs:
-        found[name if name not in found else f"{name} (again)"] = value
-    return found
-
-
-def canonical(value: Json) -> str:
-    """`value` in one spelling, whatever the order of its keys."""
-    return json.dumps(_cleaned(value), ensure_ascii=False, sort_keys=True)
-
-
-def _safe(text: str) -> str:
-    """Text as it can be written again: never cut, with U+FFFD for half characters and NUL."""
-    if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text.replace("\0", "\ufffd")
-
-
-def _cleaned(value: Json) -> Json:
-    if isinstance(value, str):
-        return _safe(value)
-    if isinstance(value, dict):
-        return {_safe(name): _cleaned(item) for name, item in as_object(value).items()}
-    return [_cleaned(item) for item in as_list(value)] if isinstance(value, list) else value
 
 
 class _Walk:
@@ -136,7 +103,7 @@ class _Walk:
         self._instructs = False
 
     def add(self, kind: Kind, key: str, place: str, *, name: str = "", call_id: str = "") -> None:
-        """Count an item, unless it is nothing."""
+        """List an item unless it is blank."""
         if key.strip():
             self.items.append(Item(kind, key, place, name, call_id, self._owner, self.record))
 
@@ -155,7 +122,7 @@ class _Walk:
             self.inside(value, place)
 
     def envelope(self, record: JsonObject, place: str) -> None:
-        """A record around a message: what it says about that is mostly the same in every record."""
+        """A record around a message. Its own fields (cwd, version) mostly repeat from record to record."""
         self.fields({name: value for name, value in record.items() if name in _INSIDE}, place)
         for name, value in record.items():
             if name not in _INSIDE and name not in _LINKS and value not in _NOTHING:
@@ -177,7 +144,7 @@ class _Walk:
                 self.add(Kind.SETTING, f"{name}={canonical(value)}", name, name=name)
 
     def each(self, messages: Json, place: str) -> None:
-        """Messages, of which each is a record of its own."""
+        """Messages; each counts as a record."""
         for index, item in enumerate(as_list(messages)):
             self.record = index
             self.inside(item, f"{place}[{index}]")
@@ -196,7 +163,7 @@ class _Walk:
     # --- the inside: messages, items, blocks, parts, the records around them ------------------------------------------
 
     def inside(self, value: Json, place: str) -> None:
-        """Whatever stands in a conversation."""
+        """Any part of a conversation."""
         if isinstance(value, dict):
             self.object(as_object(value), place)
         elif isinstance(value, list):
@@ -210,7 +177,7 @@ class _Walk:
     def object(self, item: JsonObject, place: str) -> None:
         role, kind = as_text(item.get("role")), as_text(item.get("type"))
         if kind == "text" and not as_text(item.get("text")).strip():
-            return  # nothing is said, so nothing can hang on it
+            return  # blank text, so whatever marks it marks nothing
         if _CALL_TYPES.fullmatch(kind):
             self.call(item, item, place)
         elif role in _RESULT_ROLES or _RESULT_TYPES.fullmatch(kind):
@@ -222,7 +189,7 @@ class _Walk:
             self.fields(item, place, is_media=_MEDIA_TYPES.fullmatch(kind) is not None)
 
     def fields(self, item: JsonObject, place: str, *, skip: Collection[str] = (), is_media: bool = False) -> None:
-        """What an object holds."""
+        """The fields of an object."""
         for name, value in item.items():
             where = f"{place}.{name}" if place else name
             if name in skip or name in _LINKS or value in _NOTHING:
@@ -239,7 +206,7 @@ class _Walk:
                 self.add(Kind.MARK, f"{name}={canonical(value)}", where, name=name)
 
     def text(self, text: str, place: str) -> None:
-        said = _safe(text).strip()
+        said = safe_text(text).strip()
         marked = said.removeprefix(INSTRUCTION_MARK)
         kind = Kind.INSTRUCTION if self._instructs or marked != said else Kind.TEXT
         self.add(kind, marked, place)
@@ -256,15 +223,15 @@ class _Walk:
             self.fields(source, place, skip=(named, given))
 
     def result(self, source: JsonObject, place: str) -> None:
-        """A result: its words are the item, and whatever else is in it belongs to it."""
+        """A result: its text is the item; everything else in it belongs to that item."""
         field = next((field for field in _OUTPUTS if field in source), "")
         value: Json = source.get(field)
         if any(_RESULT_TYPES.fullmatch(as_text(part.get("type"))) for part in as_objects(value)):
-            self.fields(source, place)  # a message that is a list of results, or a result that holds some
+            self.fields(source, place)  # a message made of results, or a result that contains some
             return
         with self.owning(place):
             texts, others = _told(value)
-            told = _safe("\n".join(texts)).strip()
+            told = safe_text("\n".join(texts)).strip()
             named = _first(source, _NAMES)
             name = as_text(source.get(named))
             if told != EMPTY_RESULT:
@@ -277,14 +244,14 @@ class _Walk:
 
     @contextmanager
     def owning(self, place: str) -> Generator[None]:
-        """What is found meanwhile belongs to the call or result at `place`."""
+        """Items found inside this context belong to the call or result at `place`."""
         before, self._owner = self._owner, self._owner or place
         yield
         self._owner = before
 
     @contextmanager
     def instructing(self) -> Generator[None]:
-        """What is said meanwhile is an instruction."""
+        """Text found inside this context is an instruction."""
         before, self._instructs = self._instructs, True
         yield
         self._instructs = before
@@ -296,7 +263,7 @@ def _first(source: JsonObject, names: Iterable[str]) -> str:
 
 
 def _arguments(value: Json) -> Json:
-    """Arguments as a value, where they are JSON in a text."""
+    """Arguments as a value, decoded if they are JSON in a string."""
     if isinstance(value, str):
         try:
             value = json.loads(value) if value.strip() else {}
@@ -306,7 +273,7 @@ def _arguments(value: Json) -> Json:
 
 
 def _told(value: Json) -> tuple[list[str], list[tuple[int, Json]]]:
-    """The words of a result, and the parts that are more than words with their indices."""
+    """The texts of a result, and with their indices the parts that are more than text."""
     if isinstance(value, str):
         return [value], []
     if not isinstance(value, list):

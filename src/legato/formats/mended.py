@@ -9,9 +9,9 @@ from legato.formats.document import Note
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """A mended file, and what was changed in it: nothing where the list is empty.
+    """A mended file and the changes in it; without changes it is the original.
 
-    `losses` says what speaks against it: what the file does not hold any more, and why its agent may not take it.
+    `losses` are the objections to it: what it no longer contains, and why its agent may not accept it.
     """
 
     data: bytes

@@ -1,11 +1,11 @@
-"""Put right what is broken in a session file or a request body, and nothing else.
+"""Repair what is broken in a session file or a request body, and nothing else.
 
-A mended file is the same file with every call answered once, where its agent or provider wants the answer. What was
-right keeps its bytes. Closures that are put in say that there is no result, and are recognised when the file is read
-again, so a real result that is found later still wins. Mending twice changes nothing more.
+A mended file is the same file with one result for every call, where its agent or provider expects it. What was right
+keeps its bytes. Results that are inserted say that there is none and are recognised when the file is read again, so a
+real result that turns up later still wins. Mending twice changes nothing more.
 
-A mended file is never worse than it was: where it would lack anything, read as another conversation, or still be
-refused, it is withheld, with what speaks against it, unless the caller wants it all the same.
+A mended file is never worse than the original: if it would lose anything, read as a different conversation, or still be
+refused, it is withheld together with the reasons, unless the caller insists.
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from legato.formats.registry import FORMATS, WRITTEN
 
 
 def mend(document: Document, *, force: bool = False) -> Mended:
-    """`document` as a file of its own format with what was broken put right.
+    """`document` as a file of its own format, repaired.
 
-    Raises `RepairRefused` if anything speaks against the mended file; with `force`, it is returned with that in
-    `losses`. Raises `FormatError` for a format that is only read, and for a conversation out of a file that holds
-    several.
+    Raises `RepairRefused` if there are objections to the mended file; with `force`, the file is returned and has them
+    in `losses`. Raises `FormatError` for a format that is only read, and for one conversation out of a file of several.
     """
     known = FORMATS.get(document.format)
     if known is None or not known.is_written:
@@ -41,7 +40,7 @@ def mend(document: Document, *, force: bool = False) -> Mended:
 
 
 def rewrite(document: Document, original: Original) -> Mended | None:
-    """A session file as one that its own agent goes on with; None if that has to be written from the conversation."""
+    """A session file that its own agent can resume; None if it must be written from the conversation instead."""
     if document.format != "claude-code":
         return _mend(document, original)
     from legato.formats.claude_code_mend import has_chain, relink_session
@@ -53,7 +52,7 @@ def rewrite(document: Document, original: Original) -> Mended | None:
 
 
 def _mend(document: Document, original: Original) -> Mended:
-    """The mended file, guarded. One in which nothing would be refused is the file as it is."""
+    """The mended file, checked. A file in which nothing would be refused is returned unchanged."""
     found = lint(document)
     if document.format != "legato" and not refused(found):
         return Mended(RawFile(original).unchanged())
@@ -70,7 +69,7 @@ def _mend(document: Document, original: Original) -> Mended:
 
 
 def _guarded(document: Document, original: Original, mended: Mended, found: list[Finding]) -> Mended:
-    """A mended file with all that was changed in it, and all that speaks against it."""
+    """A mended file with the complete list of changes, and of objections to it."""
     changes = [*(note for note in document.notes if note.is_damage), *mended.changes]
     against = find_losses(document, original, mended.data, found) if changes else still_refused(found)
     return Mended(mended.data, changes, [*mended.losses, *against])
@@ -78,10 +77,10 @@ def _guarded(document: Document, original: Original, mended: Mended, found: list
 
 def _told(document: Document, mended: Mended) -> str:
     if not mended.changes:
-        return f"{document.name}: not mended: it would be refused, and no way is known to mend it"
+        return f"{document.name}: not mended: it would be refused, and there is no known way to mend it"
     count = len(mended.losses)
     things = "1 thing" if count == 1 else f"{count:,} things"
     return (
-        f"{document.name}: not mended: {things} would be lost or wrong in the mended file, so it is withheld; "
-        "`--force -o OUT`, or `mend(..., force=True)`, gives it all the same"
+        f"{document.name}: not mended, because {things} would be lost or broken; nothing was written. "
+        "`--force -o OUT`, or `mend(..., force=True)`, gives you the file anyway"
     )

@@ -1,7 +1,7 @@
 """From bytes to documents: open, look, settle the format, read.
 
-The format is found out, unless the caller names one: then nobody guesses, and the file is read as that, whatever it
-looks like. A file in which nothing can be read in that way is refused with what it looks like.
+The format is detected unless the caller names one; then the file is read as that, whatever it looks like. If nothing
+can be read that way, the error says what the file looks like.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Whether two files tell the same conversation.
+"""Check that two files contain the same conversation.
 
-In:  two documents, of a file before and after it was mended.
-Out: the first thing that differs; None if they tell the same.
+In:  the documents of a file before and after repair.
+Out: the first difference, or None.
 
-What counts is what a model would be told: who said what in which order, each call with its arguments and its result. A
-call without a result is the same as one with a result that says so. Ids, the split of words into blocks, and thoughts
-do not count, nor what a request holds only because a provider demands something there.
+What counts is what a model would be told: who said what in which order, and each call with its arguments and result. A
+call without a result equals a call whose result says that there is none. Ids, thinking, the split of text into blocks,
+and filler that only satisfies a provider do not count.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ORPHAN = "a result without a call"
 
 
 class _Told(NamedTuple):
-    """One thing in a conversation: who or what, the words of it, where it stands, and the result of a call."""
+    """One element of a conversation: the speaker or call, its words, its place, and for a call the result."""
 
     who: str
     words: str
@@ -39,7 +39,7 @@ class _Told(NamedTuple):
 
 
 def first_difference(before: Document, after: Document) -> Note | None:
-    """What is told differently, at its place in `before`."""
+    """The first difference, with its place in `before`."""
     one, other = list(_retold(before)), list(_retold(after))
     was_told = _joined(item for item in one if item.who != _ORPHAN)
     now_told = _joined(_without_orphans(one, other))
@@ -51,7 +51,7 @@ def first_difference(before: Document, after: Document) -> Note | None:
 
 
 def _retold(document: Document) -> Iterator[_Told]:
-    """The conversation. Results whose calls are not in it are told as such, however they are spelled."""
+    """The elements of a conversation. Results without a call are marked as such, however the file spells them."""
     talk = document.conversation()
     view = talk.view(EVERYTHING)
     view.refresh()
@@ -69,7 +69,7 @@ def _retold(document: Document) -> Iterator[_Told]:
 
 
 def _without_orphans(before: list[_Told], after: list[_Told]) -> Iterator[_Told]:
-    """What is told afterwards, without results that had no call before: quoted, or with a call put before them."""
+    """The elements of `after` without results that had no call before, be they quoted or given a call now."""
     orphans = Counter(item.words for item in before if item.who == _ORPHAN)
     known = Counter((item.who, item.words) for item in before)
     for item in after:
@@ -92,7 +92,7 @@ def _of_unit(unit: Unit, place: str) -> Iterator[_Told]:
         case Exchange():
             done = {completion.call_id: completion for completion in unit.completions}
             said = [block for block in unit.blocks if isinstance(block, Text | Media | Code | HostedTool)]
-            for block in said:  # words first: where calls stand among them does not count
+            for block in said:  # text first: its position relative to the calls does not count
                 yield _of_block("model", block, place)
             for call in unit.calls:
                 yield _of_call(call, done[call.id], place)
@@ -123,7 +123,7 @@ def _of_block(who: str, block: AnswerBlock, place: str) -> _Told:
 
 
 def _joined(told: Iterable[_Told]) -> list[_Told]:
-    """Neighbouring words of one speaker as one, without white space and without what only pleases a provider."""
+    """The elements with adjacent text of one speaker joined, and without white space and filler."""
     joined: list[_Told] = []
     for item in told:
         bare = "".join(item.words.split())

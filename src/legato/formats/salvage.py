@@ -1,11 +1,11 @@
-"""Put what a request body says in no form that its dialect knows into one that it does.
+"""Make content readable that a request body has in a form its dialect does not know.
 
 In:  a body as somebody wrote it.
-Out: the same body for the dialect's parser, with a note on each thing that was put right to be read.
+Out: the same body, ready for the dialect's parser, with a note for each thing that was adjusted.
 
-People write `{"text": "..."}` without a type, bare strings among the parts, one part without the list around it, and
-instructions among Gemini's contents. A provider refuses all of that, and a parser that follows the provider leaves it
-out. It is what somebody said all the same: it is read, and only the provider's rules are strict about it.
+People write `{"text": "..."}` without a type, bare strings among the parts, a single part without the list around it,
+and instructions among Gemini's contents. Providers refuse that, and a parser that follows the provider skips it. It is
+still part of the conversation, so it is read here; the provider's rules report it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from legato.wire.dialects import dialect_parts
 
 
 class Readable(NamedTuple):
-    """A body for a parser. `places` are the indices that its messages had, `notes` pairs of a place and a message."""
+    """A body for a parser, the original index of each message, and notes as pairs of place and text."""
 
     body: JsonObject
     places: list[int]
@@ -27,7 +27,7 @@ class Readable(NamedTuple):
 
 
 def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
-    """`body` with what can be understood of it in the form of `dialect`."""
+    """`body` with its content in the form of `dialect` as far as that is clear."""
     field = dialect_parts(dialect).messages_field
     found: Json = body.get(field)
     if not isinstance(found, list):
@@ -44,7 +44,7 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
 
 
 def make_blocks_readable(content: Json) -> tuple[list[Json], list[tuple[str, str]]]:
-    """The blocks of an Anthropic message, alike, and the notes on them."""
+    """The same for the content of a single Anthropic message: its blocks, and notes."""
     salvage = _Salvage(Dialect.ANTHROPIC)
     if isinstance(content, str):
         return [{"type": "text", "text": content}], []
@@ -66,9 +66,10 @@ def leading_instructions(messages: Json) -> list[Json]:
 
 
 def move_instructions(body: JsonObject, dialect: Dialect) -> JsonObject:
-    """`body` with instructions that have no place among its messages behind those in the field for instructions.
+    """`body` with instructions moved from the messages to the field for instructions, after those already there.
 
-    Gemini has no place for any of them, Anthropic none for those at the beginning. Nothing is moved in other dialects.
+    Gemini accepts no instructions among its contents, Anthropic none before the first message. Other dialects are left
+    alone.
     """
     name = _instruction_field(body, dialect)
     field = dialect_parts(dialect).messages_field
@@ -102,7 +103,7 @@ def _added(own: Json, added: list[Json], dialect: Dialect) -> Json:
 
 
 class _Salvage:
-    """Puts parts into the form of a dialect, and notes each that was not."""
+    """Brings parts into the form of a dialect and notes each one that it changes."""
 
     def __init__(self, dialect: Dialect) -> None:
         self.notes: list[tuple[str, str]] = []

@@ -1,7 +1,7 @@
-"""Mend a request body: as little of it made anew as its provider needs to accept it.
+"""Repair a request body by changing as little of it as its provider requires.
 
-In:  the document of a body, and the file that it stood in.
-Out: the file again, and what was changed in it.
+In:  the document of a body, and the file it came from.
+Out: the repaired file, and what was changed.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _FIELD = re.compile(r"[.\[]")
 
 
 def mend_body(document: Document, original: Original) -> Mended:
-    """The body with as little of it made anew as its provider needs to take it."""
+    """The body with the smallest change that its provider accepts."""
     body = body_of(original.value)
-    is_bare = not isinstance(original.value, dict)  # messages alone: nothing around them can be right or wrong
+    is_bare = not isinstance(original.value, dict)  # messages alone: there are no fields around them to judge
     target = resolve(document.route or route_of(WIRE_PROVIDERS[document.format], ""))
     parts = dialect_parts(target.dialect)
     found = [item for item in parts.check(body, target) if item.severity is Severity.REFUSED]
@@ -72,10 +72,10 @@ def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> lis
 
 
 class _Smallest:
-    """Finds the smallest change to `body` that its provider accepts, with `request` for whatever has to be new.
+    """Finds the smallest change to `body` that its provider accepts; replacements come from `request`.
 
-    Instructions among the messages go where they belong, and text gets the form of text. If that does not suffice, the
-    fields around the messages that are refused come from the request, then the messages, and only then everything.
+    First, content out of form is put into form. If that is not enough, refused fields around the messages are replaced,
+    then the messages, and only then the whole body.
     """
 
     def __init__(self, body: JsonObject, request: Request, field: str) -> None:
@@ -84,7 +84,7 @@ class _Smallest:
         self.rendered = request.copy()
         self.field = field
         self.is_rendered = False
-        """whether the messages are those of the request"""
+        """whether the messages were replaced"""
 
     def find(self) -> JsonObject:
         mended = self._with_fields(self._put_in_form())
@@ -94,19 +94,19 @@ class _Smallest:
         return self.rendered if self._refused(mended) else mended
 
     def _put_in_form(self) -> JsonObject:
-        """The body with all it says in the form of its dialect, where its messages are refused as they are."""
+        """The body with its content in the form of its dialect, if its messages are refused."""
         if self.field not in self._refused(self.body):
             return self.body
         dialect = self.request.target.dialect
         return make_readable(move_instructions(self.body, dialect), dialect).body
 
     def _with_messages(self, body: JsonObject) -> JsonObject:
-        """The rendered messages, behind the instructions that the body's own begin with."""
+        """The body with rendered messages, except for its own leading instructions."""
         lead, new_lead = leading_instructions(body.get(self.field)), leading_instructions(self.rendered[self.field])
         return {**body, self.field: [*lead, *self.rendered[self.field][len(new_lead) :]]}
 
     def _with_fields(self, body: JsonObject) -> JsonObject:
-        """Each field around the messages that is refused as it was rendered, or left out where it was not."""
+        """The body with each refused field around the messages replaced, or dropped if the request has none."""
         mended = dict(body)
         for name in self._refused(body) - {self.field}:
             if name in self.rendered:
@@ -116,7 +116,7 @@ class _Smallest:
         return mended
 
     def _refused(self, body: JsonObject) -> set[str]:
-        """The fields of a body that its provider would not take."""
+        """The fields of a body that its provider refuses."""
         target = self.request.target
         found = dialect_parts(target.dialect).check(body, target)
         return {_FIELD.split(item.path)[0] for item in found if item.severity is Severity.REFUSED}

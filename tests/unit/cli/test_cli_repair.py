@@ -179,8 +179,8 @@ def test_a_copy_that_would_lack_something_is_withheld_and_that_is_told(tmp_path:
         assert (result.exit_code, result.stdout) == (3, "")
         assert result.stderr == (
             f"{path}: {LOSS}\n"
-            f"legato: {path}: not mended: 1 thing would be lost or wrong in the mended file, so it is withheld; "
-            "`--force -o OUT`, or `mend(..., force=True)`, gives it all the same\n"
+            f"legato: {path}: not mended, because 1 thing would be lost or broken; nothing was written. "
+            "`--force -o OUT`, or `mend(..., force=True)`, gives you the file anyway\n"
         )
         assert {item.name: item.read_bytes() for item in tmp_path.iterdir()} == {"body.json": before}
 
@@ -192,7 +192,7 @@ def test_force_writes_it_to_the_file_that_is_named(tmp_path: Path):
     result = legato("repair", path, "--force", "-o", out)
 
     assert result.exit_code == 0
-    assert f"{path}: {LOSS}\n{path}: 2 changes; 1 thing against it\n" in result.stderr
+    assert f"{path}: {LOSS}\n{path}: 2 changes; 1 objection overruled\n" in result.stderr
     assert path.read_bytes() == before
     assert "cache_control" not in out.read_text()
     assert legato("lint", out).exit_code == 0
@@ -253,8 +253,8 @@ def test_a_log_of_ours_is_never_rewritten(tmp_path: Path):
         (["--write", "-o", "x"], "--write mends a file where it stands; leave out --output, and name a file"),
         (["-o", "session.jsonl"], "session.jsonl: this is the input itself; use --write to mend it where it stands"),
         (["-o", "nowhere/out"], "nowhere/out: there is no directory nowhere"),
-        (["--force", "--write"], "--force writes to a file of its own: name it with -o OUT, and leave out --write"),
-        (["--force", "--dry-run"], "--force writes to a file of its own: name it with -o OUT, and leave out --write"),
+        (["--force", "--write"], "--force writes only to a named file: add -o OUT, and leave out --write"),
+        (["--force", "--dry-run"], "--force writes only to a named file: add -o OUT, and leave out --write"),
     ],
 )
 def test_what_cannot_be_done_is_one_line(

@@ -11,8 +11,9 @@ from legato.errors import FormatError, RepairRefused
 from legato.formats import claude_code_mend, lint, mend, read, write
 from legato.formats.comparing import Purposes, find_missing
 from legato.formats.findings import refused
-from legato.formats.inventory import parse_raw, take_inventory
+from legato.formats.inventory import take_inventory
 from legato.formats.mend_plan import Plan
+from legato.formats.raw_json import parse_raw
 from legato.formats.retelling import first_difference
 from legato.model import CLOSURE_TEXTS, ClosureReason
 from legato.model.ingest import MAX_TEXT
@@ -128,6 +129,16 @@ def test_a_text_that_is_longer_than_any_request_is_not_cut_silently() -> None:
     assert against(whole(body, indent=None))[0].startswith("messages[0].content: the text yyy")
 
 
+def test_a_file_that_is_nested_too_deeply_to_be_compared_is_withheld() -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(500):
+        deep = {"deeper": deep}
+    body = asked(("user", "go"), ("assistant", [use("t1", "run", **deep)]), ("user", "on"), system="s")
+    assert against(whole(body, indent=None))[0] == (
+        "the two files cannot be compared: something in them is nested too deeply"
+    )
+
+
 def test_both_values_of_a_key_that_stands_twice_are_missed() -> None:
     call = b'{"role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "run", "input": {}}]}'
     data = b'{"system": "one", "system": "two", "messages": [%s]}' % call
@@ -148,7 +159,7 @@ def test_a_file_that_nothing_mends_is_withheld(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(claude_code_mend, "plan_mending", lambda *_, **__: Plan())
     data = jsonl(said("u1", None, "go"), answered("a1", "u1", "m1", use("t1")))
     assert against(data) == ["line 2: would still be refused: the call t1 of Bash has no result [session/open-call]"]
-    with pytest.raises(RepairRefused, match="it would be refused, and no way is known to mend it"):
+    with pytest.raises(RepairRefused, match="it would be refused, and there is no known way to mend it"):
         mend(read(data))
 
 
@@ -165,8 +176,8 @@ def test_a_refusal_is_a_format_error_of_one_line() -> None:
     with pytest.raises(FormatError) as caught:
         mend(read(whole(asked(("user", [{"kind": "text"}]), ("user", "hi"), model="gpt-4o")), name="body.json"))
     assert caught.value.message == (
-        "body.json: not mended: 1 thing would be lost or wrong in the mended file, so it is withheld; "
-        "`--force -o OUT`, or `mend(..., force=True)`, gives it all the same"
+        "body.json: not mended, because 1 thing would be lost or broken; nothing was written. "
+        "`--force -o OUT`, or `mend(..., force=True)`, gives you the file anyway"
     )
 
 

@@ -386,7 +386,7 @@ def test_a_numbered_rollout_that_is_changed_is_numbered_anew_and_doubted() -> No
     assert lines(once.data) == lines(numbered(META, call("c1"), output("c1"), codex_message("user", "on")))
     assert [str(change) for change in once.changes] == [
         "line 4: a second result of c1 was left out",
-        "the records were numbered anew",
+        "the records were renumbered",
     ]
     assert [loss.message.split(";")[0] for loss in once.losses] == [
         "Codex numbers the records of this rollout and remembers how far it has read"
