@@ -252,8 +252,8 @@ class Identity:
         return None
 
     def _next_open(self, tool_name: str, before: int) -> CallId | None:
-        """The first open call that a result of `tool_name` may answer, of those with ordinals below `before`."""
-        for call in (*self._older.values(), *self._open.values()):
+        """The first open call since a human spoke that a result of `tool_name` which came after it may answer."""
+        for call in self._open.values():
             if call.ordinal < before and tool_name in ("", call.name):
                 return call.id
         return None

@@ -32,8 +32,9 @@ def read_hosted(block: JsonObject) -> HostedTool:
     if is_use(block):
         name = as_text(block.get("name")) or kind
         return HostedTool(name, read_arguments(block.get("input")).value, wire_id=as_text(block.get("id")), native=kept)
-    if not kind:
-        return HostedTool("unknown", result=ingest(block), native=kept)  # it never goes back, so all of it is told
+    if not kind:  # it never goes back, so all that it holds is told
+        held = {name: item for name, item in block.items() if item not in (None, "")}
+        return HostedTool("unknown", result=ingest(held) or None, native=kept)
     name = kind.removesuffix(_RESULT) if is_result(block) else kind
     return HostedTool(
         name or "unknown", result=ingest(block.get("content")), wire_id=as_text(block.get("tool_use_id")), native=kept

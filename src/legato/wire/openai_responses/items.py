@@ -84,7 +84,7 @@ def hosted(item: JsonObject) -> HostedTool:
     """An item that the provider takes back as it is and that says to others what was done."""
     kind = text_of(item.get("type"))
     if not kind:
-        return HostedTool("unknown", result=ingest(item), native={"item": ingest(item)})  # it never goes back
+        return HostedTool("unknown", result=ingest(item), native={"item": ingest(item)})  # told, as it never goes back
     asked, given = _HOSTED.get(kind, ((), ()))
     name = text_of(item.get("name")) or kind.removesuffix("_call")
     arguments: JsonObject = {}
