@@ -161,7 +161,7 @@ def test_deltas_that_fit_no_block_are_skipped() -> None:
     )
     assert reading.finish().entry.blocks == (
         Text("x"),
-        HostedTool("unknown", result={"type": ""}, native={"blocks": [{"type": ""}]}),
+        HostedTool("unknown", native={"blocks": [{"type": ""}]}),
     )
 
 
