@@ -16,6 +16,7 @@ from legato.model import Answer, Block, Dialect, Ending, JsonObject, Text, ToolC
 from legato.simulation.contract import Manner, Reply
 from legato.simulation.faults import Fault, FaultKind
 from legato.simulation.refusals import Why
+from legato.wire.arguments import written_arguments
 from legato.wire.dialects import dialect_parts
 
 REFUSED_WITH: dict[FaultKind, Why] = {
@@ -45,8 +46,7 @@ def spoil_answer(
             last = next((size for size in reversed(sizes) if size), 0)
             return truncate(blocks, sum(sizes) - max(1, last // 2), dialect), Ending.LENGTH
         case FaultKind.REFUSAL:
-            native = {"refusal": True} if dialect is Dialect.OPENAI_CHAT else None
-            return (Text(DECLINED, native=native),), Ending.REFUSED
+            return (Text(DECLINED, native={"refusal": True}),), Ending.REFUSED
         case FaultKind.EMPTY:
             return (), Ending.DONE
         case _:
@@ -60,7 +60,7 @@ def truncate(blocks: Sequence[Block], characters: int, dialect: Dialect) -> tupl
     for block in blocks:
         size = _size(block)
         if size > left and isinstance(block, ToolCall) and dialect is not Dialect.GEMINI:
-            kept.append(replace(block, raw=_written(block)[: max(0, left)], finished=False))
+            kept.append(replace(block, raw=written_arguments(block)[: max(0, left)], finished=False))
             break
         if size > left:
             if isinstance(block, Text) and left > 0:
@@ -78,16 +78,12 @@ def visible_size(blocks: Sequence[Block]) -> int:
 
 def _size(block: Block) -> int:
     if isinstance(block, ToolCall):
-        return len(_written(block))
+        return len(written_arguments(block))
     return len(block.text) if isinstance(block, Text) else 0
 
 
-def _written(call: ToolCall) -> str:
-    return msgspec.json.encode(call.arguments).decode() if call.raw is None else call.raw
-
-
 def _broken(call: ToolCall, dialect: Dialect) -> ToolCall:
-    text = f"{_written(call)[:-1]}, oops:}}"
+    text = f"{written_arguments(call)[:-1]}, oops:}}"
     # Anthropic's arguments are text only while they stream, and an unfinished call is the one that streams as it is.
     return replace(call, raw=text, finished=dialect is not Dialect.ANTHROPIC)
 

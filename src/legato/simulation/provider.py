@@ -30,7 +30,6 @@ from legato.simulation.model import Character, Spoken, speak
 from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.reception import BYTES_PER_TOKEN, Errand, Reception, Understood
 from legato.simulation.refusals import Refusal, print_refusal
-from legato.simulation.whole_calls import with_whole_calls
 from legato.simulation.wordings import refuse
 from legato.wire.dialects import dialect_parts
 
@@ -179,9 +178,7 @@ class SimulatedProvider:
             return _json(parts.reply(answer, answer.served))
         if self.family.style is not Style.MISTRAL and not _wants_usage(request):
             answer = replace(answer, usage=None)
-        chunks = parts.reply_stream(answer, answer.served)
-        if self.family.whole_calls:
-            chunks = with_whole_calls(chunks)
+        chunks = parts.reply_stream(answer, answer.served, whole_calls=self.family.whole_calls)
         return Reply(status=200, headers={"content-type": "text/event-stream; charset=utf-8"}, chunks=tuple(chunks))
 
     # --- beside answers -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, cast
 import msgspec
 
 from legato.errors import IngestError
-from legato.model import Json, JsonObject, ToolCall, clean_text, ingest, read_json_leniently
+from legato.model import CallKind, Json, JsonObject, ToolCall, clean_text, ingest, read_json_leniently
 
 RAW_KEY = "raw_arguments"
 """the one key of the object that stands on the wire for arguments that are not a JSON object"""
@@ -87,6 +87,14 @@ def wire_arguments(call: ToolCall) -> JsonObject:
 def wire_arguments_text(call: ToolCall) -> str:
     """The same as JSON text, for dialects that want a string."""
     return msgspec.json.encode(call.arguments if call.raw is None else {RAW_KEY: call.raw}).decode()
+
+
+def written_arguments(call: ToolCall) -> str:
+    """The text that the model wrote, even where it is not JSON; the free text of a custom call."""
+    if call.kind is CallKind.CUSTOM:
+        source = call.arguments.get("input")
+        return source if isinstance(source, str) else msgspec.json.encode(call.arguments).decode()
+    return msgspec.json.encode(call.arguments).decode() if call.raw is None else call.raw
 
 
 def _unwrapped(value: JsonObject) -> Arguments:

@@ -7,7 +7,7 @@ A dialect is a folder with the same parts:
     decode   a response body as an `Answer`
     stream   a `StreamDecoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse    a request body back into entries
-    reply    an `Answer` as a response body or stream of that provider
+    reply    an `Answer` as a response body of that provider, and a `ReplyWriter`: deltas in, its stream out
     rules    `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
@@ -35,9 +35,11 @@ from legato.model import (
     Speaker,
     Target,
     ToolSpec,
+    Usage,
 )
 from legato.transcript.conversation import Conversation
 from legato.wire.bounds import Bounds
+from legato.wire.deltas import CallDelta, ReplyDelta, TextDelta, ThinkingDelta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
 from legato.wire.judge import Ruleset
@@ -73,26 +75,6 @@ class Head(Struct, frozen=True):
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-
-
-class TextDelta(Struct, frozen=True):
-    """More visible text."""
-
-    text: str
-
-
-class ThinkingDelta(Struct, frozen=True):
-    """More visible thinking."""
-
-    text: str
-
-
-class CallDelta(Struct, frozen=True):
-    """More of a call: `index` counts the calls of this answer; the name stands in the first delta of each."""
-
-    index: int
-    name: str = ""
-    arguments: str = ""
 
 
 Delta: TypeAlias = TextDelta | ThinkingDelta | CallDelta
@@ -150,6 +132,43 @@ class Parsed(Struct, frozen=True):
         return talk
 
 
+# --- replying ---------------------------------------------------------------------------------------------------------
+
+
+class ReplyWriter(Protocol):
+    """Writes one answer as a stream while its deltas arrive; each item of a result is one event.
+
+    After every delta all is out that can be known by then. Deltas that only say what there is to show will do: what
+    they left open (signatures, what hosted tools did) is written by `finish`.
+    """
+
+    def start(self) -> list[bytes]:
+        """What comes before the first block."""
+        ...
+
+    def feed(self, delta: ReplyDelta) -> list[bytes]:
+        """What `delta` makes known."""
+        ...
+
+    def finish(self, answer: Answer) -> list[bytes]:
+        """What is still to say of `answer`, and the end of the stream."""
+        ...
+
+
+class WriterMaker(Protocol):
+    """Makes the `ReplyWriter` for one answer of a dialect."""
+
+    def __call__(
+        self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False
+    ) -> ReplyWriter:
+        """The writer of an answer of `model`, which is the name that the client reads.
+
+        Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins.
+        With `whole_calls`, calls are not written in pieces: some clients (Mistral's) read them in no other way.
+        """
+        ...
+
+
 # --- a dialect as a whole ---------------------------------------------------------------------------------------------
 
 
@@ -173,8 +192,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     reply: Callable[[Answer, str], JsonObject]
     """(answer, model name) -> a response body"""
-    reply_stream: Callable[[Answer, str], Iterator[bytes]]
-    """(answer, model name) -> the bytes of a streamed response"""
+    writer: WriterMaker
+    """what writes a streamed response"""
     mark: Callable[[JsonObject], JsonObject | None] | None = None
     """a copy of a block that marks the end of what the provider should cache; None if this block may not carry it"""
     mark_head: Callable[[JsonObject], JsonObject] | None = None
@@ -183,6 +202,14 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     def encoder(self, voice: Voice) -> Encoder:
         """What encodes units for the target of `voice`."""
         return Encoder(voice, self.grammar(voice.target), self.shapes(voice))
+
+    def reply_stream(self, answer: Answer, model: str, *, whole_calls: bool = False) -> Iterator[bytes]:
+        """The events of a streamed response that gives `answer`."""
+        writer = self.writer(model, answer_id(answer), answer.usage, whole_calls=whole_calls)
+        yield from writer.start()
+        for delta in deltas_of(answer):
+            yield from writer.feed(delta)
+        yield from writer.finish(answer)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""

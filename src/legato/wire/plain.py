@@ -6,7 +6,8 @@ import re
 
 import msgspec
 
-from legato.model import Code, HostedTool
+from legato.model import Code, HostedTool, Media
+from legato.wire.phrases import media_omitted
 
 _LONGEST_RESULT = 2_000
 """characters of a hosted tool's result that are quoted to a model which did not see it"""
@@ -32,6 +33,17 @@ def hosted_text(block: HostedTool) -> str:
     if len(result) > _LONGEST_RESULT:
         result = f"{result[:_LONGEST_RESULT]}…"
     return f"[The provider ran {block.name}{arguments}, which gave:]\n{result}"
+
+
+def told(block: Code | HostedTool | Media) -> str:
+    """A block of an answer for a reader that has no form for it."""
+    match block:
+        case Code():
+            return fenced(block)
+        case HostedTool():
+            return hosted_text(block)
+        case Media():
+            return media_omitted(block.kind, block.mime)
 
 
 def _json(value: object) -> str:

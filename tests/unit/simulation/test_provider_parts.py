@@ -30,7 +30,6 @@ from legato.simulation.families import family_of, served_name, short_name
 from legato.simulation.ids import name_call
 from legato.simulation.refusals import print_refusal
 from legato.simulation.seals import Seal
-from legato.simulation.whole_calls import with_whole_calls
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import DOORS
 from legato.wire.dialects import dialect_parts
@@ -115,41 +114,6 @@ def test_a_family_answers_under_a_dated_name_where_it_has_the_habit() -> None:
     assert served_name("claude-x-latest", claude) == "claude-x-20250929"
     assert served_name("claude-x-20240101", claude) == "claude-x-20240101"
     assert served_name("mistral-large-latest", mistral) == "mistral-large-latest"
-
-
-# --- streams ----------------------------------------------------------------------------------------------------------
-
-
-def chunk(**delta: Any) -> bytes:
-    return b"data: " + json.dumps({"choices": [{"delta": delta}]}, separators=(",", ":")).encode() + b"\n\n"
-
-
-def fragment(index: int, arguments: str, **more: Any) -> dict[str, Any]:
-    name = {"name": more.pop("name")} if "name" in more else {}
-    return {"index": index, **more, "function": {**name, "arguments": arguments}}
-
-
-def test_the_pieces_of_a_call_are_joined() -> None:
-    first = {"id": "1", "type": "function", "name": "read"}
-    second = {"id": "2", "type": "function", "name": "list"}
-    pieces = [
-        chunk(content="I look."),
-        chunk(tool_calls=[fragment(0, "", **first)]),
-        chunk(tool_calls=[fragment(0, '{"a":')]),
-        chunk(tool_calls=[fragment(0, "1}")]),
-        chunk(tool_calls=[fragment(1, "", **second)]),
-        chunk(tool_calls=[fragment(1, "{}")]),
-        chunk(),
-        b"data: [DONE]\n\n",
-    ]
-
-    assert list(with_whole_calls(pieces)) == [
-        chunk(content="I look."),
-        chunk(tool_calls=[fragment(0, '{"a":1}', **first)]),
-        chunk(tool_calls=[fragment(1, "{}", **second)]),
-        chunk(),
-        b"data: [DONE]\n\n",
-    ]
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------

@@ -26,11 +26,11 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
-    ToolResponse,
     Usage,
 )
+from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.decode import decode
-from legato.wire.anthropic.reply import reply, reply_stream
+from legato.wire.anthropic.reply import reply
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.names import NameTable
 from legato.wire.sse import SSEParser
@@ -79,7 +79,7 @@ ANSWERS = [
 @pytest.mark.parametrize("given", ANSWERS)
 def test_a_reply_is_read_back_as_the_same_answer(given: Answer) -> None:
     assert decode(reply(given, "model-1"), TARGET, NAMES) == given
-    assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(reply_stream(given, "model-1"))) == given
+    assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(DIALECT.reply_stream(given, "model-1"))) == given
 
 
 @pytest.mark.parametrize("given", ANSWERS)
@@ -87,7 +87,7 @@ def test_the_official_client_takes_a_reply(given: Answer) -> None:
     message = Message.model_validate(reply(given, "model-1"))
     assert (message.model, message.usage.input_tokens) == ("model-1", reply(given, "model-1")["usage"]["input_tokens"])
     parser = SSEParser()
-    events = [event for piece in reply_stream(given, "model-1") for event in parser.feed(piece)]
+    events = [event for piece in DIALECT.reply_stream(given, "model-1") for event in parser.feed(piece)]
     for event in events:
         assert EVENT.validate_json(event.data).type == event.event
     assert [events[0].event, events[-2].event, events[-1].event] == ["message_start", "message_delta", "message_stop"]
@@ -109,7 +109,6 @@ def test_what_has_no_form_here_is_text() -> None:
         HostedTool("search", {"q": 1}, "found"),
         Thinking("unsigned"),
         ToolCall("read"),
-        ToolResponse(result="x"),
         ending=None,
     )
     body = reply(given, "m")
@@ -118,17 +117,18 @@ def test_what_has_no_form_here_is_text() -> None:
         {"type": "text", "text": "[image omitted: image/png, which this model cannot take]"},
         {"type": "text", "text": '[The provider ran search {"q":1}, which gave:]\nfound'},
         {"type": "thinking", "thinking": "unsigned", "signature": ""},
-        {"type": "tool_use", "id": "toolu_4", "name": "read", "input": {}},
+        {"type": "tool_use", "id": body["content"][4]["id"], "name": "read", "input": {}},
     ]
+    assert body["content"][4]["id"].startswith("toolu_")
     assert body["stop_reason"] == "tool_use"
 
 
 def test_a_bare_answer_gets_an_id_and_zero_usage() -> None:
     body = reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
-    assert (body["id"], body["stop_reason"], body["usage"]["output_tokens"]) == ("msg_legato", "end_turn", 0)
-    assert msgspec.json.decode(b"".join(reply_stream(ANSWERS[0], "m")).split(b"data: ")[1].split(b"\n")[0])["message"][
-        "usage"
-    ] == {
+    assert (len(body["id"]), body["stop_reason"], body["usage"]["output_tokens"]) == (32, "end_turn", 0)
+    assert msgspec.json.decode(b"".join(DIALECT.reply_stream(ANSWERS[0], "m")).split(b"data: ")[1].split(b"\n")[0])[
+        "message"
+    ]["usage"] == {
         "input_tokens": 8,
         "cache_creation_input_tokens": 4,
         "cache_read_input_tokens": 8,

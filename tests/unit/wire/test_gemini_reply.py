@@ -22,11 +22,11 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
-    ToolResponse,
     Usage,
 )
+from legato.wire.gemini import DIALECT
 from legato.wire.gemini.decode import decode
-from legato.wire.gemini.reply import reply, reply_stream
+from legato.wire.gemini.reply import reply
 from legato.wire.gemini.stream import Decoder
 from legato.wire.names import NameTable
 from legato.wire.sse import SSEParser
@@ -74,7 +74,7 @@ ANSWERS = [
 @pytest.mark.parametrize("given", ANSWERS)
 def test_a_reply_is_read_back_as_the_same_answer(given: Answer) -> None:
     assert decode(reply(given, "model-1"), TARGET, NAMES) == given
-    assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(reply_stream(given, "model-1"))) == given
+    assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(DIALECT.reply_stream(given, "model-1"))) == given
 
 
 @pytest.mark.parametrize("given", ANSWERS)
@@ -86,7 +86,7 @@ def test_the_official_client_takes_a_reply(given: Answer) -> None:
         given.usage and given.usage.input,
     )
     parser = SSEParser()
-    events = [event for piece in reply_stream(given, "model-1") for event in parser.feed(piece)]
+    events = [event for piece in DIALECT.reply_stream(given, "model-1") for event in parser.feed(piece)]
     chunks = [genai.GenerateContentResponse.model_validate_json(event.data) for event in events]
     ends = [chunk.candidates[0].finish_reason is not None for chunk in chunks if chunk.candidates]
     assert ends == [False] * (len(chunks) - 1) + [True]
@@ -97,7 +97,6 @@ def test_what_has_no_form_here_is_text() -> None:
         Code("x", "py"),
         Media(MediaKind.IMAGE, "image/png", url="file:///a"),
         HostedTool("search", {"q": 1}, "found"),
-        ToolResponse(result="x"),
         ending=None,
     )
     assert reply(given, "m")["candidates"][0] == {
@@ -114,7 +113,7 @@ def test_what_has_no_form_here_is_text() -> None:
     }
 
 
-def test_a_bare_answer_has_no_id_and_zero_usage() -> None:
+def test_a_bare_answer_gets_an_id_and_zero_usage() -> None:
     body = reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
-    assert "responseId" not in body
+    assert len(body["responseId"]) == 32
     assert body["usageMetadata"] == {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}

@@ -27,12 +27,12 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
-    ToolResponse,
     Usage,
 )
 from legato.wire.names import NameTable
+from legato.wire.openai_chat import DIALECT
 from legato.wire.openai_chat.decode import decode
-from legato.wire.openai_chat.reply import reply, reply_stream
+from legato.wire.openai_chat.reply import reply
 from legato.wire.openai_chat.stream import ChatDecoder
 
 TARGET = target("strict")
@@ -45,7 +45,7 @@ def answer(*blocks: Any, ending: Ending | None = Ending.DONE, usage: Usage | Non
 
 
 def streamed(said: Answer) -> bytes:
-    return b"".join(reply_stream(said, "m-1"))
+    return b"".join(DIALECT.reply_stream(said, "m-1"))
 
 
 def decoder() -> ChatDecoder:
@@ -131,6 +131,20 @@ def test_a_stream_ends_with_its_reason_its_usage_and_a_mark():
     assert json.loads(events[-3])["choices"][0]["finish_reason"] == "stop"
 
 
+def test_calls_come_in_one_piece_where_a_client_reads_no_others():
+    said = answer(Text("I look."), ToolCall("read", {"path": LONG}, "1"), ToolCall("list", {}, "2"))
+    events = [line[6:] for line in b"".join(DIALECT.reply_stream(said, "m-1", whole_calls=True)).decode().splitlines()]
+    deltas = [choice["delta"] for event in events if event.startswith("{") for choice in json.loads(event)["choices"]]
+    calls = reply(said, "m-1")["choices"][0]["message"]["tool_calls"]
+    assert deltas == [
+        {"role": "assistant", "content": ""},
+        {"content": "I look."},
+        {"tool_calls": [{"index": 0, **calls[0]}]},
+        {"tool_calls": [{"index": 1, **calls[1]}]},
+        {},
+    ]
+
+
 @pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED])
 def test_an_answer_that_was_cut_breaks_off_in_the_stream(ending):
     said = answer(Text("half"), ending=ending)
@@ -150,7 +164,6 @@ def test_blocks_that_a_chat_answer_cannot_hold_become_text():
         Code("ls", "sh"),
         HostedTool("search", {"q": 1}),
         Media(MediaKind.IMAGE, "image/png", data="aWNvbg=="),
-        ToolResponse(result="not part of an answer"),
         ending=None,
     )
     assert reply(said, "m-1")["choices"][0] == {
@@ -173,7 +186,7 @@ def test_an_answer_without_ending_and_id_still_makes_a_response():
         Entry(Speaker.AI, (ToolCall("sh", {"command": "ls"}, "c", kind=CallKind.CUSTOM),)), usage=None, served=""
     )
     body = reply(said, "m")
-    assert (body["id"], body["choices"][0]["finish_reason"]) == ("chatcmpl-0", "tool_calls")
+    assert (len(body["id"]), body["choices"][0]["finish_reason"]) == (32, "tool_calls")
     assert body["choices"][0]["message"]["tool_calls"][0]["custom"]["input"] == '{"command":"ls"}'
 
 

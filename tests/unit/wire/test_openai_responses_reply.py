@@ -10,7 +10,6 @@ from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
 
 from dialect_support import make_target, read_every_way
-from legato.errors import RenderError
 from legato.model import (
     Answer,
     Block,
@@ -28,7 +27,6 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
-    ToolResponse,
     Usage,
 )
 from legato.wire.contract import StreamDecoder
@@ -91,20 +89,20 @@ ANSWERS = {
 
 @pytest.mark.parametrize("said", ANSWERS.values(), ids=ANSWERS.keys())
 def test_a_reply_is_read_back_as_the_same_answer(said: Answer) -> None:
-    body = DIALECT.reply(said, "asked-1")
+    body = DIALECT.reply(said, "served-1")
     assert DIALECT.decode(body, TARGET, NameTable(NameRule.OPENAI)) == said
-    stream = b"".join(DIALECT.reply_stream(said, "asked-1"))
+    stream = b"".join(DIALECT.reply_stream(said, "served-1"))
     assert read_every_way(decoder, stream) == said
 
 
 @pytest.mark.parametrize("said", ANSWERS.values(), ids=ANSWERS.keys())
 def test_the_official_client_accepts_every_reply(said: Answer) -> None:
-    body = DIALECT.reply(said, "asked-1")
+    body = DIALECT.reply(said, "served-1")
     read = Response.model_validate(body)
     assert read.model == "served-1"
     if said.entry.ending is not Ending.REFUSED:
         assert read.output_text == said.text
-    for number, chunk in enumerate(DIALECT.reply_stream(said, "asked-1")):
+    for number, chunk in enumerate(DIALECT.reply_stream(said, "served-1")):
         name, data = chunk.decode().splitlines()[:2]
         event = json.loads(data.removeprefix("data: "))
         assert event["sequence_number"] == number
@@ -139,12 +137,15 @@ def test_the_same_answer_gives_the_same_bytes_and_another_gives_other_ids() -> N
     assert DIALECT.reply(first, "m")["id"] != DIALECT.reply(second, "m")["id"]
 
 
-def test_the_model_asked_for_is_named_where_none_served() -> None:
-    bare = Answer(Entry(Speaker.AI, (Text("x"),)))
-    body = DIALECT.reply(bare, "asked-1")
+def test_a_bare_answer_is_completed_and_has_no_usage() -> None:
+    body = DIALECT.reply(Answer(Entry(Speaker.AI, (Text("x"),))), "asked-1")
     assert (body["model"], body["usage"], body["status"]) == ("asked-1", None, "completed")
 
 
-def test_an_answer_that_holds_a_tool_response_is_our_fault() -> None:
-    with pytest.raises(RenderError):
-        DIALECT.reply(answer(ToolResponse(result="x")), "m")
+def test_what_the_model_says_where_it_refuses_is_a_refusal_and_what_a_filter_stopped_is_incomplete() -> None:
+    refusal = DIALECT.reply(answer(Text("no", native={"refusal": True}), ending=Ending.REFUSED), "m")
+    stopped = DIALECT.reply(answer(Text("so"), ending=Ending.REFUSED), "m")
+    assert (refusal["status"], refusal["incomplete_details"]) == ("completed", None)
+    assert refusal["output"][0]["content"] == [{"type": "refusal", "refusal": "no"}]
+    assert (stopped["status"], stopped["incomplete_details"]) == ("incomplete", {"reason": "content_filter"})
+    assert stopped["output"][0]["content"][0]["text"] == "so"

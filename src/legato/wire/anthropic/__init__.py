@@ -8,7 +8,7 @@ from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.encode import AnthropicShapes, grammar
 from legato.wire.anthropic.head import head
 from legato.wire.anthropic.parse import parse
-from legato.wire.anthropic.reply import reply, reply_stream
+from legato.wire.anthropic.reply import Writer, reply
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.contract import DialectParts
 
@@ -23,7 +23,7 @@ DIALECT = DialectParts(
     decoder=Decoder,
     parse=parse,
     reply=reply,
-    reply_stream=reply_stream,
+    writer=Writer,
     mark=mark,
     mark_head=mark_head,
 )

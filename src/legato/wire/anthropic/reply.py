@@ -1,12 +1,10 @@
-"""Write an answer as this provider's response: a body, or the bytes of a stream.
+"""Write an answer as this provider's response: a body, or a stream of events while it arrives.
 
-In:  an answer and the name of the model that seems to give it.
+In:  an answer, or its deltas, and the name of the model that seems to give it.
 Out: what the official client accepts. Ids and signatures are those of the answer, unchanged.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import msgspec
 
@@ -24,14 +22,11 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.anthropic.fields import as_list
-from legato.wire.anthropic.shapes import text_block
-from legato.wire.arguments import wire_arguments, wire_arguments_text
-from legato.wire.phrases import media_omitted
-from legato.wire.plain import fenced, hosted_text
-
-_PIECE = 64
-"""characters of a streamed piece"""
+from legato.wire.anthropic.hosted import is_use
+from legato.wire.anthropic.shapes import redacted_thinking, text_block, thinking, tool_use
+from legato.wire.deltas import answer_id
+from legato.wire.plain import told
+from legato.wire.replying import Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
 
 _STOP_REASONS = {
     Ending.DONE: "end_turn",
@@ -46,35 +41,91 @@ _STOP_REASONS = {
 
 def reply(answer: Answer, model: str) -> JsonObject:
     """The answer as a response body."""
-    return {
-        **_message(answer, model),
-        "content": _content(answer),
+    response_id = answer_id(answer)
+    content: list[JsonObject] = []
+    for block in answer.entry.blocks:
+        content += _content(block, response_id, len(content))
+    return _message(model, response_id) | {
+        "content": content,
         "stop_reason": _stop_reason(answer),
         "usage": _usage(answer.usage or Usage()),
     }
 
 
-def reply_stream(answer: Answer, model: str) -> Iterator[bytes]:
-    """The answer as server-sent events."""
-    usage = _usage(answer.usage or Usage())
-    started = {**_message(answer, model), "usage": {**usage, "output_tokens": 0}}
-    yield _event("message_start", message=started)
-    index = 0
-    for block in answer.entry.blocks:
-        for printed in _printed(block, index):
-            hollow, deltas = _in_pieces(printed, block)
-            yield _event("content_block_start", index=index, content_block=hollow)
-            for delta in deltas:
-                yield _event("content_block_delta", index=index, delta=delta)
-            yield _event("content_block_stop", index=index)
-            index += 1
-    yield _event("message_delta", delta={"stop_reason": _stop_reason(answer), "stop_sequence": None}, usage=usage)
-    yield _event("message_stop")
+class Writer(EventWriter):
+    """Writes the events of one message."""
+
+    # Blocks have an index, but the provider sends one after the other, and its TypeScript client takes every delta for
+    # one of the last block: https://docs.anthropic.com/en/docs/build-with-claude/streaming
+    interleaves = False
+    names_events = True
+
+    def begin(self) -> list[Event]:
+        """The message without its content."""
+        usage = _usage(self.usage) | {"output_tokens": 0}
+        return [{"type": "message_start", "message": _message(self.model, self.response_id) | {"usage": usage}}]
+
+    def open(self, part: Part) -> list[Event]:
+        """The block before it grows."""
+        [hollow] = _content(part.begun, self.response_id, part.place)
+        hollow |= _HOLLOW.get(hollow["type"], {})
+        return [{"type": "content_block_start", "index": part.place, "content_block": hollow}]
+
+    def grow(self, part: Part, piece: str) -> list[Event]:
+        """More of the block."""
+        match part.begun:
+            case Text():
+                return [_delta(part.place, "text_delta", text=piece)]
+            case Thinking():
+                return [_delta(part.place, "thinking_delta", thinking=piece)]
+            case ToolCall():
+                return [_delta(part.place, "input_json_delta", partial_json=piece)]
+
+    def seal(self, part: Part, block: Growing) -> list[Event]:
+        """The signature of a thought, which the client puts where the index says, or what a text cites."""
+        native = block.native or {}
+        if isinstance(block, Thinking) and native.get("signature"):
+            return [_delta(part.place, "signature_delta", signature=native["signature"])]
+        if isinstance(block, Text):
+            return [_delta(part.place, "citations_delta", citation=one) for one in native.get("citations") or ()]
+        return []
+
+    def close(self, part: Part, block: Growing) -> list[Event]:
+        """The end of the block."""
+        return [{"type": "content_block_stop", "index": part.place}]
+
+    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
+        """The blocks of a tool that the provider ran."""
+        blocks = _hosted(block)
+        return None if blocks is None else [event for item in blocks for event in self._whole(item)]
+
+    def _whole(self, item: JsonObject) -> list[Event]:
+        place, self.places = self.places, self.places + 1
+        growth: list[Event] = []
+        if is_use(item):
+            written = msgspec.json.encode(item.get("input", {})).decode()
+            growth = [_delta(place, "input_json_delta", partial_json=written)]
+            item = {**item, "input": {}}
+        start: Event = {"type": "content_block_start", "index": place, "content_block": item}
+        return [start, *growth, {"type": "content_block_stop", "index": place}]
+
+    def end(self, answer: Answer) -> list[Event]:
+        """How the message ended, and what it cost."""
+        ended = {"stop_reason": _stop_reason(answer), "stop_sequence": None}
+        usage = _usage(answer.usage or Usage())
+        return [{"type": "message_delta", "delta": ended, "usage": usage}, {"type": "message_stop"}]
 
 
-def _message(answer: Answer, model: str) -> JsonObject:
+def _delta(place: int, kind: str, **fields: object) -> JsonObject:
+    return {"type": "content_block_delta", "index": place, "delta": {"type": kind, **fields}}
+
+
+# --- what both are made of --------------------------------------------------------------------------------------------
+
+
+def _message(model: str, response_id: str) -> JsonObject:
     return {
-        "id": answer.response_id or "msg_legato",
+        "id": response_id,
         "type": "message",
         "role": "assistant",
         "model": model,
@@ -84,83 +135,35 @@ def _message(answer: Answer, model: str) -> JsonObject:
     }
 
 
-def _content(answer: Answer) -> list[JsonObject]:
-    content: list[JsonObject] = []
-    for block in answer.entry.blocks:
-        content += _printed(block, len(content))
-    return content
-
-
-def _printed(block: Block, index: int) -> list[JsonObject]:
+def _content(block: Block, response_id: str, place: int) -> list[JsonObject]:
     native = block.native or {}
     match block:
         case Text():
-            return [{"type": "text", "text": block.text, "citations": native.get("citations")}]
+            return [text_block(block.text) | {"citations": native.get("citations")}]
         case Thinking():
             if "data" in native:
-                return [{"type": "redacted_thinking", "data": native["data"]}]
-            return [{"type": "thinking", "thinking": block.text, "signature": native.get("signature", "")}]
+                return [redacted_thinking(native["data"])]
+            return [thinking(block.text, native.get("signature", ""))]
         case ToolCall():
-            printed: JsonObject = {
-                "type": "tool_use",
-                "id": block.wire_id or f"toolu_{index}",
-                "name": block.name,
-                "input": wire_arguments(block),
-            }
-            return [printed | native if "caller" in native else printed]
-        case HostedTool():
-            return native.get("blocks") or [text_block(hosted_text(block))]
-        case Media():
-            return [text_block(media_omitted(block.kind, block.mime))]
-        case Code():
-            return [text_block(fenced(block))]
+            call = tool_use(block.wire_id or minted_id("toolu_", response_id, place), block.name, block)
+            return [call | {"caller": native["caller"]} if "caller" in native else call]
         case ToolResponse():
-            return []
-
-
-def _in_pieces(printed: JsonObject, block: Block) -> tuple[JsonObject, list[JsonObject]]:
-    """A block as it starts, and what makes it whole."""
-    match printed["type"]:
-        case "text":
-            citations = as_list(printed.get("citations"))
-            return (
-                {**printed, "text": "", "citations": None},
-                [
-                    *({"type": "text_delta", "text": piece} for piece in _pieces(printed["text"])),
-                    *({"type": "citations_delta", "citation": citation} for citation in citations),
-                ],
-            )
-        case "thinking":
-            return (
-                {"type": "thinking", "thinking": "", "signature": ""},
-                [
-                    *({"type": "thinking_delta", "thinking": piece} for piece in _pieces(printed["thinking"])),
-                    {"type": "signature_delta", "signature": printed["signature"]},
-                ],
-            )
-        case "tool_use" if isinstance(block, ToolCall):
-            text = wire_arguments_text(block) if block.finished or block.raw is None else block.raw
-            return {**printed, "input": {}}, _input_pieces(text)
-        case "server_tool_use" | "mcp_tool_use":
-            text = msgspec.json.encode(printed.get("input", {})).decode()
-            return {**printed, "input": {}}, _input_pieces(text)
+            raise tool_response_in_answer()
         case _:
-            return printed, []
+            return _hosted(block) or [text_block(told(block))]
 
 
-def _pieces(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+_HOLLOW: dict[str, JsonObject] = {"text": {"citations": None}, "thinking": {"signature": ""}}
+"""what a block does not carry yet when it begins"""
 
 
-def _input_pieces(text: str) -> list[JsonObject]:
-    return [{"type": "input_json_delta", "partial_json": piece} for piece in _pieces(text)]
+def _hosted(block: Code | HostedTool | Media) -> list[JsonObject] | None:
+    native = block.native or {}
+    return native.get("blocks") or None if isinstance(block, HostedTool) else None
 
 
 def _stop_reason(answer: Answer) -> str:
-    ending = answer.entry.ending
-    if ending is None:
-        ending = Ending.CALLS if answer.calls else Ending.DONE
-    return _STOP_REASONS[ending]
+    return _STOP_REASONS[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
 
 
 def _usage(usage: Usage) -> JsonObject:
@@ -173,7 +176,3 @@ def _usage(usage: Usage) -> JsonObject:
     if usage.reasoning:
         printed["output_tokens_details"] = {"thinking_tokens": usage.reasoning}
     return printed
-
-
-def _event(kind: str, **data: object) -> bytes:
-    return b"event: %s\ndata: %s\n\n" % (kind.encode(), msgspec.json.encode({"type": kind, **data}))

@@ -8,7 +8,7 @@ from legato.wire.gemini.decode import decode
 from legato.wire.gemini.encode import GeminiShapes, grammar
 from legato.wire.gemini.head import head
 from legato.wire.gemini.parse import parse
-from legato.wire.gemini.reply import reply, reply_stream
+from legato.wire.gemini.reply import Writer, reply
 from legato.wire.gemini.stream import Decoder
 
 DIALECT = DialectParts(
@@ -21,5 +21,5 @@ DIALECT = DialectParts(
     decoder=Decoder,
     parse=parse,
     reply=reply,
-    reply_stream=reply_stream,
+    writer=Writer,
 )

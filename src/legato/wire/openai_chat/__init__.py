@@ -18,7 +18,7 @@ from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.encode import ChatShapes, grammar
 from legato.wire.openai_chat.envelope import head
 from legato.wire.openai_chat.parse import parse, parse_json
-from legato.wire.openai_chat.reply import reply, reply_stream
+from legato.wire.openai_chat.reply import Writer, reply
 from legato.wire.openai_chat.stream import ChatDecoder
 
 DIALECT = DialectParts(
@@ -32,5 +32,5 @@ DIALECT = DialectParts(
     parse=parse,
     parse_json=parse_json,
     reply=reply,
-    reply_stream=reply_stream,
+    writer=Writer,
 )

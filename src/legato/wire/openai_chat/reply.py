@@ -1,18 +1,12 @@
-"""An answer as the response of a chat server: a body, or the bytes of a stream.
+"""Write an answer as the response of a chat server: a body, or a stream of chunks while it arrives.
 
-In:  an `Answer` and the name of the model that is to have given it.
+In:  an answer, or its deltas, and the name of the model that is to have given it.
 Out: what the official client accepts, and what `decode` reads back as the same answer.
 
-For simulation and gateways. Ids and argument texts stand as the model wrote them; there is no clock here, so `created`
-is zero.
+Ids and argument texts stand as the model wrote them; there is no clock here, so `created` is zero.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from typing import assert_never, cast
-
-import msgspec
 
 from legato.model import (
     Answer,
@@ -28,13 +22,12 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
+from legato.wire.arguments import written_arguments
+from legato.wire.deltas import answer_id
 from legato.wire.openai_chat.reading import read_objects
-from legato.wire.openai_chat.shapes import Prose, thinking_chunk
-from legato.wire.phrases import media_omitted
-from legato.wire.plain import fenced, hosted_text
-
-_PIECE = 24
-"""characters in one delta of a stream"""
+from legato.wire.openai_chat.shapes import Prose, text_part, thinking_chunk, written_call
+from legato.wire.plain import told
+from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, tool_response_in_answer
 
 _REASONS = {
     Ending.DONE: "stop",
@@ -49,34 +42,99 @@ _REASONS = {
 
 def reply(answer: Answer, model: str) -> JsonObject:
     """`answer` as a `chat.completion`."""
-    message = _message(answer)
-    body: JsonObject = {
-        "id": _id(answer),
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [{"index": 0, "message": message, "logprobs": None, "finish_reason": _reason(answer, message)}],
-    }
-    if answer.usage is not None:
-        body["usage"] = _usage(answer.usage)
-    return body
+    choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": _reason(answer)}
+    body = _response("chat.completion", model, answer_id(answer)) | {"choices": [choice]}
+    return body if answer.usage is None else body | {"usage": _usage(answer.usage)}
 
 
-def reply_stream(answer: Answer, model: str) -> Iterator[bytes]:
-    """`answer` as server-sent chunks. An answer that was cut breaks off: no finish reason, no `[DONE]`."""
-    message = _message(answer)
-    start: JsonObject = {"id": _id(answer), "object": "chat.completion.chunk", "created": 0, "model": model}
-    for delta in _deltas(message):
-        yield _event({**start, "choices": [_choice(delta, None)]})
-    if answer.entry.ending in (Ending.CUT, Ending.CANCELLED):
-        return
-    yield _event({**start, "choices": [_choice({}, _reason(answer, message))]})
-    if answer.usage is not None:
-        yield _event({**start, "choices": [], "usage": _usage(answer.usage)})
-    yield b"data: [DONE]\n\n"
+class Writer(EventWriter):
+    """Writes the chunks of one completion. An answer that was cut breaks off: no finish reason, no `[DONE]`."""
+
+    free_text = None
+    _has_content = False
+    _is_apart = False
+    """whether the last text stands for another block, so that what follows begins a paragraph"""
+
+    def begin(self) -> list[Event]:
+        """The role."""
+        return [self._chunk({"role": "assistant", "content": ""})]
+
+    def open(self, part: Part) -> list[Event]:
+        """The head of a call, or a blank line between texts that do not belong together."""
+        match part.begun:
+            case ToolCall():
+                return [] if self.whole_calls else [self._call(part, _written(part.begun, ""))]
+            case Text() if not part.native.get("refusal"):
+                stands_apart = self._has_content and (part.is_told or self._is_apart)
+                self._has_content, self._is_apart = True, part.is_told
+                return [self._chunk({"content": "\n\n"})] if stands_apart else []
+            case Thinking() if part.native.get("chunk"):
+                self._has_content = self._is_apart = False
+                return []
+            case _:
+                return []
+
+    def grow(self, part: Part, piece: str) -> list[Event]:
+        """More of a field of the message."""
+        match part.begun:
+            case Text():
+                return [self._chunk({"refusal" if part.native.get("refusal") else "content": piece})]
+            case Thinking():
+                if part.native.get("chunk"):
+                    return [self._chunk({"content": [thinking_chunk(Thinking(piece))]})]
+                return [self._chunk({"reasoning_content": piece})]
+            case ToolCall():
+                kind = part.begun.kind.value
+                growth = {kind: {"input" if part.is_free_text else "arguments": piece}}
+                return [] if self.whole_calls else [self._call(part, growth)]
+
+    def seal(self, part: Part, block: Growing) -> list[Event]:
+        """What the server wants to see again with a thought or a call."""
+        native = block.native or {}
+        match block:
+            case Thinking() if part.native.get("chunk"):
+                signed = thinking_chunk(block) | {"thinking": list[JsonObject]()}
+                return [self._chunk({"content": [signed]})] if "signature" in signed else []
+            case Thinking() if native.get("reasoning_details"):
+                return [self._chunk({"reasoning_details": native["reasoning_details"]})]
+            case ToolCall() if not self.whole_calls and native.get("extra_content") != part.native.get("extra_content"):
+                return [self._call(part, {"extra_content": native["extra_content"]})]
+            case _:
+                return []
+
+    def close(self, part: Part, block: Growing) -> list[Event]:
+        """A call that comes whole; nothing else has an end."""
+        if isinstance(block, ToolCall) and self.whole_calls:
+            return [self._call(part, _written(block, part.text))]
+        return []
+
+    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
+        """A message has no form for other blocks."""
+        return None
+
+    def end(self, answer: Answer) -> list[Event]:
+        """How the answer ended, and what it cost."""
+        if answer.entry.ending in (Ending.CUT, Ending.CANCELLED):
+            return []
+        events: list[Event] = [self._chunk({}, _reason(answer))]
+        if answer.usage is not None:
+            response = _response("chat.completion.chunk", self.model, self.response_id)
+            events.append(response | {"choices": [], "usage": _usage(answer.usage)})
+        return [*events, DONE]
+
+    def _call(self, part: Part, fields: JsonObject) -> Event:
+        return self._chunk({"tool_calls": [{"index": part.call, **fields}]})
+
+    def _chunk(self, delta: JsonObject, reason: str | None = None) -> JsonObject:
+        choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
+        return _response("chat.completion.chunk", self.model, self.response_id) | {"choices": [choice]}
 
 
-# --- the message ------------------------------------------------------------------------------------------------------
+# --- what both are made of --------------------------------------------------------------------------------------------
+
+
+def _response(kind: str, model: str, response_id: str) -> JsonObject:
+    return {"id": response_id, "object": kind, "created": 0, "model": model}
 
 
 def _message(answer: Answer) -> JsonObject:
@@ -90,76 +148,42 @@ def _message(answer: Answer) -> JsonObject:
     for block in answer.entry.blocks:
         native = block.native or {}
         match block:
+            case Text() if native.get("refusal"):
+                refusals.append(block.text)
             case Text():
-                if native.get("refusal"):
-                    refusals.append(block.text)
-                else:
-                    prose.add(block.text)
+                prose.add(block.text)
+            case Thinking() if native.get("chunk"):
+                chunks += [*_flushed(prose), thinking_chunk(block)]
             case Thinking():
-                if native.get("chunk"):
-                    _flush(prose, chunks)
-                    chunks.append(thinking_chunk(block))
-                else:
-                    thoughts.append(block.text)
-                    details += read_objects(native.get("reasoning_details"))
+                thoughts.append(block.text)
+                details += read_objects(native.get("reasoning_details"))
             case ToolCall():
-                calls.append(_call(block, native))
-            case HostedTool():
-                prose.add_apart(hosted_text(block))
-            case Code():
-                prose.add_apart(fenced(block))
-            case Media():
-                prose.add_apart(media_omitted(block.kind, block.mime))
+                calls.append(_written(block, written_arguments(block)))
             case ToolResponse():
-                pass  # a result is no part of an answer
+                raise tool_response_in_answer()
             case _:
-                assert_never(block)
-    message: JsonObject = {"role": "assistant", "content": None, "refusal": "".join(refusals) or None}
-    if chunks:
-        _flush(prose, chunks)
-        message["content"] = chunks
-    else:
-        message["content"] = prose.take() or None
-    if thoughts:
-        message["reasoning_content"] = "".join(thoughts)
-    if details:
-        message["reasoning_details"] = details
-    if calls:
-        message["tool_calls"] = calls
-    return message
+                prose.add_apart(told(block))
+    content = [*chunks, *_flushed(prose)] if chunks else prose.take() or None
+    message: JsonObject = {"role": "assistant", "content": content, "refusal": "".join(refusals) or None}
+    more = {"reasoning_content": "".join(thoughts), "reasoning_details": details, "tool_calls": calls}
+    return message | {name: value for name, value in more.items() if value}
 
 
-def _flush(prose: Prose, chunks: list[JsonObject]) -> None:
+def _flushed(prose: Prose) -> list[JsonObject]:
     text = prose.take()
-    if text:
-        chunks.append({"type": "text", "text": text})
+    return [text_part(text)] if text else []
 
 
-def _call(call: ToolCall, native: JsonObject) -> JsonObject:
-    spelled: JsonObject
-    if call.kind is CallKind.CUSTOM:
-        spelled = {"id": call.wire_id, "type": "custom", "custom": {"name": call.name, "input": _input(call)}}
-    else:
-        text = msgspec.json.encode(call.arguments).decode() if call.raw is None else call.raw
-        spelled = {"id": call.wire_id, "type": "function", "function": {"name": call.name, "arguments": text}}
-    if "extra_content" in native:
-        spelled["extra_content"] = native["extra_content"]
-    return spelled
+def _written(call: ToolCall, arguments: str) -> JsonObject:
+    spelled = written_call(call.wire_id, call.name, arguments, custom=call.kind is CallKind.CUSTOM)
+    native = call.native or {}
+    return spelled | {"extra_content": native["extra_content"]} if "extra_content" in native else spelled
 
 
-def _input(call: ToolCall) -> str:
-    text = call.arguments.get("input")
-    return text if isinstance(text, str) else msgspec.json.encode(call.arguments).decode()
-
-
-def _reason(answer: Answer, message: JsonObject) -> str:
-    if message["refusal"] is not None:
+def _reason(answer: Answer) -> str:
+    if any(isinstance(block, Text) and (block.native or {}).get("refusal") for block in answer.entry.blocks):
         return "stop"
     return _REASONS[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
-
-
-def _id(answer: Answer) -> str:
-    return answer.response_id or "chatcmpl-0"
 
 
 def _usage(usage: Usage) -> JsonObject:
@@ -170,49 +194,3 @@ def _usage(usage: Usage) -> JsonObject:
         "prompt_tokens_details": {"cached_tokens": usage.cache_read, "cache_write_tokens": usage.cache_write},
         "completion_tokens_details": {"reasoning_tokens": usage.reasoning},
     }
-
-
-# --- its pieces -------------------------------------------------------------------------------------------------------
-
-
-def _deltas(message: JsonObject) -> Iterator[JsonObject]:
-    yield {"role": "assistant", "content": ""}
-    details = {"reasoning_details": message["reasoning_details"]} if "reasoning_details" in message else {}
-    for piece in _pieces(message.get("reasoning_content") or ""):
-        yield {"reasoning_content": piece, **details}
-        details = {}
-    if details:
-        yield details
-    content = message["content"]
-    if isinstance(content, list):
-        for chunk in cast("list[JsonObject]", content):
-            yield {"content": [chunk]}
-    else:
-        for piece in _pieces(content or ""):
-            yield {"content": piece}
-    for piece in _pieces(message["refusal"] or ""):
-        yield {"refusal": piece}
-    for index, call in enumerate(message.get("tool_calls", ())):
-        yield from _call_deltas(index, call)
-
-
-def _call_deltas(index: int, call: JsonObject) -> Iterator[JsonObject]:
-    kind = call["type"]
-    field = "input" if kind == "custom" else "arguments"
-    opening = {**call, kind: {**call[kind], field: ""}}
-    yield {"tool_calls": [{"index": index, **opening}]}
-    for piece in _pieces(call[kind][field]):
-        yield {"tool_calls": [{"index": index, kind: {field: piece}}]}
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), _PIECE):
-        yield text[start : start + _PIECE]
-
-
-def _choice(delta: JsonObject, reason: str | None) -> JsonObject:
-    return {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-
-
-def _event(chunk: JsonObject) -> bytes:
-    return b"data: " + msgspec.json.encode(chunk) + b"\n\n"

@@ -39,6 +39,13 @@ def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": wire_arguments_text(call)}}
 
 
+def written_call(wire_id: str, name: str, arguments: str, *, custom: bool) -> JsonObject:
+    """A call with the arguments as the model wrote them; with `custom`, one whose argument is free text."""
+    if custom:
+        return {"id": wire_id, "type": "custom", "custom": {"name": name, "input": arguments}}
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
 def text_part(text: str) -> JsonObject:
     """Text, in a content of several parts."""
     return {"type": "text", "text": text}

@@ -8,7 +8,7 @@ from legato.wire.openai_responses.decode import decode
 from legato.wire.openai_responses.encode import ResponsesShapes, grammar
 from legato.wire.openai_responses.envelope import head
 from legato.wire.openai_responses.parse import parse
-from legato.wire.openai_responses.reply import reply, reply_stream
+from legato.wire.openai_responses.reply import Writer, reply
 from legato.wire.openai_responses.stream import ResponsesDecoder
 
 DIALECT = DialectParts(
@@ -21,5 +21,5 @@ DIALECT = DialectParts(
     decoder=ResponsesDecoder,
     parse=parse,
     reply=reply,
-    reply_stream=reply_stream,
+    writer=Writer,
 )

@@ -1,20 +1,17 @@
-"""Print an answer as a response of the Responses API, whole or streamed, as the official client reads it.
+"""Write an answer as a response of the Responses API: a body, or a stream of events while it arrives.
 
-In:  an answer and the name of the model that is to have given it.
-Out: a response body, or the bytes of its event stream.
+In:  an answer, or its deltas, and the name of the model that is to have given it.
+Out: what the official client accepts.
 
 Call ids are those of the answer. Item ids are made from the response's id and the item's place, so that the same answer
 gives the same bytes; times are zero, because nothing here knows the clock.
+
+A text streams before anybody knows how the answer ends, so it is a refusal only where its block says so; any other
+answer that was refused is one that a content filter stopped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
-
-import msgspec
-
-from legato.errors import RenderError
 from legato.model import (
     Answer,
     Block,
@@ -30,55 +27,177 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.model.hashing import base62
-from legato.wire.arguments import wire_arguments_text
-from legato.wire.phrases import media_omitted
-from legato.wire.plain import fenced, hosted_text
-
-_PIECE = 24
-"""characters of text in one delta"""
+from legato.wire.arguments import written_arguments
+from legato.wire.deltas import answer_id
+from legato.wire.openai_responses.shapes import (
+    custom_call,
+    function_call,
+    message_item,
+    output_text,
+    reasoning_item,
+    refusal,
+    summary_text,
+)
+from legato.wire.plain import told
+from legato.wire.replying import Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
 
 
 def reply(answer: Answer, model: str) -> JsonObject:
     """`answer` as a response body."""
-    response_id = _response_id(answer)
-    ending = answer.entry.ending or Ending.DONE
-    output = [
-        _item(block, ending, base62(response_id, index, length=32)) for index, block in enumerate(answer.entry.blocks)
-    ]
-    return {"id": response_id, **_response(answer, ending, output), "model": answer.served or model}
+    response_id = _response_id(answer_id(answer))
+    output = [_item(block, response_id, place) for place, block in enumerate(answer.entry.blocks)]
+    return _response(model, response_id) | _ended(answer, output)
 
 
-def reply_stream(answer: Answer, model: str) -> Iterator[bytes]:
-    """`answer` as the bytes of a streamed response."""
-    body = reply(answer, model)
-    for number, event in enumerate(_events(body)):
-        event["sequence_number"] = number
-        yield b"event: " + event["type"].encode() + b"\ndata: " + msgspec.json.encode(event) + b"\n\n"
+class Writer(EventWriter):
+    """Writes the events of one response. Items grow, and are repeated whole when they are done."""
+
+    names_events = True
+    free_text = None
+
+    def __init__(self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False) -> None:
+        super().__init__(model, _response_id(response_id), usage, whole_calls=whole_calls)
+        self._sent = 0
+        self._items: dict[int, JsonObject] = {}
+
+    def frame(self, event: JsonObject) -> bytes:
+        """One event with its number."""
+        number, self._sent = self._sent, self._sent + 1
+        return super().frame(event | {"sequence_number": number})
+
+    def begin(self) -> list[Event]:
+        """The response without its output."""
+        response = _response(self.model, self.response_id)
+        return [{"type": f"response.{kind}", "response": response} for kind in ("created", "in_progress")]
+
+    def open(self, part: Part) -> list[Event]:
+        """An item before it grows."""
+        item = self._items[part.place] = _item(part.begun, self.response_id, part.place)
+        match part.begun:
+            case Text():
+                content = item["content"][0]
+                begun = {"type": "response.content_part.added", **self._where(part, content_index=0), "part": content}
+                return [_added(part.place, item | {"status": "in_progress", "content": []}), begun]
+            case Thinking():
+                return [_added(part.place, reasoning_item(item.get("id", ""), ""))]
+            case ToolCall():
+                return [_added(part.place, item | {"status": "in_progress"} | _arguments(part, ""))]
+
+    def grow(self, part: Part, piece: str) -> list[Event]:
+        """More of an item."""
+        match part.begun:
+            case Text():
+                return [self._text_event(part, "delta", delta=piece)]
+            case Thinking():
+                where = self._where(part, summary_index=0)
+                growth: Event = {"type": "response.reasoning_summary_text.delta", **where, "delta": piece}
+                if part.pieces:
+                    return [growth]
+                return [{"type": "response.reasoning_summary_part.added", **where, "part": summary_text("")}, growth]
+            case ToolCall():
+                return [{"type": f"response.{_call_name(part)}.delta", **self._where(part), "delta": piece}]
+
+    def seal(self, part: Part, block: Growing) -> list[Event]:
+        """The whole item, which the end of the response repeats."""
+        item = _item(block, self.response_id, part.place)
+        if "id" in item:
+            item = item | {"id": self._items[part.place].get("id", "")}
+        if isinstance(block, ToolCall):
+            item |= _arguments(part, part.text)
+        self._items[part.place] = item
+        return []
+
+    def close(self, part: Part, block: Growing) -> list[Event]:
+        """What has grown is repeated, and then the item."""
+        item = self._items[part.place]
+        events: list[Event] = []
+        match block:
+            case Text():
+                where = self._where(part, content_index=0)
+                events = [
+                    self._text_event(part, "done", **{"refusal" if _is_refusal(part.begun) else "text": part.text}),
+                    {"type": "response.content_part.done", **where, "part": item["content"][0]},
+                ]
+            case Thinking() if part.pieces:
+                where = self._where(part, summary_index=0)
+                events = [
+                    {"type": "response.reasoning_summary_text.done", **where, "text": part.text},
+                    {"type": "response.reasoning_summary_part.done", **where, "part": summary_text(part.text)},
+                ]
+            case Thinking():
+                pass
+            case ToolCall():
+                whole = _arguments(part, part.text) | ({} if part.is_free_text else {"name": block.name})
+                events = [{"type": f"response.{_call_name(part)}.done", **self._where(part), **whole}]
+        return [*events, _done(part.place, item)]
+
+    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
+        """The item of a tool that the provider ran."""
+        item = _hosted(block)
+        if item is None:
+            return None
+        place, self.places = self.places, self.places + 1
+        self._items[place] = item
+        return [_added(place, item), _done(place, item)]
+
+    def end(self, answer: Answer) -> list[Event]:
+        """The whole response."""
+        output = [item for _, item in sorted(self._items.items())]
+        response = _response(self.model, self.response_id) | _ended(answer, output)
+        kind = "completed" if response["status"] == "completed" else "incomplete"
+        return [{"type": f"response.{kind}", "response": response}]
+
+    def _text_event(self, part: Part, what: str, **fields: str) -> Event:
+        where: JsonObject = self._where(part, content_index=0) | fields
+        if _is_refusal(part.begun):
+            return {"type": f"response.refusal.{what}", **where}
+        return {"type": f"response.output_text.{what}", **where, "logprobs": []}
+
+    def _where(self, part: Part, **index: int) -> JsonObject:
+        return {"output_index": part.place, "item_id": self._items[part.place].get("id", ""), **index}
 
 
-# --- the body ---------------------------------------------------------------------------------------------------------
+def _added(place: int, item: JsonObject) -> Event:
+    return {"type": "response.output_item.added", "output_index": place, "item": item}
 
 
-def _response(answer: Answer, ending: Ending, output: list[JsonObject]) -> JsonObject:
-    status, reason = _STATUS.get(ending, ("completed", None))
-    if ending is Ending.REFUSED and not output:
-        status, reason = "incomplete", "content_filter"
+def _done(place: int, item: JsonObject) -> Event:
+    return {"type": "response.output_item.done", "output_index": place, "item": item}
+
+
+def _call_name(part: Part) -> str:
+    return "custom_tool_call_input" if part.is_free_text else "function_call_arguments"
+
+
+def _arguments(part: Part, text: str) -> JsonObject:
+    return {"input" if part.is_free_text else "arguments": text}
+
+
+# --- what both are made of --------------------------------------------------------------------------------------------
+
+
+def _response_id(given: str) -> str:
+    return given if given.startswith("resp_") else minted_id("resp_", given, 0)
+
+
+def _response(model: str, response_id: str) -> JsonObject:
     return {
+        "id": response_id,
         "object": "response",
         "created_at": 0,
-        "status": status,
+        "status": "in_progress",
         "error": None,
-        "incomplete_details": None if reason is None else {"reason": reason},
+        "incomplete_details": None,
         "instructions": None,
         "metadata": {},
-        "output": output,
+        "model": model,
+        "output": [],
         "parallel_tool_calls": True,
         "temperature": None,
         "tool_choice": "auto",
         "tools": [],
         "top_p": None,
-        "usage": None if answer.usage is None else _usage(answer.usage),
+        "usage": None,
     }
 
 
@@ -86,7 +205,20 @@ _STATUS: dict[Ending, tuple[str, str | None]] = {
     Ending.LENGTH: ("incomplete", "max_output_tokens"),
     Ending.CUT: ("incomplete", None),
     Ending.CANCELLED: ("cancelled", None),
+    Ending.REFUSED: ("incomplete", "content_filter"),
 }
+
+
+def _ended(answer: Answer, output: list[JsonObject]) -> JsonObject:
+    status, reason = _STATUS.get(answer.entry.ending or Ending.DONE, ("completed", None))
+    if reason == "content_filter" and any(_is_refusal(block) for block in answer.entry.blocks):
+        status, reason = "completed", None
+    return {
+        "status": status,
+        "incomplete_details": None if reason is None else {"reason": reason},
+        "output": output,
+        "usage": None if answer.usage is None else _usage(answer.usage),
+    }
 
 
 def _usage(usage: Usage) -> JsonObject:
@@ -99,152 +231,46 @@ def _usage(usage: Usage) -> JsonObject:
     }
 
 
-def _response_id(answer: Answer) -> str:
-    if answer.response_id.startswith("resp_"):
-        return answer.response_id
-    blocks = msgspec.json.encode(answer.entry.blocks).decode()
-    return "resp_" + base62(answer.response_id, blocks, length=32)
-
-
-def _item(block: Block, ending: Ending, item_id: str) -> JsonObject:
+def _item(block: Block, response_id: str, place: int) -> JsonObject:
+    native = block.native or {}
     match block:
         case Text():
-            return _message(block.text, item_id, is_refusal=ending is Ending.REFUSED, native=block.native)
+            content = refusal(block.text) if _is_refusal(block) else output_text(block.text)
+            return _message(content, response_id, place) | {name: native[name] for name in native if name == "phase"}
         case Thinking():
-            return _reasoning(block, item_id)
+            item: JsonObject | None = native.get("item")
+            return item if item is not None else reasoning_item(minted_id("rs_", response_id, place), block.text)
         case ToolCall():
-            return _call(block, item_id)
-        case HostedTool():
-            item: JsonObject | None = (block.native or {}).get("item")
-            return item if item is not None else _message(hosted_text(block), item_id)
-        case Code():
-            return _message(fenced(block), item_id)
-        case Media():
-            return _message(media_omitted(block.kind, block.mime), item_id)
+            return _call(block, response_id, place)
         case ToolResponse():
-            raise RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")
+            raise tool_response_in_answer()
         case _:
-            assert_never(block)
+            return _hosted(block) or _message(output_text(told(block)), response_id, place)
 
 
-def _message(text: str, item_id: str, *, is_refusal: bool = False, native: JsonObject | None = None) -> JsonObject:
-    part: JsonObject
-    if is_refusal:
-        part = {"type": "refusal", "refusal": text}
-    else:
-        part = {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
-    item: JsonObject = {
-        "type": "message",
-        "id": f"msg_{item_id}",
-        "role": "assistant",
-        "status": "completed",
-        "content": [part],
-    }
-    if native is not None and "phase" in native:
-        item["phase"] = native["phase"]
-    return item
+def _message(content: JsonObject, response_id: str, place: int) -> JsonObject:
+    identity = {"id": minted_id("msg_", response_id, place), "status": "completed"}
+    return message_item("assistant", [content]) | identity
 
 
-def _reasoning(block: Thinking, item_id: str) -> JsonObject:
-    item: JsonObject | None = (block.native or {}).get("item")
-    if item is not None:
-        return item
-    summary = [{"type": "summary_text", "text": block.text}] if block.text else []
-    return {"type": "reasoning", "id": f"rs_{item_id}", "summary": summary}
-
-
-def _call(call: ToolCall, item_id: str) -> JsonObject:
-    item: JsonObject = {
-        "id": f"fc_{item_id}",
-        "call_id": call.wire_id or f"call_{item_id[:24]}",
-        "name": call.name,
-        "status": "completed" if call.finished else "incomplete",
-    }
-    source = call.arguments.get("input")
-    if call.kind is CallKind.CUSTOM and isinstance(source, str):
-        item |= {"type": "custom_tool_call", "id": f"ctc_{item_id}", "input": source}
+def _call(call: ToolCall, response_id: str, place: int) -> JsonObject:
+    wire_id, written = call.wire_id or minted_id("call_", response_id, place), written_arguments(call)
+    if call.kind is CallKind.CUSTOM:
+        item: JsonObject = {"id": minted_id("ctc_", response_id, place)} | custom_call(wire_id, call.name, written)
     else:
         # What the model wrote, even where it is not JSON: a client has to cope with that as from the provider itself.
-        written = wire_arguments_text(call) if call.raw is None else call.raw
-        item |= {"type": "function_call", "arguments": written}
-    for field in ("namespace", "caller"):
-        if call.native is not None and field in call.native:
-            item[field] = call.native[field]
-    return item
+        item = function_call(wire_id, call.name, call) | {
+            "id": minted_id("fc_", response_id, place),
+            "arguments": written,
+        }
+    native = call.native or {}
+    kept = {name: native[name] for name in ("namespace", "caller") if name in native}
+    return item | kept | {"status": "completed" if call.finished else "incomplete"}
 
 
-# --- the stream -------------------------------------------------------------------------------------------------------
+def _hosted(block: Code | HostedTool | Media) -> JsonObject | None:
+    return (block.native or {}).get("item") if isinstance(block, HostedTool) else None
 
 
-def _events(body: JsonObject) -> Iterator[JsonObject]:
-    """The events of a response, without their numbers."""
-    begun: JsonObject = {**body, "status": "in_progress", "incomplete_details": None, "output": [], "usage": None}
-    yield {"type": "response.created", "response": begun}
-    yield {"type": "response.in_progress", "response": begun}
-    for index, item in enumerate(body["output"]):
-        place: JsonObject = {"output_index": index, "item_id": item.get("id", "")}
-        yield {"type": "response.output_item.added", "output_index": index, "item": _opened(item)}
-        yield from _growth(item, place)
-        yield {"type": "response.output_item.done", "output_index": index, "item": item}
-    end = "completed" if body["status"] == "completed" else "incomplete"
-    yield {"type": f"response.{end}", "response": body}
-
-
-def _opened(item: JsonObject) -> JsonObject:
-    """An item as it is before it grows."""
-    match item["type"]:
-        case "message":
-            return {**item, "status": "in_progress", "content": []}
-        case "reasoning":
-            return {"type": "reasoning", "id": item.get("id", ""), "summary": []}
-        case "function_call":
-            return {**item, "status": "in_progress", "arguments": ""}
-        case "custom_tool_call":
-            return {**item, "status": "in_progress", "input": ""}
-        case _:
-            return item
-
-
-def _growth(item: JsonObject, place: JsonObject) -> Iterator[JsonObject]:
-    match item["type"]:
-        case "message":
-            yield from _message_growth(item["content"][0], {**place, "content_index": 0})
-        case "reasoning":
-            yield from _summary_growth(item, place)
-        case "function_call":
-            for piece in _pieces(item["arguments"]):
-                yield {"type": "response.function_call_arguments.delta", **place, "delta": piece}
-            whole = {"arguments": item["arguments"], "name": item["name"]}
-            yield {"type": "response.function_call_arguments.done", **place, **whole}
-        case "custom_tool_call":
-            for piece in _pieces(item["input"]):
-                yield {"type": "response.custom_tool_call_input.delta", **place, "delta": piece}
-            yield {"type": "response.custom_tool_call_input.done", **place, "input": item["input"]}
-        case _:
-            pass
-
-
-def _message_growth(part: JsonObject, place: JsonObject) -> Iterator[JsonObject]:
-    field = "refusal" if part["type"] == "refusal" else "text"
-    name = "refusal" if field == "refusal" else "output_text"
-    more: JsonObject = {} if field == "refusal" else {"logprobs": []}
-    yield {"type": "response.content_part.added", **place, "part": {**part, field: ""}}
-    for piece in _pieces(part[field]):
-        yield {"type": f"response.{name}.delta", **place, "delta": piece, **more}
-    yield {"type": f"response.{name}.done", **place, field: part[field], **more}
-    yield {"type": "response.content_part.done", **place, "part": part}
-
-
-def _summary_growth(item: JsonObject, place: JsonObject) -> Iterator[JsonObject]:
-    for index, part in enumerate(item.get("summary") or []):
-        where = {**place, "summary_index": index}
-        yield {"type": "response.reasoning_summary_part.added", **where, "part": {**part, "text": ""}}
-        for piece in _pieces(part["text"]):
-            yield {"type": "response.reasoning_summary_text.delta", **where, "delta": piece}
-        yield {"type": "response.reasoning_summary_text.done", **where, "text": part["text"]}
-        yield {"type": "response.reasoning_summary_part.done", **where, "part": part}
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), _PIECE):
-        yield text[start : start + _PIECE]
+def _is_refusal(block: Block) -> bool:
+    return isinstance(block, Text) and bool((block.native or {}).get("refusal"))

@@ -26,6 +26,26 @@ def text_part(text: str) -> JsonObject:
     return {"type": "input_text", "text": text}
 
 
+def output_text(text: str) -> JsonObject:
+    """Text in a message of the model."""
+    return {"type": "output_text", "text": text, "annotations": [], "logprobs": []}
+
+
+def refusal(text: str) -> JsonObject:
+    """What the model says where it refuses."""
+    return {"type": "refusal", "refusal": text}
+
+
+def summary_text(text: str) -> JsonObject:
+    """A part of the summary of a thought."""
+    return {"type": "summary_text", "text": text}
+
+
+def reasoning_item(item_id: str, text: str) -> JsonObject:
+    """A thought that has nothing but its summary."""
+    return {"type": "reasoning", "id": item_id, "summary": [summary_text(text)] if text else []}
+
+
 def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call."""
     return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": wire_arguments_text(call)}

@@ -8,7 +8,7 @@ from legato.wire.vercel.decode import decode
 from legato.wire.vercel.encode import VercelShapes, grammar
 from legato.wire.vercel.envelope import head
 from legato.wire.vercel.parse import parse
-from legato.wire.vercel.reply import reply, reply_stream
+from legato.wire.vercel.reply import Writer, reply
 from legato.wire.vercel.stream import PartsDecoder
 
 DIALECT = DialectParts(
@@ -21,5 +21,5 @@ DIALECT = DialectParts(
     decoder=PartsDecoder,
     parse=parse,
     reply=reply,
-    reply_stream=reply_stream,
+    writer=Writer,
 )

@@ -1,6 +1,6 @@
-"""Print an answer as the result of a language model of the AI SDK, whole or as a stream of parts.
+"""Write an answer as the result of a language model of the AI SDK: whole, or a stream of parts while it arrives.
 
-In:  an answer and the name of the model that is to have given it.
+In:  an answer, or its deltas, and the name of the model that is to have given it.
 Out: what `doGenerate` gives (`finishReason` and `usage` in their grouped form), or the stream parts of `doStream` as
      server-sent events.
 
@@ -9,12 +9,8 @@ Call ids are those of the answer; ids of texts and thoughts are their places.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
-
 import msgspec
 
-from legato.errors import RenderError
 from legato.model import (
     Answer,
     Block,
@@ -31,14 +27,12 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.model.hashing import base62
-from legato.wire.arguments import wire_arguments_text
-from legato.wire.phrases import media_omitted
-from legato.wire.plain import fenced
+from legato.wire.arguments import written_arguments
+from legato.wire.deltas import answer_id
+from legato.wire.plain import told
+from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
 from legato.wire.vercel.fields import as_object
-
-_PIECE = 24
-"""characters of text in one delta"""
+from legato.wire.vercel.shapes import generated_file, reasoning_part, text_part, written_call
 
 _REASONS = {
     Ending.DONE: "stop",
@@ -53,47 +47,88 @@ _REASONS = {
 
 def reply(answer: Answer, model: str) -> JsonObject:
     """`answer` as a generate result."""
+    response_id = answer_id(answer)
     content: list[JsonObject] = []
-    for index, block in enumerate(answer.entry.blocks):
-        content += _content(block, f"call_{base62(answer.response_id, index, length=24)}")
-    return {
-        "content": content,
-        "finishReason": _finish_reason(answer),
-        "usage": _usage(answer.usage or Usage()),
-        "warnings": [],
-        "response": _response(answer, model),
-    }
+    for block in answer.entry.blocks:
+        content += _content(block, response_id, len(content))
+    return {"content": content, **_ended(answer), "warnings": [], "response": {"id": response_id, "modelId": model}}
 
 
-def reply_stream(answer: Answer, model: str) -> Iterator[bytes]:
-    """`answer` as the bytes of a streamed response."""
-    for part in _stream_parts(answer, model):
-        yield b"data: " + msgspec.json.encode(part) + b"\n\n"
-    yield b"data: [DONE]\n\n"
+class Writer(EventWriter):
+    """Writes the stream parts of one answer."""
+
+    free_text = ('"', '"')
+
+    def begin(self) -> list[Event]:
+        """Who answers."""
+        about: Event = {"type": "response-metadata", "id": self.response_id, "modelId": self.model}
+        return [{"type": "stream-start", "warnings": []}, about]
+
+    def open(self, part: Part) -> list[Event]:
+        """A text, a thought or the input of a call begins."""
+        if isinstance(part.begun, ToolCall):
+            named = {"id": self._call_id(part), "toolName": part.begun.name}
+            return [{"type": "tool-input-start", **named}]
+        return [{"type": f"{_kind(part)}-start", "id": str(part.place)}]
+
+    def grow(self, part: Part, piece: str) -> list[Event]:
+        """More of it."""
+        if isinstance(part.begun, ToolCall):
+            return [{"type": "tool-input-delta", "id": self._call_id(part), "delta": piece}]
+        return [{"type": f"{_kind(part)}-delta", "id": str(part.place), "delta": piece}]
+
+    def seal(self, part: Part, block: Growing) -> list[Event]:
+        """What the provider wants to see again comes with the end."""
+        return []
+
+    def close(self, part: Part, block: Growing) -> list[Event]:
+        """Its end; a call is then repeated whole."""
+        if not isinstance(block, ToolCall):
+            return [_signed({"type": f"{_kind(part)}-end", "id": str(part.place)}, block.native)]
+        call_id = self._call_id(part)
+        call = _signed(written_call(call_id, block.name, _input(part.begun, part.text)), block.native)
+        return [{"type": "tool-input-end", "id": call_id}, call]
+
+    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
+        """A tool that the provider ran, or a file."""
+        parts = _own(block, self.response_id, self.places)
+        if parts is None:
+            return None
+        self.places += len(parts)
+        return [event for part in parts for event in _grown(part)]
+
+    def end(self, answer: Answer) -> list[Event]:
+        """How the answer ended, and what it cost."""
+        return [{"type": "finish", **_ended(answer)}, DONE]
+
+    def _call_id(self, part: Part) -> str:
+        assert isinstance(part.begun, ToolCall)  # nothing else has one
+        return part.begun.wire_id or minted_id("call_", self.response_id, part.place)
 
 
-def _stream_parts(answer: Answer, model: str) -> Iterator[JsonObject]:
-    body = reply(answer, model)
-    yield {"type": "stream-start", "warnings": []}
-    yield {"type": "response-metadata", **body["response"]}
-    for index, part in enumerate(body["content"]):
-        yield from _growth(part, str(index))
-    yield {"type": "finish", "finishReason": body["finishReason"], "usage": body["usage"]}
+def _kind(part: Part) -> str:
+    return "text" if isinstance(part.begun, Text) else "reasoning"
 
 
-# --- the result -------------------------------------------------------------------------------------------------------
+def _grown(part: JsonObject) -> list[Event]:
+    """A part that is there at once; the input of a hosted tool is written like any other."""
+    if part["type"] != "tool-call":
+        return [part]
+    call_id = part["toolCallId"]
+    return [
+        {"type": "tool-input-start", "id": call_id, "toolName": part["toolName"], "providerExecuted": True},
+        {"type": "tool-input-delta", "id": call_id, "delta": part["input"]},
+        {"type": "tool-input-end", "id": call_id},
+        part,
+    ]
 
 
-def _finish_reason(answer: Answer) -> JsonObject:
-    reason = _REASONS[answer.entry.ending or Ending.DONE]
-    return {"unified": reason, "raw": reason}
+# --- what both are made of --------------------------------------------------------------------------------------------
 
 
-def _response(answer: Answer, model: str) -> JsonObject:
-    about: JsonObject = {"modelId": answer.served or model}
-    if answer.response_id:
-        about["id"] = answer.response_id
-    return about
+def _ended(answer: Answer) -> JsonObject:
+    reason = _REASONS[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
+    return {"finishReason": {"unified": reason, "raw": reason}, "usage": _usage(answer.usage or Usage())}
 
 
 def _usage(usage: Usage) -> JsonObject:
@@ -112,24 +147,26 @@ def _usage(usage: Usage) -> JsonObject:
     }
 
 
-def _content(block: Block, call_id: str) -> list[JsonObject]:
+def _content(block: Block, response_id: str, place: int) -> list[JsonObject]:
     match block:
         case Text():
-            return [_signed({"type": "text", "text": block.text}, block.native)]
+            return [_signed(text_part(block.text), block.native)]
         case Thinking():
-            return [_signed({"type": "reasoning", "text": block.text}, block.native)]
+            return [_signed(reasoning_part(block.text), block.native)]
         case ToolCall():
-            return [_call(block, call_id)]
-        case HostedTool():
-            return _hosted(block, call_id)
-        case Code():
-            return [{"type": "text", "text": fenced(block)}]
-        case Media():
-            return [_file(block)]
+            call_id = block.wire_id or minted_id("call_", response_id, place)
+            written = _input(block, written_arguments(block))
+            return [_signed(written_call(call_id, block.name, written), block.native)]
         case ToolResponse():
-            raise RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")
+            raise tool_response_in_answer()
         case _:
-            assert_never(block)
+            return _own(block, response_id, place) or [text_part(told(block))]
+
+
+def _input(call: Growing, written: str) -> str:
+    """The arguments as the model wrote them, even where they are not JSON; free text is a JSON string."""
+    is_free_text = isinstance(call, ToolCall) and call.kind is CallKind.CUSTOM
+    return msgspec.json.encode(written).decode() if is_free_text else written
 
 
 def _signed(part: JsonObject, native: JsonObject | None) -> JsonObject:
@@ -138,28 +175,26 @@ def _signed(part: JsonObject, native: JsonObject | None) -> JsonObject:
     return part
 
 
-def _call(call: ToolCall, call_id: str) -> JsonObject:
-    source = call.arguments.get("input")
-    if call.kind is CallKind.CUSTOM and isinstance(source, str):
-        written = msgspec.json.encode(source).decode()
-    else:
-        # What the model wrote, even where it is not JSON: a client has to cope with that as from the provider itself.
-        written = wire_arguments_text(call) if call.raw is None else call.raw
-    part = {"type": "tool-call", "toolCallId": call.wire_id or call_id, "toolName": call.name, "input": written}
-    return _signed(part, call.native)
+def _own(block: Code | HostedTool | Media, response_id: str, place: int) -> list[JsonObject] | None:
+    match block:
+        case HostedTool():
+            return _hosted(block, response_id, place)
+        case Media():
+            printed = generated_file(block)
+            return None if printed is None else [_signed(printed, block.native)]
+        case Code():
+            return None
 
 
-def _hosted(block: HostedTool, call_id: str) -> list[JsonObject]:
+def _hosted(block: HostedTool, response_id: str, place: int) -> list[JsonObject]:
     parts: list[JsonObject] | None = (block.native or {}).get("parts")
     if parts is not None:
         return [_as_result(part) for part in parts]
-    identity: JsonObject = {"toolCallId": block.wire_id or call_id, "toolName": block.name}
-    arguments = msgspec.json.encode(block.arguments).decode()
+    call_id = block.wire_id or minted_id("call_", response_id, place)
+    call = written_call(call_id, block.name, msgspec.json.encode(block.arguments).decode())
     result: Json = "" if block.result is None else block.result
-    return [
-        {"type": "tool-call", **identity, "input": arguments, "providerExecuted": True},
-        {"type": "tool-result", **identity, "result": result},
-    ]
+    identity = {"toolCallId": call_id, "toolName": block.name}
+    return [call | {"providerExecuted": True}, {"type": "tool-result", **identity, "result": result}]
 
 
 def _as_result(part: JsonObject) -> JsonObject:
@@ -173,41 +208,3 @@ def _as_result(part: JsonObject) -> JsonObject:
         if str(output.get("type")).startswith("error"):
             printed["isError"] = True
     return _signed(printed, part)
-
-
-def _file(media: Media) -> JsonObject:
-    data: JsonObject
-    if media.data is not None:
-        data = {"type": "data", "data": media.data}
-    elif media.url is not None:
-        data = {"type": "url", "url": media.url}
-    else:
-        return {"type": "text", "text": media_omitted(media.kind, media.mime)}
-    return _signed({"type": "file", "mediaType": media.mime, "data": data}, media.native)
-
-
-# --- the stream -------------------------------------------------------------------------------------------------------
-
-
-def _growth(part: JsonObject, place: str) -> Iterator[JsonObject]:
-    kind = part["type"]
-    if kind in ("text", "reasoning"):
-        about: JsonObject = {"providerMetadata": part["providerMetadata"]} if "providerMetadata" in part else {}
-        yield {"type": f"{kind}-start", "id": place}
-        for piece in _pieces(part["text"]):
-            yield {"type": f"{kind}-delta", "id": place, "delta": piece}
-        yield {"type": f"{kind}-end", "id": place, **about}
-        return
-    if kind == "tool-call":
-        call_id = part["toolCallId"]
-        hosted = {"providerExecuted": True} if part.get("providerExecuted") else {}
-        yield {"type": "tool-input-start", "id": call_id, "toolName": part["toolName"], **hosted}
-        for piece in _pieces(part["input"]):
-            yield {"type": "tool-input-delta", "id": call_id, "delta": piece}
-        yield {"type": "tool-input-end", "id": call_id}
-    yield part
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start in range(0, len(text), _PIECE):
-        yield text[start : start + _PIECE]

@@ -49,6 +49,11 @@ def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
     return {"type": "tool-call", "toolCallId": wire_id, "toolName": name, "input": source}
 
 
+def written_call(wire_id: str, name: str, text: str) -> JsonObject:
+    """A call as a language model gives it: its input is text."""
+    return {"type": "tool-call", "toolCallId": wire_id, "toolName": name, "input": text}
+
+
 def tool_result(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
     """The result of a call."""
     return tool_output(wire_id, name, "error-text" if failed else "text", text)
@@ -73,6 +78,15 @@ def file_part(media: Media) -> JsonObject:
     if media.name is not None:
         part["filename"] = media.name
     return part
+
+
+def generated_file(media: Media) -> JsonObject | None:
+    """An attachment as a language model gives it; None if there is nothing of it but its type."""
+    if media.data is not None:
+        return {"type": "file", "mediaType": media.mime, "data": {"type": "data", "data": media.data}}
+    if media.url is not None:
+        return {"type": "file", "mediaType": media.mime, "data": {"type": "url", "url": media.url}}
+    return None
 
 
 def image_in_result(media: Media) -> JsonObject:

@@ -1,0 +1,387 @@
+"""What the reply writers of all dialects share: which block a delta belongs to, when blocks begin and when they end.
+
+A dialect subclasses `EventWriter` and says which events a block makes when it opens, grows and closes.
+
+    BlockStart, or the first delta of a block      opens it, and closes the text or thought that was open
+    more deltas                                    grow it
+    BlockDone                                      closes it; a block that was never opened is written whole
+    the end of the answer                          does the same for every block that was not called done
+
+Deltas without `BlockStart` and `BlockDone` do not say where one text ends and the next begins, so at the end blocks are
+matched with what was written by counting characters. What a block turns out to carry after it was closed (a signature)
+is passed to `seal` all the same; a dialect writes it if its clients can still read it there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from typing import ClassVar, TypeAlias
+
+import msgspec
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from legato.errors import RenderError
+from legato.model import (
+    Answer,
+    Block,
+    CallKind,
+    Code,
+    HostedTool,
+    JsonObject,
+    Media,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    Usage,
+    clean_text,
+)
+from legato.model.hashing import base62
+from legato.wire.arguments import read_arguments, written_arguments
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta
+from legato.wire.plain import told
+
+Event: TypeAlias = JsonObject | bytes
+"""an event of the stream, or bytes that end it"""
+
+Growing: TypeAlias = Text | Thinking | ToolCall
+
+DONE = b"data: [DONE]\n\n"
+
+
+class Part(Struct, eq=False):
+    """A text, a thought or a call while it is written."""
+
+    begun: Growing
+    """what was known of it when it began"""
+    call: int = -1
+    """which call of the answer it is"""
+    place: int = -1
+    """which block of the response it is; -1 before it is opened"""
+    is_told: bool = False
+    """whether it stands for a block that has no form in this dialect"""
+    is_closed: bool = False
+    pieces: list[str] = field(default_factory=list[str])
+    half: str = ""
+    """half of a surrogate pair, whose other half is in the next piece"""
+    unclaimed: int = 0
+    """how many of its characters belong to no whole block yet"""
+
+    @property
+    def text(self) -> str:
+        """What was written so far."""
+        return "".join(self.pieces)
+
+    @property
+    def native(self) -> JsonObject:
+        """The native data that was known when it began."""
+        return self.begun.native or {}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it can grow in the stream."""
+        return self.place >= 0 and not self.is_closed
+
+    @property
+    def is_free_text(self) -> bool:
+        """Whether its arguments are free text."""
+        return isinstance(self.begun, ToolCall) and self.begun.kind is CallKind.CUSTOM
+
+    def block(self) -> Growing:
+        """The block as far as it is known."""
+        match self.begun:
+            case Text() | Thinking():
+                return replace(self.begun, text=self.text)
+            case ToolCall(kind=CallKind.CUSTOM):
+                return replace(self.begun, arguments={"input": self.text})
+            case ToolCall():
+                value, raw, finished = read_arguments(self.text)
+                return replace(self.begun, arguments=value, raw=raw, finished=finished)
+
+
+class EventWriter(ABC):
+    """Writes server-sent events with JSON data; implements `ReplyWriter`."""
+
+    interleaves: ClassVar[bool] = True
+    """whether a block may begin while a call is open; if not, what comes next waits for the call to be done"""
+    free_text: ClassVar[tuple[str, str] | None] = ('{"input":"', '"}')
+    """what makes JSON of the free text of a custom call; None where such calls have a form of their own"""
+    names_events: ClassVar[bool] = False
+    """whether the type of an event stands beside its data too"""
+    newline: ClassVar[bytes] = b"\n"
+
+    def __init__(self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False) -> None:
+        self.model = model
+        self.response_id = response_id
+        self.usage = usage or Usage()
+        self.whole_calls = whole_calls
+        self.places = 0
+        """how many blocks the response has so far"""
+        self._run: Part | None = None
+        """the text or thought that is open"""
+        self._unclaimed: dict[type[Block], list[Part]] = {Text: [], Thinking: []}
+        self._calls: dict[int, Part] = {}
+        self._done: Counter[type[Block]] = Counter()
+        self._waiting: list[ReplyDelta] = []
+
+    # --- what a dialect says ------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def begin(self) -> list[Event]:
+        """The events before the first block."""
+
+    @abstractmethod
+    def open(self, part: Part) -> list[Event]:
+        """`part` begins, at its place."""
+
+    @abstractmethod
+    def grow(self, part: Part, piece: str) -> list[Event]:
+        """`piece` comes after what `part` holds so far."""
+
+    @abstractmethod
+    def seal(self, part: Part, block: Growing) -> list[Event]:
+        """What is known of `block` only when it is whole; `part` may have been closed before."""
+
+    @abstractmethod
+    def close(self, part: Part, block: Growing) -> list[Event]:
+        """`part` ends; `block` is what became of it, and `part.text` what was written of it."""
+
+    @abstractmethod
+    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
+        """A block that comes whole, in this dialect's own form; None where it has none, and the block is told."""
+
+    @abstractmethod
+    def end(self, answer: Answer) -> list[Event]:
+        """The events after the last block."""
+
+    # --- what `ReplyWriter` asks for ----------------------------------------------------------------------------------
+
+    def start(self) -> list[bytes]:
+        """What comes before the first block."""
+        return self._framed(self.begin())
+
+    def feed(self, delta: ReplyDelta) -> list[bytes]:
+        """What `delta` makes known."""
+        if isinstance(delta, BlockDone):
+            self._done[type(delta.block)] += 1
+        return self._framed(self._take(delta))
+
+    def finish(self, answer: Answer) -> list[bytes]:
+        """What is still to say of `answer`, and the end of the stream."""
+        events: list[Event] = []
+        calls = 0
+        for block in answer.entry.blocks:
+            if isinstance(block, ToolCall):
+                events += self._take(BlockDone(block, calls))
+                calls += 1
+            elif self._done[type(block)]:
+                self._done[type(block)] -= 1
+            else:
+                events += self._take(BlockDone(block))
+        while unfinished := [part for part in self._calls.values() if not part.is_closed]:
+            events += self._close_call(unfinished[0], unfinished[0].block())
+        return self._framed(events + self._end_run() + self.end(answer))
+
+    def _framed(self, events: list[Event]) -> list[bytes]:
+        return [event if isinstance(event, bytes) else self.frame(event) for event in events]
+
+    def frame(self, event: JsonObject) -> bytes:
+        """One event as it is sent."""
+        name = b"event: " + event["type"].encode() + self.newline if self.names_events else b""
+        return name + b"data: " + msgspec.json.encode(event) + 2 * self.newline
+
+    # --- which block --------------------------------------------------------------------------------------------------
+
+    def _take(self, delta: ReplyDelta) -> list[Event]:
+        if self._must_wait(delta):
+            self._waiting.append(delta)
+            return []
+        match delta:
+            case TextDelta():
+                return self._grow_run(Text(""), delta.text)
+            case ThinkingDelta():
+                return self._grow_run(Thinking(), delta.text)
+            case CallDelta():
+                return self._grow_call(delta)
+            case BlockStart():
+                return self._start(delta.block, delta.call)
+            case BlockDone():
+                return self._finish_block(delta.block, delta.call)
+
+    def _must_wait(self, delta: ReplyDelta) -> bool:
+        if self.interleaves:
+            return False
+        match delta:
+            case TextDelta() | ThinkingDelta():
+                call = -1
+            case CallDelta():
+                call = delta.index
+            case BlockStart() | BlockDone():
+                call = delta.call
+        return any(part.is_open and part.call != call for part in self._calls.values())
+
+    def _finish_block(self, block: Block, call: int) -> list[Event]:
+        match block:
+            case Text() | Thinking():
+                return self._finish_run(block)
+            case ToolCall():
+                return self._finish_call(block, call)
+            case ToolResponse():
+                raise tool_response_in_answer()
+            case _:
+                events = self.own(block)
+                if events is None:
+                    return self._write_whole(Text(told(block)), is_told=True)
+                return self._end_run() + events
+
+    # --- a part -------------------------------------------------------------------------------------------------------
+
+    def _start(self, block: Growing, call: int = -1, *, is_told: bool = False) -> list[Event]:
+        part = Part(block, call, is_told=is_told)
+        if isinstance(block, ToolCall):
+            self._calls[call] = part
+            return [] if self.whole_calls or not block.name else self._open(part)
+        events = self._open(part)
+        self._run = part
+        self._unclaimed[type(block)].append(part)
+        return events
+
+    def _open(self, part: Part) -> list[Event]:
+        events = self._end_run()
+        part.place, self.places = self.places, self.places + 1
+        events += self.open(part)
+        written, part.pieces = part.text, []
+        return events + self._write(part, written)
+
+    def _write(self, part: Part, piece: str) -> list[Event]:
+        """`piece` is added to `part`, and goes out if it is open."""
+        piece = part.half + piece
+        part.half = ""
+        if "\ud800" <= piece[-1:] <= "\udbff":
+            piece, part.half = piece[:-1], piece[-1]
+        piece = clean_text(piece)
+        if not piece:
+            return []
+        events: list[Event] = []
+        if part.is_open:
+            spelled = piece
+            if part.is_free_text and self.free_text is not None:
+                quoted = msgspec.json.encode(piece).decode()[1:-1]
+                spelled = quoted if part.pieces else self.free_text[0] + quoted
+            events = self.grow(part, spelled)
+        part.pieces.append(piece)
+        part.unclaimed += len(piece)
+        return events
+
+    def _close(self, part: Part, block: Growing) -> list[Event]:
+        events: list[Event] = []
+        if part.half:
+            half, part.half = part.half, ""
+            events += self._write(part, clean_text(half))
+        if part.is_free_text and self.free_text is not None:
+            before, after = self.free_text
+            events += self.grow(part, after if part.pieces else before + after)
+        events += self.seal(part, block)
+        part.is_closed = True
+        return events + self.close(part, block)
+
+    # --- texts and thoughts -------------------------------------------------------------------------------------------
+
+    def _grow_run(self, kind: Text | Thinking, piece: str) -> list[Event]:
+        if not piece:
+            return []
+        events: list[Event] = []
+        if self._run is None or type(self._run.begun) is not type(kind):
+            events += self._start(kind)
+        assert self._run is not None  # a text or thought opens at once
+        return events + self._write(self._run, piece)
+
+    def _end_run(self) -> list[Event]:
+        part, self._run = self._run, None
+        return [] if part is None else self._close(part, part.block())
+
+    def _finish_run(self, block: Text | Thinking) -> list[Event]:
+        """`block` is whole: write what is missing of it, and close what it was written as."""
+        part, missing = self._claim(block)
+        if part is None or (missing and part.is_closed):
+            return self._write_whole(replace(block, text=missing))
+        events: list[Event] = []
+        if missing:
+            events += self._write(part, missing)
+            part.unclaimed = 0
+        if part.unclaimed:
+            return events  # it goes on with the text of the next block
+        block = replace(block, text=part.text)
+        if part.is_closed:
+            return events + self.seal(part, block)
+        self._run = None
+        return events + self._close(part, block)
+
+    def _claim(self, block: Text | Thinking) -> tuple[Part | None, str]:
+        """The part in which `block` ends, and the end of its text that was not written yet."""
+        parts = self._unclaimed[type(block)]
+        found: Part | None = None
+        left = len(block.text)
+        for part in tuple(parts):
+            if (found is not None and not left) or (part.pieces and not block.text):
+                break
+            found = part
+            claimed = min(left, part.unclaimed)
+            part.unclaimed -= claimed
+            left -= claimed
+            if not part.unclaimed:
+                parts.remove(part)
+        return found, block.text[len(block.text) - left :]
+
+    def _write_whole(self, block: Text | Thinking, *, is_told: bool = False) -> list[Event]:
+        events = self._start(replace(block, text=""), is_told=is_told)
+        part, self._run = self._unclaimed[type(block)].pop(), None
+        return events + self._write(part, block.text) + self._close(part, block)
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    def _grow_call(self, delta: CallDelta) -> list[Event]:
+        part = self._calls.get(delta.index)
+        events: list[Event] = []
+        if part is None:
+            events += self._start(ToolCall(delta.name), delta.index)
+            part = self._calls[delta.index]
+        elif delta.name and isinstance(part.begun, ToolCall) and not part.begun.name:
+            part.begun = replace(part.begun, name=delta.name)
+            events += [] if self.whole_calls else self._open(part)
+        return events + self._write(part, delta.arguments)
+
+    def _finish_call(self, block: ToolCall, call: int) -> list[Event]:
+        begun = replace(block, arguments={}, raw=None, finished=True)
+        events = [] if call in self._calls else self._start(begun, call)
+        part = self._calls[call]
+        if part.is_closed:
+            return events
+        if not part.is_open:
+            part.begun = begun
+        written, so_far = written_arguments(block), part.text
+        if written.startswith(so_far):
+            events += self._write(part, written[len(so_far) :])
+        return events + self._close_call(part, block)
+
+    def _close_call(self, part: Part, block: Growing) -> list[Event]:
+        if part.is_closed:
+            return []
+        events = [] if part.is_open else self._open(part)
+        events += self._close(part, block)
+        waiting, self._waiting = self._waiting, []
+        for delta in waiting:
+            events += self._take(delta)
+        return events
+
+
+def minted_id(prefix: str, response_id: str, place: int) -> str:
+    """An id for the block at `place` of a response that has none of its own; the same each time."""
+    return prefix + base62(response_id, place, length=24)
+
+
+def tool_response_in_answer() -> RenderError:
+    """The error for an answer that holds what cannot be part of one."""
+    return RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")
