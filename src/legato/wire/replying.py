@@ -108,6 +108,8 @@ class EventWriter(ABC):
     """whether a block may begin while a call is open; if not, what comes next waits for the call to be done"""
     free_text: ClassVar[tuple[str, str] | None] = ('{"input":"', '"}')
     """what makes JSON of the free text of a custom call; None where such calls have a form of their own"""
+    signs_text: ClassVar[bool] = True
+    """whether native data belongs to the exact text of its block, so that it is of no use with any other"""
     names_events: ClassVar[bool] = False
     """whether the type of an event stands beside its data too"""
     newline: ClassVar[bytes] = b"\n"
@@ -211,8 +213,6 @@ class EventWriter(ABC):
                 return self._finish_block(delta.block, delta.call)
 
     def _must_wait(self, delta: ReplyDelta) -> bool:
-        if self.interleaves:
-            return False
         match delta:
             case TextDelta() | ThinkingDelta():
                 call = -1
@@ -220,7 +220,10 @@ class EventWriter(ABC):
                 call = delta.index
             case BlockStart() | BlockDone():
                 call = delta.call
-        return any(part.is_open and part.call != call for part in self._calls.values())
+        if self.whole_calls:  # they keep their order
+            is_done = isinstance(delta, BlockDone)
+            return is_done and any(part.call < call and not part.is_closed for part in self._calls.values())
+        return not self.interleaves and any(part.is_open and part.call != call for part in self._calls.values())
 
     def _finish_block(self, block: Block, call: int) -> list[Event]:
         match block:
@@ -275,11 +278,15 @@ class EventWriter(ABC):
         part.unclaimed += len(piece)
         return events
 
+    def _write_half(self, part: Part | None) -> list[Event]:
+        """Half of a surrogate pair stays alone if nothing follows it."""
+        if part is None or not part.half:
+            return []
+        half, part.half = part.half, ""
+        return self._write(part, clean_text(half))
+
     def _close(self, part: Part, block: Growing) -> list[Event]:
-        events: list[Event] = []
-        if part.half:
-            half, part.half = part.half, ""
-            events += self._write(part, clean_text(half))
+        events = self._write_half(part)
         if part.is_free_text and self.free_text is not None:
             before, after = self.free_text
             events += self.grow(part, after if part.pieces else before + after)
@@ -304,16 +311,17 @@ class EventWriter(ABC):
 
     def _finish_run(self, block: Text | Thinking) -> list[Event]:
         """`block` is whole: write what is missing of it, and close what it was written as."""
+        events = self._write_half(self._run)
         part, missing = self._claim(block)
         if part is None or (missing and part.is_closed):
-            return self._write_whole(replace(block, text=missing))
-        events: list[Event] = []
+            return events + self._write_whole(replace(block, text=missing))
         if missing:
             events += self._write(part, missing)
             part.unclaimed = 0
         if part.unclaimed:
             return events  # it goes on with the text of the next block
-        block = replace(block, text=part.text)
+        if block.text != part.text:
+            block = replace(block, text=part.text, native=None if self.signs_text else block.native)
         if part.is_closed:
             return events + self.seal(part, block)
         self._run = None
@@ -361,6 +369,9 @@ class EventWriter(ABC):
             return events
         if not part.is_open:
             part.begun = begun
+        elif part.is_free_text != (block.kind is CallKind.CUSTOM):
+            block = replace(block, kind=CallKind.FUNCTION if block.kind is CallKind.CUSTOM else CallKind.CUSTOM)
+        events += self._write_half(part)
         written, so_far = written_arguments(block), part.text
         if written.startswith(so_far):
             events += self._write(part, written[len(so_far) :])

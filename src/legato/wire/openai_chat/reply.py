@@ -51,6 +51,7 @@ class Writer(EventWriter):
     """Writes the chunks of one completion. An answer that was cut breaks off: no finish reason, no `[DONE]`."""
 
     free_text = None
+    signs_text = False
     _has_content = False
     _is_apart = False
     """whether the last text stands for another block, so that what follows begins a paragraph"""

@@ -99,12 +99,10 @@ class Writer(EventWriter):
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """The whole item, which the end of the response repeats."""
-        item = _item(block, self.response_id, part.place)
-        if "id" in item:
-            item = item | {"id": self._items[part.place].get("id", "")}
-        if isinstance(block, ToolCall):
-            item |= _arguments(part, part.text)
-        self._items[part.place] = item
+        item, begun = _item(block, self.response_id, part.place), self._items[part.place]
+        # The client takes an item for another one if it is not called what it was called when it began.
+        item = item | {name: begun[name] for name in ("id", "call_id") if name in item and name in begun}
+        self._items[part.place] = item | _arguments(part, part.text) if isinstance(block, ToolCall) else item
         return []
 
     def close(self, part: Part, block: Growing) -> list[Event]:

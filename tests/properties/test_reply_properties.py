@@ -1,0 +1,314 @@
+"""Whatever the answer and whatever the dialect: a streamed reply says what the whole one says, and says it in time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from dialect_support import make_target
+from legato.errors import BadAnswer
+from legato.model import (
+    Answer,
+    Block,
+    CallKind,
+    Code,
+    Dialect,
+    Ending,
+    Entry,
+    HostedTool,
+    JsonObject,
+    Media,
+    MediaKind,
+    NameRule,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    Usage,
+)
+from legato.wire.arguments import read_arguments
+from legato.wire.contract import Delta, DialectParts, StreamDecoder
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.dialects import dialect_parts
+from legato.wire.names import NameTable
+
+DIALECTS = pytest.mark.parametrize("dialect", Dialect)
+NATIVES = (
+    None,
+    {"signature": "c2ln"},
+    {"data": "c2ln"},
+    {"thoughtSignature": "c2ln"},
+    {"refusal": True},
+    {"chunk": True, "signature": "c2ln"},
+    {"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln", "index": 0}]},
+    {"phase": "commentary"},
+    {"namespace": "crm"},
+    {"extra_content": {"google": {"thought_signature": "c2ln"}}},
+    {"providerOptions": {"acme": {"signature": "c2ln"}}},
+)
+TEXTS = st.text(st.sampled_from(["a", " ", "ü", "🎼", '"', "\\", "\n", "{", "é"]), min_size=1, max_size=40)
+NATIVE = st.sampled_from(NATIVES)
+ARGUMENTS = st.dictionaries(st.sampled_from(["path", "k"]), TEXTS | st.integers(-9, 9) | st.none(), max_size=2)
+
+
+def broken_call(raw: str) -> ToolCall:
+    return ToolCall("read", raw=raw, finished=read_arguments(raw).finished)
+
+
+def custom_call(text: str, native: JsonObject | None) -> ToolCall:
+    return ToolCall("sql", {"input": text}, kind=CallKind.CUSTOM, native=native)
+
+
+def encrypted(text: str) -> Thinking:
+    summary = [{"type": "summary_text", "text": text}]
+    item = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "c2ln"}
+    return Thinking(text, native={"item": item})
+
+
+CALLS = st.builds(ToolCall, st.sampled_from(["read", "list"]), ARGUMENTS, native=NATIVE) | st.builds(
+    broken_call, st.sampled_from(["[1]", '{"path": "x', '{"path": oops}'])
+)
+CUSTOM_CALLS = st.builds(custom_call, TEXTS, NATIVE)
+SPOKEN = st.builds(Text, TEXTS, native=NATIVE) | st.builds(Thinking, TEXTS, native=NATIVE) | st.builds(encrypted, TEXTS)
+OTHERS = st.sampled_from(
+    [
+        Thinking(native={"data": "c2ln"}),
+        Media(MediaKind.IMAGE, "image/png", data="aGk="),
+        Code("ls", "sh"),
+        HostedTool("web_search", {"q": "x"}, "found", "ws_1"),
+        HostedTool(
+            "web_search",
+            {"query": "q"},
+            [],
+            "srvtoolu_1",
+            native={
+                "blocks": [
+                    {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "q"}},
+                    {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []},
+                ]
+            },
+        ),
+        HostedTool("web_search", wire_id="ws_1", native={"item": {"type": "web_search_call", "id": "ws_1"}}),
+    ]
+)
+
+
+def answer_of(blocks: Iterable[Block], ending: Ending | None = None) -> Answer:
+    named: list[Block] = []
+    for place, block in enumerate(blocks):
+        if isinstance(block, ToolCall):
+            named.append(replace(block, wire_id=f"call_{place}"))
+        elif not isinstance(block, HostedTool) or not any(isinstance(other, HostedTool) for other in named):
+            named.append(block)  # one hosted tool, because two would share their id
+    asks = any(isinstance(block, ToolCall) for block in named)
+    entry = Entry(Speaker.AI, tuple(named), ending=ending or (Ending.CALLS if asks else Ending.DONE))
+    return Answer(entry, Usage(20, 9, 4, 2, 3), "model-1", "resp_1")
+
+
+ENDINGS = st.sampled_from([None, None, None, Ending.LENGTH, Ending.REFUSED])
+ANSWERS = st.builds(answer_of, st.lists(SPOKEN | CALLS | CUSTOM_CALLS | OTHERS, min_size=1, max_size=5), ENDINGS)
+PLAIN_ANSWERS = st.builds(answer_of, st.lists(SPOKEN | CALLS, min_size=1, max_size=5))
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_body(parts: DialectParts, answer: Answer) -> Answer | str:
+    try:
+        return parts.decode(parts.reply(answer, "model-1"), make_target(parts.name), NameTable(NameRule.OPENAI))
+    except BadAnswer as error:
+        return error.message
+
+
+def read_stream(parts: DialectParts, chunks: Iterable[bytes]) -> Answer | str:
+    decoder = parts.decoder(make_target(parts.name), NameTable(NameRule.OPENAI))
+    try:
+        for chunk in chunks:
+            decoder.feed(chunk)
+        return decoder.finish()
+    except BadAnswer as error:
+        return error.message
+
+
+def read_rest(decoder: StreamDecoder, chunks: Iterable[bytes]) -> Answer:
+    for chunk in chunks:
+        decoder.feed(chunk)
+    return decoder.finish()
+
+
+class Shown(Struct):
+    """What deltas show."""
+
+    text: str = ""
+    thinking: str = ""
+    calls: dict[int, str] = field(default_factory=dict[int, str])
+
+    def add(self, delta: ReplyDelta) -> None:
+        match delta:
+            case TextDelta():
+                self.text += delta.text
+            case ThinkingDelta():
+                self.thinking += delta.text
+            case CallDelta():
+                self.calls[delta.index] = self.calls.get(delta.index, "") + delta.arguments
+            case BlockStart() if delta.call >= 0:
+                self.calls[delta.call] = ""
+            case BlockStart() | BlockDone():
+                pass
+
+
+def call_of(delta: ReplyDelta) -> int:
+    match delta:
+        case CallDelta():
+            return delta.index
+        case BlockStart() | BlockDone():
+            return delta.call
+        case TextDelta() | ThinkingDelta():
+            return -1
+
+
+def as_it_arrives(answer: Answer, piece: int) -> Iterator[ReplyDelta]:
+    """The deltas of `answer`, where a block begins before its provider has signed it."""
+    for delta in deltas_of(answer, piece):
+        yield replace(delta, block=replace(delta.block, native=None)) if isinstance(delta, BlockStart) else delta
+
+
+def only_shown(answer: Answer, piece: int) -> list[Delta]:
+    """The deltas of `answer` that a decoder gives."""
+    return [delta for delta in deltas_of(answer, piece) if not isinstance(delta, BlockStart | BlockDone)]
+
+
+def visible(answer: Answer | str) -> tuple[str, str, list[tuple[str, object, str | None]]]:
+    assert isinstance(answer, Answer)
+    thoughts = "".join(block.text for block in answer.entry.blocks if isinstance(block, Thinking))
+    return answer.text, thoughts, [(call.name, call.arguments, call.raw) for call in answer.calls]
+
+
+# --- what it says -----------------------------------------------------------------------------------------------------
+
+
+@DIALECTS
+@given(answer=ANSWERS)
+def test_an_answer_of_this_dialect_is_read_back_from_body_and_stream(dialect: Dialect, answer: Answer) -> None:
+    parts = dialect_parts(dialect)
+    own = read_body(parts, answer)
+    if isinstance(own, str):
+        return
+    assert read_body(parts, own) == own
+    assert read_stream(parts, parts.reply_stream(own, "model-1")) == own
+    assert read_stream(parts, parts.reply_stream(own, "model-1", whole_calls=True)) == own
+
+
+@DIALECTS
+@given(answer=ANSWERS)
+def test_any_answer_is_read_from_the_stream_as_from_the_body(dialect: Dialect, answer: Answer) -> None:
+    parts = dialect_parts(dialect)
+    whole, streamed = read_body(parts, answer), read_stream(parts, parts.reply_stream(answer, "model-1"))
+    # A chat message has a field for each kind of block, and only a stream tells which came first.
+    normal = by_kind if dialect is Dialect.OPENAI_CHAT else unchanged
+    assert normal(streamed) == normal(whole)
+
+
+def unchanged(answer: Answer | str) -> Answer | str:
+    return answer
+
+
+def by_kind(answer: Answer | str) -> Answer | str:
+    """`answer` with its blocks in the order that a chat message has for them."""
+    if isinstance(answer, str):
+        return answer
+
+    def rank(block: Block) -> int:
+        native = block.native or {}
+        if isinstance(block, ToolCall):
+            return 3
+        if native.get("refusal"):
+            return 2
+        return 0 if isinstance(block, Thinking) and "chunk" not in native else 1
+
+    blocks = tuple(sorted(answer.entry.blocks, key=rank))
+    return replace(answer, entry=replace(answer.entry, blocks=blocks))
+
+
+# --- and when ---------------------------------------------------------------------------------------------------------
+
+
+@DIALECTS
+@given(answer=PLAIN_ANSWERS, piece=st.integers(1, 9))
+def test_everything_that_was_fed_is_out_at_once(dialect: Dialect, answer: Answer, piece: int) -> None:
+    parts = dialect_parts(dialect)
+    writer = parts.writer("model-1", "resp_1")
+    decoder = parts.decoder(make_target(dialect), NameTable(NameRule.OPENAI))
+    fed, read = Shown(), Shown()
+    for chunk in writer.start():
+        assert decoder.feed(chunk) == []
+    for delta in as_it_arrives(answer, piece):
+        if dialect is not Dialect.GEMINI or call_of(delta) < 0:
+            fed.add(delta)
+        elif isinstance(delta, BlockDone):
+            fed.calls[delta.call] = "whole"  # a call is one part, so it is out when it is whole
+        for chunk in writer.feed(delta):
+            for seen in decoder.feed(chunk):
+                read.add(seen)
+        if dialect is Dialect.GEMINI:
+            read.calls = dict.fromkeys(read.calls, "whole")
+        assert read == fed
+    assert visible(read_rest(decoder, writer.finish(answer))) == visible(answer)
+
+
+@DIALECTS
+@given(answer=PLAIN_ANSWERS, piece=st.integers(1, 9))
+def test_deltas_of_a_decoder_will_do(dialect: Dialect, answer: Answer, piece: int) -> None:
+    parts = dialect_parts(dialect)
+    writer = parts.writer("model-1", "resp_1")
+    decoder = parts.decoder(make_target(dialect), NameTable(NameRule.OPENAI))
+    fed, read = Shown(), Shown()
+    first_call: int | None = None
+    for chunk in writer.start():
+        decoder.feed(chunk)
+    for delta in only_shown(answer, piece):
+        call = delta.index if isinstance(delta, CallDelta) else None
+        first_call = call if first_call is None else first_call
+        waits = {
+            Dialect.GEMINI: call is not None,  # it may go on
+            Dialect.ANTHROPIC: first_call is not None and call != first_call,  # one block after the other
+        }
+        if not waits.get(dialect, False):
+            fed.add(delta)
+        for chunk in writer.feed(delta):
+            for seen in decoder.feed(chunk):
+                read.add(seen)
+        assert read == fed
+    assert visible(read_rest(decoder, writer.finish(answer))) == visible(answer)
+
+
+@DIALECTS
+@given(
+    calls=st.lists(CALLS, min_size=2, max_size=4),
+    piece=st.integers(1, 9),
+    chance=st.randoms(use_true_random=False),
+)
+def test_calls_that_grow_side_by_side_stay_apart(
+    dialect: Dialect, calls: list[ToolCall], piece: int, chance: Random
+) -> None:
+    parts = dialect_parts(dialect)
+    answer = answer_of([Text("so"), *calls])
+    queues: list[list[ReplyDelta]] = [[] for _ in calls]
+    for delta in as_it_arrives(answer, piece):
+        if call_of(delta) >= 0:
+            queues[call_of(delta)].append(delta)
+    mixed: list[ReplyDelta] = [queue.pop(0) for queue in queues]
+    while any(queues):
+        mixed.append(chance.choice([queue for queue in queues if queue]).pop(0))
+    writer = parts.writer("model-1", "resp_1")
+    chunks = [*writer.start(), *(chunk for delta in mixed for chunk in writer.feed(delta)), *writer.finish(answer)]
+    read = read_stream(parts, chunks)
+    assert visible(read)[2] == visible(answer)[2]
+    assert isinstance(read, Answer)
+    assert [call.wire_id for call in read.calls] == [call.wire_id for call in answer.calls]
