@@ -32,10 +32,10 @@ from legato.model import (
     ToolSpec,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Unit
-from legato.wire.contract import Envelope
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
+from legato.wire.options import Envelope
 from legato.wire.voice import End, Voice
 
 _CAPABILITIES: dict[str, dict[str, Any]] = {

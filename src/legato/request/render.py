@@ -23,7 +23,8 @@ from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import encode_json, open_json
-from legato.wire.contract import Envelope, Head
+from legato.wire.contract import Head
+from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
 

@@ -20,9 +20,10 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import Assembly, encode_json
-from legato.wire.contract import DialectParts, Envelope, Head
+from legato.wire.contract import DialectParts, Head
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
+from legato.wire.options import Envelope
 from legato.wire.voice import End, Voice
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN

@@ -25,7 +25,7 @@ from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
 from legato.transcript.view import View
-from legato.wire.contract import Envelope
+from legato.wire.options import Envelope
 from legato.wire.voice import End
 
 SAMPLE = b"A line of text such as people write. " * 256

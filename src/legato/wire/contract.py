@@ -2,22 +2,23 @@
 
 A dialect is a folder with the same parts:
 
-    encode   a `Grammar` and a table of `Shapes`: how what was decided about a unit is spelled
-    head     what stands around the units: system, tools, options
-    decode   a response body as an `Answer`
-    stream   a `StreamDecoder`: bytes or events in, deltas out, the same `Answer` at the end
-    parse    a request body back into entries
-    reply    an `Answer` as a response body of that provider, and a `ReplyWriter`: deltas in, its stream out
-    rules    `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
+    shapes      the JSON of messages and of what they hold
+    encode      a `Grammar` and a table of `Shapes`: how what was decided about a unit is spelled
+    envelope    an `OptionGrammar`, and how settled options, tools and instructions are spelled
+    decode      a response body as an `Answer`
+    stream      a `Decoder`: bytes or events in, deltas out, the same `Answer` at the end
+    parse       a request body back into entries
+    reply       an `Answer` as a response body of that provider, and a `ReplyWriter`: deltas in, its stream out
+    rules       `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
 and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
-it ended and from the `Voice`.
+it ended and from the `Voice`; what a request asks for is settled in `options`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Protocol, TypeAlias
 
@@ -43,6 +44,7 @@ from legato.wire.deltas import CallDelta, ReplyDelta, TextDelta, ThinkingDelta, 
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
 from legato.wire.judge import Ruleset
+from legato.wire.options import Envelope, OptionGrammar, Settled, settle
 from legato.wire.projection import Grammar
 from legato.wire.rules import Rule
 from legato.wire.shapes import Shapes
@@ -53,21 +55,8 @@ _AI = Speaker.AI
 # --- encoding ---------------------------------------------------------------------------------------------------------
 
 
-class Envelope(Struct, frozen=True):
-    """What stands around the units: instructions, tools and options.
-
-    `called` are the names of the tools that printed calls refer to, in order of appearance: some targets demand a
-    definition for them.
-    """
-
-    system: str
-    tools: Sequence[ToolSpec]
-    options: Options
-    called: Sequence[str] = ()
-
-
 class Head(Struct, frozen=True):
-    """The printed envelope: the fields of the body beside the messages, and messages that stand before all units."""
+    """The spelled envelope: the fields of the body beside the messages, and messages that come before all units."""
 
     fields: JsonObject
     first: tuple[JsonObject, ...] = ()
@@ -184,7 +173,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """what the format of a target allows: what there is to decide is decided from this"""
     shapes: Callable[[Voice], Shapes]
     """how what was decided is spelled"""
-    head: Callable[[Envelope, Voice], Head]
+    option_grammar: Callable[[Target], OptionGrammar]
+    """which options a target's format has room for: what is asked for is settled with this"""
+    spell_envelope: Callable[[Envelope, Settled, Voice], Head]
+    """how instructions, tools and settled options are spelled"""
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
     parse: Callable[[JsonObject], Parsed]
@@ -210,6 +202,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         for delta in deltas_of(answer):
             yield from writer.feed(delta)
         yield from writer.finish(answer)
+
+    def head(self, envelope: Envelope, voice: Voice) -> Head:
+        """What surrounds the units for the target of `voice`; raises `ImpossibleRequest` for what cannot be."""
+        settled = settle(envelope, voice, self.option_grammar(voice.target))
+        return replace(self.spell_envelope(envelope, settled, voice), decisions=settled.decisions)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""

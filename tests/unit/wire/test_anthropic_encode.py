@@ -34,9 +34,9 @@ from legato.model import (
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.caching import mark, mark_head, marked, may_carry_mark
-from legato.wire.anthropic.head import head
-from legato.wire.contract import Envelope, Head
+from legato.wire.contract import Head
 from legato.wire.encoder import EncodedUnit
+from legato.wire.options import Envelope
 from legato.wire.voice import End, Voice
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
@@ -455,7 +455,7 @@ def printed_head(
     **capabilities: Any,
 ) -> Head:
     voice = voice_for(claude(**capabilities), thinking_on=thinking_on)
-    return head(Envelope(system, tools, options or Options(), called), voice)
+    return DIALECT.head(Envelope(system, tools, options or Options(), called), voice)
 
 
 def adjustments(printed: Head) -> list[str]:

@@ -30,10 +30,10 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import Envelope, Head
+from legato.wire.contract import Head
 from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
-from legato.wire.gemini.head import head
+from legato.wire.options import Envelope
 from legato.wire.voice import End, Voice
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
@@ -420,7 +420,7 @@ def printed_head(
     **capabilities: Any,
 ) -> Head:
     voice = voice_for(gemini(**capabilities), thinking_on=thinking_on)
-    return head(Envelope(system, tools, options or Options(), called), voice)
+    return DIALECT.head(Envelope(system, tools, options or Options(), called), voice)
 
 
 def adjustments(printed: Head) -> list[str]:
@@ -522,8 +522,8 @@ ON, OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
             {"includeThoughts": True, "thinkingLevel": "low"},
             [],
         ),
-        (ThinkingMode.EFFORT, Options(thinking_budget=99), True, True, None, ["thinking-budget"]),
-        (ThinkingMode.EFFORT, Options(thinking=OFF), True, True, None, ["thinking-always-on"]),
+        (ThinkingMode.EFFORT, Options(thinking_budget=99), True, True, {"thinkingLevel": "low"}, ["thinking-budget"]),
+        (ThinkingMode.EFFORT, Options(thinking=OFF), True, True, {"thinkingLevel": "low"}, ["thinking-always-on"]),
         (ThinkingMode.NEVER, Options(thinking=ON), False, False, None, ["thinking-unsupported"]),
         (ThinkingMode.NEVER, Options(thinking=OFF), False, False, None, []),
     ],

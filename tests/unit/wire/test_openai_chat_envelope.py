@@ -9,24 +9,25 @@ import pytest
 from chat_support import assert_openai_types_accept, assert_valid, call, printed, success, target, voice
 from legato.errors import ImpossibleRequest
 from legato.model import Choice, Options, Text, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.request.thinking import will_think
 from legato.transcript.units import Exchange, Said
-from legato.wire.contract import Envelope
-from legato.wire.openai_chat.envelope import head
+from legato.wire.openai_chat import DIALECT
+from legato.wire.options import Envelope
 
 HI = Said(0, (Text("hi"),))
 READ = ToolSpec("read", "Reads a file.", {"type": "object", "properties": {"path": {"type": "string"}}})
 BARE = ToolSpec("fs.list")
 
 
-def fields(to: Any, *, thinking_on: bool = False, **options: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
-    tools = options.pop("tools", ())
-    top = head(Envelope("", tools, Options(**options)), voice(to, thinking_on=thinking_on))
+def fields(to: Any, **named: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    tools, options = named.pop("tools", ()), Options(**named)
+    top = DIALECT.head(Envelope("", tools, options), voice(to, thinking_on=will_think(to, options)))
     return top.fields, [(str(one.action), one.reason) for one in top.decisions]
 
 
 def test_a_bare_request_names_its_model_and_nothing_else():
     assert fields(target("openai")) == ({"model": "openai-model"}, [])
-    assert head(Envelope(" \n", (), Options()), voice(target("openai"))).first == ()
+    assert DIALECT.head(Envelope(" \n", (), Options()), voice(target("openai"))).first == ()
 
 
 def test_tools_are_functions_under_names_that_the_target_takes():
@@ -65,7 +66,7 @@ def test_a_forced_call_gives_way_to_thinking_where_both_together_are_refused(pro
     for options in (Options(tool="read"), Options(choice=Choice.REQUIRED)):
         body, decisions = printed([HI], to, tools=[READ], options=options, thinking_on=True)
         assert body["tool_choice"] == "auto"
-        assert [(str(one.action), one.reason) for one in decisions] == [("adjusted", "forced-choice")]
+        assert [(str(one.action), one.reason) for one in decisions] == [("adjusted", "forced-tool")]
         assert_valid(body, to)
 
 
@@ -147,20 +148,20 @@ ON, OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
         ("deepseek", ThinkingMode.SWITCH, {"thinking": OFF}, {"thinking": {"type": "disabled"}}, []),
         ("kimi", ThinkingMode.SWITCH, {"effort": "low"}, {"reasoning_effort": "low"}, []),
         ("kimi", ThinkingMode.SWITCH, {"thinking": ON, "effort": "low"}, {"thinking": {"type": "enabled"}}, ["effort"]),
-        ("kimi", ThinkingMode.ALWAYS, {"thinking": OFF}, {}, ["thinking-switch"]),
+        ("kimi", ThinkingMode.ALWAYS, {"thinking": OFF}, {}, ["thinking-always-on"]),
         ("kimi", ThinkingMode.ALWAYS, {"thinking": ON}, {}, []),
-        ("openai", ThinkingMode.NEVER, {"thinking": ON}, {}, ["thinking-switch"]),
+        ("openai", ThinkingMode.NEVER, {"thinking": ON}, {}, ["thinking-unsupported"]),
         ("openai", ThinkingMode.NEVER, {"thinking": OFF}, {}, []),
-        ("openai", ThinkingMode.NEVER, {"effort": "low"}, {}, ["effort"]),
+        ("openai", ThinkingMode.NEVER, {"effort": "low"}, {}, ["thinking-unsupported"]),
         ("openai", ThinkingMode.EFFORT, {"effort": "high"}, {"reasoning_effort": "high"}, []),
-        ("openai", ThinkingMode.EFFORT, {"thinking": OFF}, {}, ["thinking-switch"]),
+        ("openai", ThinkingMode.EFFORT, {"thinking": OFF}, {"reasoning_effort": "low"}, ["thinking-always-on"]),
         ("openai", ThinkingMode.SWITCH, {"thinking": ON}, {"reasoning_effort": "medium"}, []),
         ("openai", ThinkingMode.SWITCH, {"thinking": ON, "effort": "low"}, {"reasoning_effort": "low"}, []),
         ("openai", ThinkingMode.SWITCH, {"thinking": OFF, "effort": "low"}, {"reasoning_effort": "none"}, []),
         ("mistral", ThinkingMode.SWITCH, {"thinking": ON}, {"reasoning_effort": "high"}, []),
         ("strict", ThinkingMode.SWITCH, {"thinking": ON}, {}, ["thinking-switch"]),
         ("strict", ThinkingMode.SWITCH, {"thinking": OFF}, {}, []),
-        ("strict", ThinkingMode.EFFORT, {"thinking_budget": 100}, {}, ["thinking-budget"]),
+        ("strict", ThinkingMode.EFFORT, {"thinking_budget": 100}, {"reasoning_effort": "low"}, ["thinking-budget"]),
     ],
 )
 def test_thinking_is_switched_in_the_words_of_the_profile(profile, mode, options, expected, reasons):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from openai.types.responses import ResponseInputParam
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
@@ -33,10 +34,11 @@ from legato.model import (
     ToolSpec,
     closure_text,
 )
+from legato.request.thinking import will_think
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import Envelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.openai_responses import DIALECT
+from legato.wire.options import Envelope
 from legato.wire.phrases import (
     CONTINUE,
     EMBEDDED_RESULT,
@@ -471,7 +473,9 @@ STATELESS: JsonObject = {"model": "model-1", "store": False, "include": ["reason
 
 
 def head(options: Options | None = None, *, tools: tuple[ToolSpec, ...] = (TOOL,), **capabilities: Any):
-    return DIALECT.head(Envelope("", tools, options or Options()), make_voice(target(**capabilities)))
+    to, options = target(**capabilities), options or Options()
+    voice = replace(make_voice(to), thinking_on=will_think(to, options))
+    return DIALECT.head(Envelope("", tools, options), voice)
 
 
 def test_the_head_is_stateless_and_asks_for_encrypted_reasoning() -> None:
@@ -497,11 +501,17 @@ def test_a_model_that_does_not_think_is_not_asked_for_reasoning() -> None:
         (Options(), {"max_calls": 1}, {"parallel_tool_calls": False}, []),
         (Options(effort="high"), {}, {"reasoning": {"effort": "high"}}, []),
         (Options(thinking=ThinkingSwitch.ON), {}, {"reasoning": {"summary": "auto"}}, []),
+        (
+            Options(thinking=ThinkingSwitch.ON),
+            {"thinking": ThinkingMode.SWITCH},
+            {"reasoning": {"effort": "medium", "summary": "auto"}},
+            [],
+        ),
         (Options(thinking_budget=1000), {}, {"reasoning": {"effort": "low"}}, ["thinking-budget"]),
         (Options(thinking_budget=9000), {}, {"reasoning": {"effort": "high"}}, ["thinking-budget"]),
         (Options(effort="low"), {"thinking": ThinkingMode.ALWAYS}, {}, ["effort"]),
-        (Options(thinking=ThinkingSwitch.OFF), {}, {"reasoning": {"effort": "low"}}, ["thinking"]),
-        (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.ALWAYS}, {}, ["thinking"]),
+        (Options(thinking=ThinkingSwitch.OFF), {}, {"reasoning": {"effort": "low"}}, ["thinking-always-on"]),
+        (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.ALWAYS}, {}, ["thinking-always-on"]),
         (
             Options(thinking=ThinkingSwitch.OFF, effort="high"),
             {"thinking": ThinkingMode.SWITCH},
@@ -530,8 +540,8 @@ def test_options_are_translated_or_adjusted(
 @pytest.mark.parametrize(
     ("options", "decided"),
     [
-        (Options(effort="high"), ["thinking"]),
-        (Options(thinking=ThinkingSwitch.ON), ["thinking"]),
+        (Options(effort="high"), ["thinking-unsupported"]),
+        (Options(thinking=ThinkingSwitch.ON), ["thinking-unsupported"]),
         (Options(thinking=ThinkingSwitch.OFF), []),
         (Options(), []),
     ],

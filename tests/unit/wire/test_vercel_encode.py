@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from dialect_support import call, exchange, failure, make_target, make_voice, printed, reasons, success
 from legato.errors import ImpossibleRequest
@@ -30,9 +31,10 @@ from legato.model import (
     ToolSpec,
     closure_text,
 )
+from legato.request.thinking import will_think
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import Envelope
 from legato.wire.encoder import EncodedUnit
+from legato.wire.options import Envelope
 from legato.wire.phrases import (
     CONTINUE,
     EMBEDDED_RESULT,
@@ -390,7 +392,9 @@ BASE: JsonObject = {"model": "model-1", "allowSystemInMessages": True}
 
 
 def head(options: Options | None = None, *, tools: tuple[ToolSpec, ...] = (TOOL,), **capabilities: Any):
-    return DIALECT.head(Envelope("", tools, options or Options()), make_voice(target(**capabilities)))
+    to, options = target(**capabilities), options or Options()
+    voice = replace(make_voice(to), thinking_on=will_think(to, options))
+    return DIALECT.head(Envelope("", tools, options), voice)
 
 
 def test_the_head_names_model_instructions_and_tools() -> None:
@@ -414,11 +418,16 @@ def test_the_head_names_model_instructions_and_tools() -> None:
         (Options(thinking_budget=1000), {}, {"reasoning": "low"}, ["thinking-budget"]),
         (Options(thinking_budget=9000), {}, {"reasoning": "high"}, ["thinking-budget"]),
         (Options(effort="low"), {"thinking": ThinkingMode.ALWAYS}, {}, ["effort"]),
-        (Options(effort="low"), {"thinking": ThinkingMode.NEVER}, {}, ["thinking"]),
+        (Options(effort="low"), {"thinking": ThinkingMode.NEVER}, {}, ["thinking-unsupported"]),
         (Options(thinking=ThinkingSwitch.OFF, thinking_budget=9), {}, {"reasoning": "none"}, []),
         (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.NEVER}, {}, []),
-        (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.EFFORT}, {"reasoning": "low"}, ["thinking"]),
-        (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.ALWAYS}, {}, ["thinking"]),
+        (
+            Options(thinking=ThinkingSwitch.OFF),
+            {"thinking": ThinkingMode.EFFORT},
+            {"reasoning": "low"},
+            ["thinking-always-on"],
+        ),
+        (Options(thinking=ThinkingSwitch.OFF), {"thinking": ThinkingMode.ALWAYS}, {}, ["thinking-always-on"]),
         (Options(extra={"topP": 0.5}), {}, {"topP": 0.5}, []),
     ],
 )

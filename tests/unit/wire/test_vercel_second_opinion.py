@@ -38,7 +38,7 @@ from legato.model import (
     Usage,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import Envelope
+from legato.wire.options import Envelope
 from legato.wire.vercel import DIALECT
 from legato.wire.voice import End
 

@@ -6,7 +6,7 @@ from legato.model import Dialect
 from legato.wire.anthropic.caching import mark, mark_head
 from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.encode import AnthropicShapes, grammar
-from legato.wire.anthropic.head import head
+from legato.wire.anthropic.envelope import option_grammar, spell_envelope
 from legato.wire.anthropic.parse import parse
 from legato.wire.anthropic.reply import Writer, reply
 from legato.wire.anthropic.stream import Decoder
@@ -18,7 +18,8 @@ DIALECT = DialectParts(
     blocks_field="content",
     grammar=grammar,
     shapes=AnthropicShapes,
-    head=head,
+    option_grammar=option_grammar,
+    spell_envelope=spell_envelope,
     decode=decode,
     decoder=Decoder,
     parse=parse,

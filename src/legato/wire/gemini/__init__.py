@@ -6,7 +6,7 @@ from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.gemini.decode import decode
 from legato.wire.gemini.encode import GeminiShapes, grammar
-from legato.wire.gemini.head import head
+from legato.wire.gemini.envelope import option_grammar, spell_envelope
 from legato.wire.gemini.parse import parse
 from legato.wire.gemini.reply import Writer, reply
 from legato.wire.gemini.stream import Decoder
@@ -16,7 +16,8 @@ DIALECT = DialectParts(
     messages_field="contents",
     grammar=grammar,
     shapes=GeminiShapes,
-    head=head,
+    option_grammar=option_grammar,
+    spell_envelope=spell_envelope,
     decode=decode,
     decoder=Decoder,
     parse=parse,

@@ -16,7 +16,7 @@ from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.encode import ChatShapes, grammar
-from legato.wire.openai_chat.envelope import head
+from legato.wire.openai_chat.envelope import option_grammar, spell_envelope
 from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.openai_chat.reply import Writer, reply
 from legato.wire.openai_chat.stream import ChatDecoder
@@ -26,7 +26,8 @@ DIALECT = DialectParts(
     messages_field="messages",
     grammar=grammar,
     shapes=ChatShapes,
-    head=head,
+    option_grammar=option_grammar,
+    spell_envelope=spell_envelope,
     decode=decode,
     decoder=ChatDecoder,
     parse=parse,

@@ -13,23 +13,11 @@ the name of a field) is in its capabilities. An encoder looks both up and never 
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from msgspec import Struct
 
 from legato.errors import UnknownTarget
 from legato.model import Target
-
-
-class Switch(StrEnum):
-    """How a request says whether the model should think."""
-
-    NONE = "none"
-    """there is no field that all servers of the profile know"""
-    EFFORT = "effort"
-    """`reasoning_effort`, with "none" for off"""
-    TYPE = "type"
-    """`thinking: {"type": "enabled" | "disabled"}`"""
+from legato.wire.options import Switch
 
 
 class Profile(Struct, frozen=True, kw_only=True):
@@ -55,7 +43,10 @@ class Profile(Struct, frozen=True, kw_only=True):
     """`tool_choice` may force a call while the model thinks"""
     bare_prefill: bool = True
     """an answer at the end is continued without a mark (`prefix`, `partial`) on it"""
+    temperatures: tuple[float, float] | None = None
+    """the lowest and the highest that are accepted, where that is documented"""
     switch: Switch = Switch.NONE
+    """how thinking is switched: with a field, `thinking`, or with `reasoning_effort`"""
     effort_on: str = "medium"
     """the effort that means no more than "think\""""
     stream_options: bool = True
@@ -71,6 +62,7 @@ PROFILES: dict[str, Profile] = {
     "openai": Profile(
         null_beside_calls=True,
         developer=True,
+        temperatures=(0, 2),  # https://platform.openai.com/docs/api-reference/chat/create
         switch=Switch.EFFORT,
         max_tools=128,
     ),
@@ -78,7 +70,7 @@ PROFILES: dict[str, Profile] = {
         reasoning_content=True,
         forced_choice_while_thinking=False,
         bare_prefill=False,
-        switch=Switch.TYPE,
+        switch=Switch.FIELD_OR_EFFORT,
     ),
     "mistral": Profile(
         named_results=True,
@@ -96,7 +88,8 @@ PROFILES: dict[str, Profile] = {
         reasoning_content=True,
         forced_choice_while_thinking=False,
         bare_prefill=False,
-        switch=Switch.TYPE,
+        temperatures=(0, 2),  # https://api-docs.deepseek.com/api/create-chat-completion
+        switch=Switch.FIELD_OR_EFFORT,
     ),
     "strict": Profile(reasoning_details=True, max_tools=128),
 }

@@ -6,7 +6,7 @@ from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.openai_responses.decode import decode
 from legato.wire.openai_responses.encode import ResponsesShapes, grammar
-from legato.wire.openai_responses.envelope import head
+from legato.wire.openai_responses.envelope import option_grammar, spell_envelope
 from legato.wire.openai_responses.parse import parse
 from legato.wire.openai_responses.reply import Writer, reply
 from legato.wire.openai_responses.stream import ResponsesDecoder
@@ -16,7 +16,8 @@ DIALECT = DialectParts(
     messages_field="input",
     grammar=grammar,
     shapes=ResponsesShapes,
-    head=head,
+    option_grammar=option_grammar,
+    spell_envelope=spell_envelope,
     decode=decode,
     decoder=ResponsesDecoder,
     parse=parse,

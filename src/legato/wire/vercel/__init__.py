@@ -6,7 +6,7 @@ from legato.model import Dialect
 from legato.wire.contract import DialectParts
 from legato.wire.vercel.decode import decode
 from legato.wire.vercel.encode import VercelShapes, grammar
-from legato.wire.vercel.envelope import head
+from legato.wire.vercel.envelope import option_grammar, spell_envelope
 from legato.wire.vercel.parse import parse
 from legato.wire.vercel.reply import Writer, reply
 from legato.wire.vercel.stream import PartsDecoder
@@ -16,7 +16,8 @@ DIALECT = DialectParts(
     messages_field="messages",
     grammar=grammar,
     shapes=VercelShapes,
-    head=head,
+    option_grammar=option_grammar,
+    spell_envelope=spell_envelope,
     decode=decode,
     decoder=PartsDecoder,
     parse=parse,

@@ -1,0 +1,89 @@
+"""What surrounds the contents: instructions, tools and options, as fields of `generateContent`.
+
+In:  the envelope, with its options settled against `option_grammar`.
+Out: the fields of the body beside `contents`. The model and whether the answer is streamed are in the URL.
+"""
+
+from __future__ import annotations
+
+from legato.model import Choice, JsonObject, Target, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model.json_access import as_list, as_object
+from legato.wire.contract import Head
+from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled
+from legato.wire.voice import Voice
+
+_GRAMMAR = OptionGrammar(
+    caps_max_tokens=True,
+    temperatures=(0, 2),
+    # `thinkingLevel` is for the models that always think, `thinkingBudget` for the others:
+    # https://ai.google.dev/gemini-api/docs/thinking
+    effort_modes=frozenset({ThinkingMode.EFFORT}),
+    budget_modes=SWITCHABLE,
+)
+_MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
+_AS_NEEDED = -1
+"""a budget that leaves it to the model how much to think"""
+
+
+def option_grammar(target: Target) -> OptionGrammar:
+    """Which options can be sent, and within which bounds."""
+    return _GRAMMAR
+
+
+def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
+    """The fields beside `contents`."""
+    fields: JsonObject = {}
+    if envelope.system.strip():
+        fields["systemInstruction"] = {"parts": [{"text": envelope.system}]}
+    if settled.tools:
+        fields["tools"] = [{"functionDeclarations": [_declaration(tool, voice) for tool in settled.tools]}]
+    if settled.choice is not None:
+        config: JsonObject = {"mode": _MODES[settled.choice]}
+        if settled.tool is not None:
+            config["allowedFunctionNames"] = [settled.tool]
+        fields["toolConfig"] = {"functionCallingConfig": config}
+    if config := _generation(settled):
+        fields["generationConfig"] = config
+    return Head(_with_extra(fields, envelope.options.extra))
+
+
+def _with_extra(fields: JsonObject, extra: JsonObject) -> JsonObject:
+    """The fields with those that no option covers: tools of the provider beside ours, settings among ours."""
+    merged = dict(fields)
+    for name, value in extra.items():
+        if name == "tools":
+            merged[name] = [*as_list(fields.get(name)), *as_list(value)]
+        elif isinstance(value, dict):
+            merged[name] = as_object(fields.get(name)) | as_object(value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _declaration(tool: ToolSpec, voice: Voice) -> JsonObject:
+    declaration: JsonObject = {"name": voice.names.project(tool.name)}
+    if tool.description:
+        declaration["description"] = tool.description
+    # `parameters` takes a subset of OpenAPI schemas only; this one takes JSON Schema as it is.
+    declaration["parametersJsonSchema"] = tool.parameters
+    return declaration
+
+
+def _generation(settled: Settled) -> JsonObject:
+    config: JsonObject = {}
+    if settled.max_tokens is not None:
+        config["maxOutputTokens"] = settled.max_tokens
+    if settled.temperature is not None:
+        config["temperature"] = settled.temperature
+    thinking: JsonObject = {}
+    if settled.thinking is ThinkingSwitch.ON or settled.thoughts_wanted:
+        thinking["includeThoughts"] = True
+    if settled.thinking is ThinkingSwitch.ON:
+        thinking["thinkingBudget"] = _AS_NEEDED if settled.budget is None else settled.budget
+    elif settled.thinking is ThinkingSwitch.OFF:
+        thinking["thinkingBudget"] = 0
+    if settled.effort is not None:
+        thinking["thinkingLevel"] = settled.effort
+    if thinking:
+        config["thinkingConfig"] = thinking
+    return config

@@ -1,0 +1,70 @@
+"""Which options the format of a target has room for, as data.
+
+A dialect fills in an `OptionGrammar` from a target's profile; what a model can do is in its capabilities. Settling
+options asks for nothing else, neither for the dialect nor for a model's name.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from legato.model import ThinkingMode
+from legato.model.words import Word
+
+SWITCHABLE = frozenset({ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH})
+"""the modes in which thinking can be switched on and off"""
+
+
+class Switch(Word):
+    """How a request says whether the model should think, where that can be switched."""
+
+    NONE = "none"
+    """there is no field that all servers of the kind know"""
+    FIELD = "field"
+    """a field of its own, beside effort and budget"""
+    FIELD_OR_EFFORT = "field-or-effort"
+    """a field of its own, which is refused together with an effort; an effort alone switches thinking on as well"""
+    EFFORT = "effort"
+    """the effort itself, with "none" for off"""
+
+
+class OptionGrammar(Struct, frozen=True, kw_only=True):
+    """Which options can be sent to one target, and within which bounds. The defaults are the most permissive."""
+
+    # Tools.
+
+    max_tools: int | None = None
+    forced_while_thinking: bool = True
+    """a call may be forced while the model thinks"""
+
+    # The length of the answer.
+
+    unstreamed_max_tokens: int | None = None
+    """set where `max_tokens` is demanded: the most that is asked for when nobody did and the answer is not streamed"""
+    least_max_tokens: int = 0
+    caps_max_tokens: bool = False
+    """more than the model can write is refused"""
+
+    # Temperature.
+
+    temperatures: tuple[float, float] | None = None
+    """the lowest and the highest; None: not known, so any is sent"""
+    temperature_while_thinking: bool = True
+    """false: while the model thinks, the temperature is 1 and cannot be set"""
+
+    # Thinking.
+
+    switch: Switch = Switch.FIELD
+    effort_modes: frozenset[ThinkingMode] = SWITCHABLE | {ThinkingMode.EFFORT}
+    """the modes in which an effort can be sent"""
+    default_effort: str = "medium"
+    """the effort that means no more than "think", where the effort is the switch"""
+    effort_beyond_thinking: bool = False
+    """an effort is about the whole answer: it is sent while thinking is off, and no wish about thinking becomes one"""
+    budget_modes: frozenset[ThinkingMode] = frozenset()
+    """the modes in which a budget can be sent"""
+    budget_in_max_tokens: bool = False
+    """a budget has to be sent, and `max_tokens` counts the thinking too, so it must be larger than the budget"""
+    least_budget: int = 0
+    default_budget: int = 0
+    """the most that is sent when none is asked for"""

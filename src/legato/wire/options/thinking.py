@@ -1,0 +1,194 @@
+"""Settle the thinking that a request asks for: the switch, the effort, the budget.
+
+In:  a `Situation`, whose voice knows whether the model will think, and how many tokens the answer may have.
+Out: what to send, and a decision for each wish that cannot be met.
+
+Off wins over an effort or a budget in the same options, and a model that cannot be switched off is asked to think
+little. A budget becomes an effort where thinking is measured in efforts. Where an effort is about more than thinking,
+neither is done.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from msgspec import Struct
+
+from legato.errors import ImpossibleRequest
+from legato.model import Action, Capabilities, Decision, Options, ThinkingMode, ThinkingSwitch
+from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
+from legato.wire.projection.decisions import projected
+from legato.wire.voice import Voice
+
+UNSUPPORTED = projected(Action.ADJUSTED, "thinking-unsupported", "the model does not think")
+ALWAYS_ON = projected(Action.ADJUSTED, "thinking-always-on", "the model's thinking cannot be switched off")
+ASKED_FOR_LITTLE = projected(
+    Action.ADJUSTED,
+    "thinking-always-on",
+    "the model's thinking cannot be switched off, so it is asked to think little",
+)
+NO_SWITCH = projected(
+    Action.ADJUSTED, "thinking-switch", "no field of this target switches thinking; name it in options.extra"
+)
+NO_DEGREES = projected(Action.ADJUSTED, "effort", "the model's thinking has no degrees")
+NO_EFFORT_BESIDE_SWITCH = projected(
+    Action.ADJUSTED, "effort", "the target takes no effort beside the switch for thinking"
+)
+NO_BUDGET = projected(Action.ADJUSTED, "thinking-budget", "the model's thinking takes no budget")
+
+_ON, _OFF, _UNSAID = ThinkingSwitch.ON, ThinkingSwitch.OFF, ThinkingSwitch.DEFAULT
+_EFFORT_OFF = "none"
+_EFFORT_LITTLE = "low"
+_EFFORTS = ((2_048, "low"), (8_192, "medium"))
+"""a budget of tokens, up to the number, as an effort; more is high"""
+
+
+class Situation(Struct, frozen=True):
+    """What is asked for, whom it is asked of, and what has been decided so far."""
+
+    options: Options
+    voice: Voice
+    grammar: OptionGrammar
+    decisions: list[Decision]
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the model accepts."""
+        return self.voice.target.capabilities
+
+    def adjust(self, reason: str, detail: str) -> None:
+        """Something else is sent than what was asked for."""
+        self.decisions.append(projected(Action.ADJUSTED, reason, detail))
+
+
+class SettledThinking(Struct, frozen=True, kw_only=True):
+    """What to send about thinking, and the `max_tokens` that leave room for it."""
+
+    max_tokens: int | None
+    switch: ThinkingSwitch = _UNSAID
+    effort: str | None = None
+    budget: int | None = None
+
+
+def settle_thinking(situation: Situation, max_tokens: int | None) -> SettledThinking:
+    """What to send; raises `ImpossibleRequest` for a model that writes too little to think."""
+    options, capabilities = situation.options, situation.capabilities
+    if capabilities.thinking is ThinkingMode.NEVER:
+        is_asked = options.thinking is _ON or options.effort or options.thinking_budget is not None
+        if is_asked and options.thinking is not _OFF:
+            situation.decisions.append(UNSUPPORTED)
+        return SettledThinking(max_tokens=max_tokens)
+    can_switch = capabilities.thinking in SWITCHABLE
+    if options.thinking is _OFF or (can_switch and capabilities.thinking_default and not situation.voice.thinking_on):
+        return _off(situation, max_tokens)
+    return _on(situation, max_tokens)
+
+
+# --- off --------------------------------------------------------------------------------------------------------------
+
+
+def _off(situation: Situation, max_tokens: int | None) -> SettledThinking:
+    grammar, capabilities = situation.grammar, situation.capabilities
+    takes_effort = capabilities.thinking in grammar.effort_modes
+    effort = situation.options.effort if takes_effort and grammar.effort_beyond_thinking else None
+    if capabilities.thinking not in SWITCHABLE:
+        if takes_effort and not grammar.effort_beyond_thinking:
+            situation.decisions.append(ASKED_FOR_LITTLE)
+            return SettledThinking(max_tokens=max_tokens, effort=_EFFORT_LITTLE)
+        situation.decisions.append(ALWAYS_ON)
+        return SettledThinking(max_tokens=max_tokens, effort=effort)
+    match grammar.switch:
+        case Switch.FIELD | Switch.FIELD_OR_EFFORT:
+            return SettledThinking(max_tokens=max_tokens, switch=_OFF, effort=effort)
+        case Switch.EFFORT:
+            return SettledThinking(max_tokens=max_tokens, effort=_EFFORT_OFF)
+        case Switch.NONE:
+            if capabilities.thinking_default:
+                situation.decisions.append(NO_SWITCH)
+            return SettledThinking(max_tokens=max_tokens)
+        case _:
+            assert_never(grammar.switch)
+
+
+# --- on, or as the model does by itself -------------------------------------------------------------------------------
+
+
+def _on(situation: Situation, max_tokens: int | None) -> SettledThinking:
+    grammar, budget = situation.grammar, situation.options.thinking_budget
+    switch = _switch(situation)
+    effort = _effort(situation, switch)
+    if switch is not _ON or situation.capabilities.thinking not in grammar.budget_modes:
+        budget = None
+    elif grammar.budget_in_max_tokens:
+        budget, max_tokens = _fit(situation, max_tokens)
+    return SettledThinking(max_tokens=max_tokens, switch=switch, effort=effort, budget=budget)
+
+
+def _switch(situation: Situation) -> ThinkingSwitch:
+    """Whether the request switches thinking on, in a field of its own."""
+    options, capabilities = situation.options, situation.capabilities
+    if capabilities.thinking not in SWITCHABLE:
+        return _UNSAID
+    match situation.grammar.switch:
+        case Switch.FIELD:
+            is_asked = options.thinking is _ON or options.thinking_budget is not None
+            is_said = situation.voice.thinking_on and (is_asked or not capabilities.thinking_default)
+            return _ON if is_said else _UNSAID
+        case Switch.FIELD_OR_EFFORT:
+            return _ON if options.thinking is _ON else _UNSAID
+        case Switch.NONE:
+            if _has_to_be_told(situation):
+                situation.decisions.append(NO_SWITCH)
+            return _UNSAID
+        case Switch.EFFORT:
+            return _UNSAID
+        case _:
+            assert_never(situation.grammar.switch)
+
+
+def _has_to_be_told(situation: Situation) -> bool:
+    """Whether the model is to think, and does so only if it is told."""
+    capabilities = situation.capabilities
+    is_asked = situation.options.thinking is _ON
+    return is_asked and capabilities.thinking in SWITCHABLE and not capabilities.thinking_default
+
+
+def _effort(situation: Situation, switch: ThinkingSwitch) -> str | None:
+    """The effort to send: the one that is asked for, or the budget as one, or the one that only says "think"."""
+    options, grammar, mode = situation.options, situation.grammar, situation.capabilities.thinking
+    has_room = mode in grammar.effort_modes
+    is_taken = has_room and not (grammar.switch is Switch.FIELD_OR_EFFORT and switch is _ON)
+    if options.effort and not is_taken:
+        situation.decisions.append(NO_EFFORT_BESIDE_SWITCH if has_room else NO_DEGREES)
+    budget = options.thinking_budget
+    if budget is not None and mode not in grammar.budget_modes:
+        if is_taken and not options.effort and not grammar.effort_beyond_thinking:
+            effort = next((effort for most, effort in _EFFORTS if budget <= most), "high")
+            situation.adjust("thinking-budget", f"thinking is measured in efforts here: {effort}, not {budget} tokens")
+            return effort
+        situation.decisions.append(NO_BUDGET)
+    if options.effort and is_taken:
+        return options.effort
+    return grammar.default_effort if grammar.switch is Switch.EFFORT and _has_to_be_told(situation) else None
+
+
+def _fit(situation: Situation, max_tokens: int | None) -> tuple[int, int]:
+    """A budget that is large enough, and `max_tokens`, which must be larger because it counts the thinking too."""
+    target, grammar, asked = situation.voice.target, situation.grammar, situation.options.thinking_budget
+    most, least = target.capabilities.max_output, grammar.least_budget
+    if most <= least:
+        raise ImpossibleRequest(
+            f"{target.route} writes at most {most} tokens, too few to think with; switch thinking off",
+            target=target.route,
+        )
+    allowed = most if max_tokens is None else max_tokens
+    budget = max(least, min(grammar.default_budget, allowed // 2) if asked is None else asked)
+    if budget >= most:
+        budget = max(least, most // 2)
+    if asked is not None and budget != asked:
+        situation.adjust("thinking-budget", f"{budget} tokens for thinking, not {asked}")
+    if allowed > budget:
+        return budget, allowed
+    room = min(most, allowed + budget)
+    situation.adjust("max-tokens", f"{room} tokens, so that {budget} can go to thinking")
+    return budget, room
