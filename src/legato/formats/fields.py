@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from legato.model import Json, JsonObject, clean_text
+from legato.model.json_access import as_list, as_object, as_objects, as_text
 
-
-def as_object(value: Json) -> JsonObject:
-    """`value` if it is an object, else an empty one."""
-    return cast(JsonObject, value) if isinstance(value, dict) else {}
-
-
-def as_list(value: Json) -> list[Json]:
-    """`value` if it is an array, else an empty one."""
-    return cast("list[Json]", value) if isinstance(value, list) else []
-
-
-def as_objects(value: Json) -> list[JsonObject]:
-    """The objects in the array `value`."""
-    return [cast(JsonObject, item) for item in as_list(value) if isinstance(item, dict)]
-
-
-def as_text(value: Json) -> str:
-    """`value` if it is a string, safe to store, else an empty one."""
-    return clean_text(value) if isinstance(value, str) else ""
+__all__ = ["as_list", "as_object", "as_objects", "as_text", "first_text", "well_typed"]
 
 
 def well_typed(items: Json, levels: int = 4) -> list[Json]:

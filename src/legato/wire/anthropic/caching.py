@@ -8,7 +8,7 @@ tools, one behind the instructions.
 from __future__ import annotations
 
 from legato.model import JsonObject
-from legato.wire.anthropic.fields import as_list
+from legato.model.json_access import as_list
 
 _NEVER = frozenset({"thinking", "redacted_thinking"})
 

@@ -30,7 +30,7 @@ from legato.model import (
     Usage,
     ingest,
 )
-from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
+from legato.model.json_access import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
 from legato.wire.plain import REFUSED

@@ -8,7 +8,7 @@ then begins a later answer and stands alone there.
 from __future__ import annotations
 
 from legato.model import HostedTool, JsonObject, ingest
-from legato.wire.anthropic.fields import as_object, as_text, present
+from legato.model.json_access import as_object, as_text, present
 from legato.wire.arguments import read_arguments
 
 _USES = frozenset({"server_tool_use", "mcp_tool_use"})

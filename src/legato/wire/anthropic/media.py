@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 from legato.model import JsonObject, Media, MediaKind
-from legato.wire.anthropic.fields import as_object, as_text
+from legato.model.json_access import as_object, as_text
 from legato.wire.anthropic.shapes import PDF
 
 

@@ -30,8 +30,8 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
+from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.anthropic.decode import read_blocks
-from legato.wire.anthropic.fields import as_list, as_object, as_text
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.contract import Parsed

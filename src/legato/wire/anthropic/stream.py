@@ -20,6 +20,7 @@ from legato.model import (
     ingest,
     read_json_leniently,
 )
+from legato.model.json_access import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.decode import (
     read_block,
     read_caller,
@@ -29,7 +30,6 @@ from legato.wire.anthropic.decode import (
     refuse_error,
     settle,
 )
-from legato.wire.anthropic.fields import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder

@@ -1,4 +1,4 @@
-"""Looking into JSON that somebody else wrote: a field of the wrong type counts as absent.
+"""What is peculiar to Google's JSON: two ways to write a name, and bytes.
 
 Names come in camelCase from the API and in snake_case from some clients; inside the arguments of a call or the response
 to it, names belong to the tool and stay as they are.
@@ -7,31 +7,11 @@ to it, names belong to the tool and stay as they are.
 from __future__ import annotations
 
 import base64
-from typing import cast
 
-from legato.model import Json, JsonObject, clean_text
+from legato.model import Json, JsonObject
+from legato.model.json_access import as_object, as_text
 
 _DUMPED_BYTES = "data:application/octet-stream;base64,"
-
-
-def as_object(value: Json) -> JsonObject:
-    """`value` if it is an object, else an empty one."""
-    return cast(JsonObject, value) if isinstance(value, dict) else {}
-
-
-def as_list(value: Json) -> list[Json]:
-    """`value` if it is an array, else an empty one."""
-    return cast("list[Json]", value) if isinstance(value, list) else []
-
-
-def as_text(value: Json) -> str:
-    """`value` if it is a string, safe to store, else an empty one."""
-    return clean_text(value) if isinstance(value, str) else ""
-
-
-def as_count(value: Json) -> int:
-    """`value` if it is a whole number, else 0."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
 def as_base64(value: Json) -> str:

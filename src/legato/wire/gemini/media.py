@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from legato.model import JsonObject, Media, MediaKind
-from legato.wire.gemini.fields import as_base64, as_text, camel
+from legato.model.json_access import as_text
+from legato.wire.gemini.fields import as_base64, camel
 
 _KINDS = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
 

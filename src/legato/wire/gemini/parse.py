@@ -30,8 +30,9 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
+from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.contract import Parsed
-from legato.wire.gemini.fields import as_list, as_object, as_text, camel
+from legato.wire.gemini.fields import camel
 from legato.wire.gemini.media import read_media
 from legato.wire.gemini.read import PartReader
 from legato.wire.names import NameTable

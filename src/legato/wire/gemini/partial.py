@@ -15,7 +15,8 @@ from typing import cast
 from legato.errors import BadAnswer
 from legato.model import Json, JsonObject
 from legato.model.ingest import MAX_DEPTH
-from legato.wire.gemini.fields import as_text, camel
+from legato.model.json_access import as_text
+from legato.wire.gemini.fields import camel
 
 _STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
 _MOST_GAPS = 1_000

@@ -14,9 +14,10 @@ from typing import Literal
 import msgspec
 
 from legato.model import Block, HostedTool, JsonObject, ingest
+from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.arguments import read_arguments
 from legato.wire.contract import Delta
-from legato.wire.gemini.fields import as_base64, as_list, as_object, as_text, camel
+from legato.wire.gemini.fields import as_base64, camel
 from legato.wire.gemini.media import read_media
 from legato.wire.gemini.partial import PartialArguments
 from legato.wire.gemini.signatures import kept_signature

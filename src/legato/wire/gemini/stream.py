@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, Text, ToolCall, Usage, ingest
+from legato.model.json_access import as_count, as_list, as_object, as_text
 from legato.wire.contract import Delta
-from legato.wire.gemini.fields import as_count, as_list, as_object, as_text, camel
+from legato.wire.gemini.fields import camel
 from legato.wire.gemini.read import PartReader
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names

@@ -30,8 +30,8 @@ from legato.model import (
     ingest,
     read_json_leniently,
 )
+from legato.model.json_access import as_object, as_text
 from legato.wire.arguments import read_arguments
-from legato.wire.vercel.fields import as_object, as_text
 
 Restore: TypeAlias = Callable[[str], str]
 """from a tool's name on the wire to its own"""

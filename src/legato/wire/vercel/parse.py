@@ -26,10 +26,10 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
+from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.contract import Parsed
 from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 from legato.wire.vercel.content import Form, answer_blocks, is_result, message_output, read_file
-from legato.wire.vercel.fields import as_object, as_objects, as_text
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
 
 _ANSWER_PARTS = frozenset({"text", "reasoning", "file", "tool-call", "tool-result", "tool-error"})

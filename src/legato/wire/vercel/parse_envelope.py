@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
-from legato.wire.vercel.fields import as_object, as_objects, as_text
+from legato.model.json_access import as_object, as_objects, as_text
 
 _READ = frozenset(
     {

@@ -27,11 +27,11 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
+from legato.model.json_access import as_object
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import answer_id
 from legato.wire.plain import told
 from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
-from legato.wire.vercel.fields import as_object
 from legato.wire.vercel.shapes import generated_file, reasoning_part, text_part, written_call
 
 _REASONS = {

@@ -15,11 +15,11 @@ from collections.abc import Hashable
 import msgspec
 
 from legato.model import Answer, Block, Ending, HostedTool, Json, JsonObject, Target, ToolCall, ingest
+from legato.model.json_access import as_object, as_text
 from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder
 from legato.wire.vercel.content import Form, native_of, read_call, read_file, read_hosted
 from legato.wire.vercel.decode import ending_of, provider_error, usage_of
-from legato.wire.vercel.fields import as_object, as_text
 from legato.wire.voice import Names
 
 
