@@ -15,8 +15,9 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from legato.model import JsonObject
+from legato.model.json_access import as_object, as_string
 from legato.wire.openai_chat.growing import GrowingArguments
-from legato.wire.openai_chat.reading import read_argument_text, read_object, read_string
+from legato.wire.openai_chat.reading import read_argument_text
 
 
 class Fragment(Struct):
@@ -32,12 +33,12 @@ class Fragment(Struct):
     def read(cls, item: JsonObject) -> Fragment:
         """A fragment from an item of `tool_calls`."""
         index = item.get("index")
-        custom = read_object(item.get("custom"))
-        function = custom or read_object(item.get("function"))
+        custom = as_object(item.get("custom"))
+        function = custom or as_object(item.get("function"))
         return cls(
             index if isinstance(index, int) else None,
-            read_string(item.get("id")),
-            read_string(function.get("name")),
+            as_string(item.get("id")),
+            as_string(function.get("name")),
             read_argument_text(function.get("input" if custom else "arguments")),
             bool(custom) or item.get("type") == "custom",
         )

@@ -7,39 +7,33 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Target, ingest
+from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.openai_chat.message import MessageReader
-from legato.wire.openai_chat.reading import (
-    raise_for_error,
-    read_ending,
-    read_object,
-    read_objects,
-    read_string,
-    read_usage,
-)
+from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     """The answer in a response body; raises `BadAnswer` for an error object or an empty answer."""
-    body = read_object(ingest(body))
+    body = as_object(ingest(body))
     raise_for_error(body)
-    choices = read_objects(body.get("choices"))
+    choices = as_objects(body.get("choices"))
     if not choices:
         raise BadAnswer("the response holds no choices, so there is no answer in it", layer="decode", body=body)
     choice = choices[0]
     raise_for_error(choice)
     reader = MessageReader(names)
-    reader.read_message(read_object(choice.get("message")))
+    reader.read_message(as_object(choice.get("message")))
     ending = read_ending(
-        read_string(choice.get("finish_reason")), has_calls=reader.builder.has_calls, is_refused=reader.is_refused
+        as_string(choice.get("finish_reason")), has_calls=reader.builder.has_calls, is_refused=reader.is_refused
     )
     blocks = reader.builder.blocks(cut=ending is Ending.LENGTH)
     if not blocks and ending is not Ending.REFUSED:
         raise BadAnswer("the answer is empty", layer="decode", finish_reason=choice.get("finish_reason"))
-    served = read_string(body.get("model"))
+    served = as_string(body.get("model"))
     return Answer(
         Entry(Speaker.AI, blocks, origin=target.origin(served), ending=ending),
         usage=read_usage(body.get("usage")),
         served=served,
-        response_id=read_string(body.get("id")),
+        response_id=as_string(body.get("id")),
     )

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from legato.model import JsonObject, Target, Thinking, ToolCall
+from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
 from legato.wire.openai_chat.profiles import profile_of
-from legato.wire.openai_chat.reading import read_objects
 from legato.wire.openai_chat.shapes import (
     AUDIO_FORMATS,
     Prose,
@@ -155,7 +155,7 @@ class ChatShapes:
                 if profile.thinking_chunks and native.get("chunk"):
                     return [thinking_chunk(block)]
                 if profile.reasoning_details and native.get("reasoning_details"):
-                    return [{"reasoning_details": read_objects(native["reasoning_details"])}]
+                    return [{"reasoning_details": as_objects(native["reasoning_details"])}]
                 return None
             case ToolCall():
                 # Gemini behind a chat endpoint: the signature that it wants back with the call.

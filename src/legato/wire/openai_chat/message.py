@@ -8,17 +8,11 @@ its own, calls of the function and custom kind, and the `function_call` of old.
 from __future__ import annotations
 
 from legato.model import CallKind, Json, JsonObject, ingest
+from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.contract import Delta
 from legato.wire.openai_chat.calls import CallPlaces, Fragment
 from legato.wire.openai_chat.growing import ReasoningDetails
-from legato.wire.openai_chat.reading import (
-    read_argument_text,
-    read_image,
-    read_object,
-    read_objects,
-    read_string,
-    read_text,
-)
+from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
 from legato.wire.stream import AnswerBuilder
 from legato.wire.voice import Names
 
@@ -43,14 +37,14 @@ class MessageReader:
     def read_message(self, message: JsonObject) -> None:
         """Take a whole message."""
         self._read_parts(message)
-        for position, item in enumerate(read_objects(message.get("tool_calls"))):
+        for position, item in enumerate(as_objects(message.get("tool_calls"))):
             self._read_call(("call", position), Fragment.read(item), item)
         self._read_legacy_call(message)
 
     def read_delta(self, delta: JsonObject) -> list[Delta]:
         """Take a piece of a message; gives what is new to show."""
         deltas = self._read_parts(delta)
-        for item in read_objects(delta.get("tool_calls")):
+        for item in as_objects(delta.get("tool_calls")):
             fragment = Fragment.read(item)
             call = self._places.place(fragment)
             if call is not None:
@@ -64,19 +58,19 @@ class MessageReader:
         content: Json = message.get("content")
         if isinstance(content, str):
             deltas += self._text(content)
-        for chunk in read_objects(content):
+        for chunk in as_objects(content):
             deltas += self._read_chunk(chunk)
-        for part in read_objects(message.get("images")):
+        for part in as_objects(message.get("images")):
             self._read_image(part)
-        transcript = read_string(read_object(message.get("audio")).get("transcript"))
+        transcript = as_string(as_object(message.get("audio")).get("transcript"))
         return deltas + self._text(transcript) + self._read_refusal(message.get("refusal"))
 
     def _read_reasoning(self, message: JsonObject) -> list[Delta]:
-        details = read_objects(message.get("reasoning_details"))
-        piece = read_string(message.get("reasoning_content")) or read_string(message.get("reasoning"))
+        details = as_objects(message.get("reasoning_details"))
+        piece = as_string(message.get("reasoning_content")) or as_string(message.get("reasoning"))
         self._is_plain = self._is_plain or bool(piece)
         if not self._is_plain:  # the details say the same as the plain field, where there is one
-            piece = "".join(read_string(item.get("text")) or read_string(item.get("summary")) for item in details)
+            piece = "".join(as_string(item.get("text")) or as_string(item.get("summary")) for item in details)
         if not piece and not details:
             return []
         deltas = self.builder.thinking(_REASONING, piece)
@@ -89,7 +83,7 @@ class MessageReader:
     def _read_chunk(self, chunk: JsonObject) -> list[Delta]:
         match chunk.get("type"):
             case "text":
-                return self._text(read_string(chunk.get("text")))
+                return self._text(as_string(chunk.get("text")))
             case "thinking":
                 return self._thinking_chunk(chunk)
             case "refusal":
@@ -120,7 +114,7 @@ class MessageReader:
         return ("content", self._run)
 
     def _read_refusal(self, value: Json) -> list[Delta]:
-        piece = read_string(value)
+        piece = as_string(value)
         if not piece:
             return []
         self.is_refused = True
@@ -151,8 +145,8 @@ class MessageReader:
         return deltas
 
     def _read_legacy_call(self, message: JsonObject) -> list[Delta]:
-        call = read_object(message.get("function_call"))
-        fragment = Fragment(None, "", read_string(call.get("name")), read_argument_text(call.get("arguments")))
+        call = as_object(message.get("function_call"))
+        fragment = Fragment(None, "", as_string(call.get("name")), read_argument_text(call.get("arguments")))
         if not fragment.name and not fragment.arguments:
             return []  # some servers send the field with nothing in it
         return self._read_call(_LEGACY_CALL, fragment, {})

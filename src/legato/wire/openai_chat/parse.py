@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
+from legato.model.json_access import as_object, as_string
 from legato.wire.contract import Parsed
-from legato.wire.openai_chat.reading import read_object, read_string
 from legato.wire.openai_chat.simple_messages import usual_json
 from legato.wire.openai_chat.transcript import TranscriptReader
 
@@ -49,7 +49,7 @@ def parse_json(data: bytes | str) -> Parsed | None:
 
 def _parsed(reader: TranscriptReader, rest: JsonObject) -> Parsed:
     account, notes = reader.account, reader.notes
-    model = read_string(rest.pop("model", ""))
+    model = as_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
     return Parsed(
@@ -66,7 +66,7 @@ def _is_plain(body: object) -> bool:
 
 
 def _present(body: Json) -> JsonObject:
-    return {name: value for name, value in read_object(body).items() if value is not None}
+    return {name: value for name, value in as_object(body).items() if value is not None}
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
@@ -80,7 +80,7 @@ def _read_tools(rest: JsonObject, notes: list[str]) -> list[ToolSpec]:
             notes.append(f"{name}: not a list, so no tools were read")
             continue
         for index, item in enumerate(cast("list[object]", listed)):
-            tool = _read_tool(read_object(item), is_bare=name == "functions")
+            tool = _read_tool(as_object(item), is_bare=name == "functions")
             if tool is None:
                 notes.append(f"{name}[{index}]: not a function with a name; it was left out")
             else:
@@ -89,15 +89,15 @@ def _read_tools(rest: JsonObject, notes: list[str]) -> list[ToolSpec]:
 
 
 def _read_tool(item: JsonObject, *, is_bare: bool) -> ToolSpec | None:
-    custom = read_object(item.get("custom"))
-    function = item if is_bare else custom or read_object(item.get("function"))
-    name = read_string(function.get("name"))
+    custom = as_object(item.get("custom"))
+    function = item if is_bare else custom or as_object(item.get("function"))
+    name = as_string(function.get("name"))
     if not name:
         return None
-    description = read_string(function.get("description"))
+    description = as_string(function.get("description"))
     if custom:
         return ToolSpec(name, description, _FREE_TEXT)
-    parameters = read_object(function.get("parameters"))
+    parameters = as_object(function.get("parameters"))
     return ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description)
 
 
@@ -158,9 +158,9 @@ def _read_choice(rest: JsonObject) -> _Chosen:
         return _Chosen()
     if isinstance(value, str) and value in _CHOICES:
         return _Chosen(_CHOICES[value])
-    named = read_object(value)
-    function = read_object(named.get("function")) or read_object(named.get("custom")) or named
-    tool = read_string(function.get("name"))
+    named = as_object(value)
+    function = as_object(named.get("function")) or as_object(named.get("custom")) or named
+    tool = as_string(function.get("name"))
     if tool:
         return _Chosen(tool=tool)
     return _Chosen(notes=[f"{name}: a choice that is not understood; it was left out"])
@@ -168,7 +168,7 @@ def _read_choice(rest: JsonObject) -> _Chosen:
 
 def _read_thinking(rest: JsonObject) -> _Thinking:
     read = _Thinking()
-    switch = read_object(rest.get("thinking"))
+    switch = as_object(rest.get("thinking"))
     if switch.get("type") in ("enabled", "disabled"):
         del rest["thinking"]
         read.switch = ThinkingSwitch.ON if switch["type"] == "enabled" else ThinkingSwitch.OFF

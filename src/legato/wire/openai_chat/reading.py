@@ -12,6 +12,7 @@ import msgspec
 
 from legato.errors import BadAnswer
 from legato.model import Ending, Json, JsonObject, Media, MediaKind, Text, Usage, ingest
+from legato.model.json_access import as_count, as_object, as_string
 
 _ENDINGS = {
     "length": Ending.LENGTH,
@@ -24,29 +25,12 @@ _ENDINGS = {
 }
 
 
-def read_string(value: Json) -> str:
-    """`value` if it is a string, else the empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def read_object(value: Json) -> JsonObject:
-    """`value` if it is an object, else an empty one."""
-    return cast(JsonObject, value) if isinstance(value, dict) else {}
-
-
-def read_objects(value: Json) -> list[JsonObject]:
-    """The objects in the list `value`."""
-    if not isinstance(value, list):
-        return []
-    return [cast(JsonObject, item) for item in cast("list[object]", value) if isinstance(item, dict)]
-
-
 def read_text(content: Json) -> str:
     """A string, or the text of a list of strings and text parts."""
     if not isinstance(content, list):
-        return read_string(content)
+        return as_string(content)
     return "".join(
-        item if isinstance(item, str) else read_string(read_object(item).get("text"))
+        item if isinstance(item, str) else as_string(as_object(item).get("text"))
         for item in cast("list[object]", content)
     )
 
@@ -61,7 +45,7 @@ def read_argument_text(value: Json) -> str:
 def read_image(part: JsonObject) -> Media | None:
     """The image of an `image_url` part."""
     source = part.get("image_url")
-    address = read_string(source) or read_string(read_object(source).get("url"))
+    address = as_string(source) or as_string(as_object(source).get("url"))
     return read_media(MediaKind.IMAGE, address, "image/*") if address else None
 
 
@@ -78,17 +62,17 @@ def read_part(part: JsonObject) -> Text | Media | None:
     """A part of a user or tool message; None if it is not understood."""
     match part.get("type"):
         case "text":
-            return Text(read_string(part.get("text")))
+            return Text(as_string(part.get("text")))
         case "image_url":
             return read_image(part)
         case "document_url":
-            address = read_string(part.get("document_url"))
-            name = read_string(part.get("document_name")) or None
+            address = as_string(part.get("document_url"))
+            name = as_string(part.get("document_name")) or None
             return read_media(MediaKind.DOCUMENT, address, "application/pdf", name) if address else None
         case "file":
-            source = read_object(part.get("file"))
-            address = read_string(source.get("file_data"))
-            name = read_string(source.get("filename")) or None
+            source = as_object(part.get("file"))
+            address = as_string(source.get("file_data"))
+            name = as_string(source.get("filename")) or None
             return read_media(MediaKind.DOCUMENT, address, "application/pdf", name) if address else None
         case "input_audio":
             return _read_audio(part.get("input_audio"))
@@ -97,8 +81,8 @@ def read_part(part: JsonObject) -> Text | Media | None:
 
 
 def _read_audio(source: Json) -> Media | None:
-    data = read_string(source) or read_string(read_object(source).get("data"))
-    form = read_string(read_object(source).get("format"))
+    data = as_string(source) or as_string(as_object(source).get("data"))
+    form = as_string(as_object(source).get("format"))
     mime = "audio/mpeg" if form == "mp3" else f"audio/{form or 'wav'}"
     return Media(MediaKind.AUDIO, mime, data=data) if data else None
 
@@ -113,22 +97,22 @@ def read_ending(reason: str, *, has_calls: bool, is_refused: bool) -> Ending:
 
 def read_usage(value: Json) -> Usage | None:
     """Tokens as the provider counted them; None if it did not say."""
-    usage = read_object(value)
+    usage = as_object(value)
     if not usage:
         return None
-    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
-    details = read_object(usage.get("prompt_tokens_details"))
-    reasoning = _count(read_object(usage.get("completion_tokens_details")), "reasoning_tokens")
-    if _count(usage, "total_tokens") == prompt + completion + reasoning:
+    prompt, completion = as_count(usage.get("prompt_tokens")), as_count(usage.get("completion_tokens"))
+    details = as_object(usage.get("prompt_tokens_details"))
+    reasoning = as_count(as_object(usage.get("completion_tokens_details")).get("reasoning_tokens"))
+    if as_count(usage.get("total_tokens")) == prompt + completion + reasoning:
         completion += reasoning  # xAI counts thinking apart from the answer
-    cached = _count(details, "cached_tokens")
+    cached = as_count(details.get("cached_tokens"))
     for name in ("prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens"):  # DeepSeek, Kimi, Mistral
-        cached = cached or _count(usage, name)
+        cached = cached or as_count(usage.get(name))
     return Usage(
         input=prompt,
         output=completion,
         cache_read=cached,
-        cache_write=_count(details, "cache_write_tokens"),
+        cache_write=as_count(details.get("cache_write_tokens")),
         reasoning=reasoning,
     )
 
@@ -140,14 +124,9 @@ def raise_for_error(body: JsonObject) -> None:
         error = body
     if not error:
         return
-    said = error if isinstance(error, str) else read_string(read_object(error).get("message"))
+    said = error if isinstance(error, str) else as_string(as_object(error).get("message"))
     raise BadAnswer(
         f"the provider sent an error in place of an answer: {said or 'it gave no message'}",
         layer="decode",
         error=ingest(error),
     )
-
-
-def _count(counts: JsonObject, name: str) -> int:
-    value = counts.get(name)
-    return value if isinstance(value, int) and value > 0 else 0

@@ -22,9 +22,9 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
+from legato.model.json_access import as_objects
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import answer_id
-from legato.wire.openai_chat.reading import read_objects
 from legato.wire.openai_chat.shapes import Prose, text_part, thinking_chunk, written_call
 from legato.wire.plain import told
 from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, tool_response_in_answer
@@ -157,7 +157,7 @@ def _message(answer: Answer) -> JsonObject:
                 chunks += [*_flushed(prose), thinking_chunk(block)]
             case Thinking():
                 thoughts.append(block.text)
-                details += read_objects(native.get("reasoning_details"))
+                details += as_objects(native.get("reasoning_details"))
             case ToolCall():
                 calls.append(_written(block, written_arguments(block)))
             case ToolResponse():

@@ -7,16 +7,10 @@ with no choice at all, says that the answer was meant to end where it did.
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
+from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.contract import Delta
 from legato.wire.openai_chat.message import MessageReader
-from legato.wire.openai_chat.reading import (
-    raise_for_error,
-    read_ending,
-    read_object,
-    read_objects,
-    read_string,
-    read_usage,
-)
+from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.sse import ServerSentEvent
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
@@ -34,18 +28,18 @@ class ChatDecoder(EventDecoder):
     def event(self, event: JsonObject) -> list[Delta]:
         """Take one chunk."""
         raise_for_error(event)
-        self.served = self.served or read_string(event.get("model"))
-        self.response_id = self.response_id or read_string(event.get("id"))
-        choices = read_objects(event.get("choices"))
-        usage = event.get("usage") or read_object(event.get("x_groq")).get("usage")
+        self.served = self.served or as_string(event.get("model"))
+        self.response_id = self.response_id or as_string(event.get("id"))
+        choices = as_objects(event.get("choices"))
+        usage = event.get("usage") or as_object(event.get("x_groq")).get("usage")
         deltas: list[Delta] = []
         for choice in choices:
             if choice.get("index") not in (None, 0):
                 continue  # a second answer to the same request: one was asked for
-            deltas += self._reader.read_delta(read_object(choice.get("delta")))
+            deltas += self._reader.read_delta(as_object(choice.get("delta")))
             usage = usage or choice.get("usage")  # Kimi puts it here
             raise_for_error(choice)
-            self._reason = read_string(choice.get("finish_reason")) or self._reason
+            self._reason = as_string(choice.get("finish_reason")) or self._reason
         self.usage = read_usage(usage) or self.usage
         if not choices and usage and self._reason is None:
             self._reason = ""

@@ -16,9 +16,10 @@ from typing import cast
 
 from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
 from legato.model.ingest import MAX_NODES
+from legato.model.json_access import as_object, as_string
 from legato.wire.openai_chat.account import Account
 from legato.wire.openai_chat.message import MessageReader
-from legato.wire.openai_chat.reading import read_object, read_part, read_string
+from legato.wire.openai_chat.reading import read_part
 from legato.wire.openai_chat.simple_messages import Usual, most_parts, usual_messages
 from legato.wire.openai_chat.usual import read_row
 from legato.wire.readback import read_result
@@ -95,7 +96,7 @@ class TranscriptReader:
             self.notes.append(f"{path}: not an object; it was left out")
             return
         message = cast(JsonObject, item)
-        role = read_string(message.get("role"))
+        role = as_string(message.get("role"))
         known = _KNOWN_FIELDS.get(role)
         if known is None:
             self.notes.append(f"{path}.role: there is no role {role!r}; the message was read as the user's")
@@ -138,7 +139,7 @@ class TranscriptReader:
             return []
         blocks: list[Block] = []
         for index, item in enumerate(cast("list[object]", content)):
-            block = Text(item) if isinstance(item, str) else read_part(read_object(item))
+            block = Text(item) if isinstance(item, str) else read_part(as_object(item))
             if block is None:
                 self.notes.append(f"{path}.content[{index}]: a part that is not understood; it was left out")
             elif not isinstance(block, Text) or block.text:
@@ -167,7 +168,7 @@ class TranscriptReader:
         content: Json = message.get("content")
         if isinstance(content, list):
             for index, part in enumerate(cast("list[object]", content)):
-                if read_string(read_object(part).get("type")) not in _ANSWER_PARTS:
+                if as_string(as_object(part).get("type")) not in _ANSWER_PARTS:
                     self.notes.append(f"{path}.content[{index}]: a part that is not understood; it was left out")
         elif content is not None and not isinstance(content, str):
             self.notes.append(f"{path}.content: neither text nor a list of parts; it was left out")
@@ -181,8 +182,8 @@ class TranscriptReader:
 
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
-        wire_id = read_string(message.get("tool_call_id"))
-        tool_name = read_string(message.get("name")) or self.account.names.get(wire_id, "")
+        wire_id = as_string(message.get("tool_call_id"))
+        tool_name = as_string(message.get("name")) or self.account.names.get(wire_id, "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
         self.account.take_result(read_result(text, wire_id, tool_name, media))

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, ingest
-from legato.wire.openai_responses.items import blocks_of, count_of, object_of, objects_of, text_of
+from legato.model.json_access import as_count, as_object, as_objects, as_string
+from legato.wire.openai_responses.items import blocks_of
 from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     """The answer in `body`; raises `BadAnswer` for an error, an empty answer, or one that is not finished."""
     raise_error(body)
-    output = objects_of(body.get("output"))
+    output = as_objects(body.get("output"))
     blocks = output_blocks(output, names)
     ending = ending_of(body, output, blocks)
     if not blocks and ending is not Ending.REFUSED:
         raise empty_answer(ending)
-    served = text_of(body.get("model"))
+    served = as_string(body.get("model"))
     return Answer(
         Entry(Speaker.AI, tuple(blocks), origin=target.origin(served), ending=ending),
         usage=usage_of(body),
         served=served,
-        response_id=text_of(body.get("id")),
+        response_id=as_string(body.get("id")),
     )
 
 
@@ -39,15 +40,15 @@ def output_blocks(output: list[JsonObject], names: Names) -> list[Block]:
 
 
 def _is_output(item: JsonObject) -> bool:
-    return text_of(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
+    return as_string(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
 
 
 def ending_of(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
     """How the answer ended; raises `BadAnswer` if it has not."""
-    status = text_of(body.get("status")) or "completed"  # some compatible servers leave it out
+    status = as_string(body.get("status")) or "completed"  # some compatible servers leave it out
     if status == "incomplete":
-        reason = object_of(body.get("incomplete_details")).get("reason")
-        return _INCOMPLETE.get(text_of(reason), Ending.CUT)
+        reason = as_object(body.get("incomplete_details")).get("reason")
+        return _INCOMPLETE.get(as_string(reason), Ending.CUT)
     if status == "cancelled":
         return Ending.CANCELLED
     if status != "completed":
@@ -63,23 +64,23 @@ _INCOMPLETE = {"max_output_tokens": Ending.LENGTH, "content_filter": Ending.REFU
 def has_refusal(item: JsonObject) -> bool:
     """Whether the model refused in this message."""
     return item.get("type") == "message" and any(
-        part.get("type") == "refusal" for part in objects_of(item.get("content"))
+        part.get("type") == "refusal" for part in as_objects(item.get("content"))
     )
 
 
 def usage_of(body: JsonObject) -> Usage | None:
     """The tokens as the provider counted them."""
-    usage = object_of(body.get("usage"))
+    usage = as_object(body.get("usage"))
     if not usage:
         return None
-    read = object_of(usage.get("input_tokens_details"))
-    written = object_of(usage.get("output_tokens_details"))
+    read = as_object(usage.get("input_tokens_details"))
+    written = as_object(usage.get("output_tokens_details"))
     return Usage(
-        input=count_of(usage.get("input_tokens")),
-        output=count_of(usage.get("output_tokens")),
-        cache_read=count_of(read.get("cached_tokens")),
-        cache_write=count_of(read.get("cache_write_tokens")),
-        reasoning=count_of(written.get("reasoning_tokens")),
+        input=as_count(usage.get("input_tokens")),
+        output=as_count(usage.get("output_tokens")),
+        cache_read=as_count(read.get("cached_tokens")),
+        cache_write=as_count(read.get("cache_write_tokens")),
+        reasoning=as_count(written.get("reasoning_tokens")),
     )
 
 
@@ -90,7 +91,7 @@ def raise_error(body: JsonObject) -> None:
         if body.get("status") == "failed":
             raise BadAnswer("the response failed and the provider does not say why", layer="decode", error={})
         return
-    message = text_of(error) or text_of(object_of(error).get("message")) or "an error without a message"
+    message = as_string(error) or as_string(as_object(error).get("message")) or "an error without a message"
     raise BadAnswer(f"the provider answered with an error: {message}", layer="decode", error=ingest(error))
 
 

@@ -30,14 +30,9 @@ from legato.model import (
     clean_text,
     ingest,
 )
+from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.contract import Parsed
-from legato.wire.openai_responses.items import (
-    CLIENT_CALLS,
-    blocks_of,
-    object_of,
-    objects_of,
-    text_of,
-)
+from legato.wire.openai_responses.items import CLIENT_CALLS, blocks_of
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
 from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 
@@ -60,13 +55,13 @@ def parse(body: JsonObject) -> Parsed:
             reader.read(item, f"input[{index}]", is_last=index == len(items) - 1)
     elif source is not None:
         notes.append("input: neither text nor a list of items")
-    instructions = text_of(body.get("instructions"))
+    instructions = as_string(body.get("instructions"))
     system = "\n\n".join(text for text in (clean_text(instructions), *reader.system) if text)
     return Parsed(
         reader.finished(),
         system=system,
         tools=tools,
-        model=text_of(body.get("model")),
+        model=as_string(body.get("model")),
         options=options,
         notes=notes,
     )
@@ -92,8 +87,8 @@ class _Reader:
         if not isinstance(item, dict):
             self.notes.append(f"{path}: not an item")
             return
-        item = object_of(item)
-        kind = text_of(item.get("type"))
+        item = as_object(item)
+        kind = as_string(item.get("type"))
         if kind == "message" or (not kind and "role" in item):
             self._message(item, path, is_last=is_last)
         elif kind in ("function_call_output", "custom_tool_call_output", *_OUTPUTS):
@@ -159,14 +154,14 @@ class _Reader:
         if isinstance(content, str):
             return [Text(clean_text(content))] if content else []
         blocks: list[Block] = []
-        for index, part in enumerate(objects_of(content)):
+        for index, part in enumerate(as_objects(content)):
             blocks += self._part(part, f"{path}[{index}]")
         return blocks
 
     def _part(self, part: JsonObject, path: str) -> list[Block]:
         kind = part.get("type")
         if kind in ("input_text", "output_text", "text"):
-            text = text_of(part.get("text"))
+            text = as_string(part.get("text"))
             return [Text(text)] if text else []
         if kind in ("input_image", "input_file"):
             media = _media(part)
@@ -201,7 +196,7 @@ class _Reader:
         if isinstance(output, str):
             return [Text(clean_text(output))]
         if kind == "computer_call_output":
-            screenshot = _media({**object_of(output), "type": "input_image"})
+            screenshot = _media({**as_object(output), "type": "input_image"})
             return [] if screenshot is None else [screenshot]
         if kind in ("function_call_output", "custom_tool_call_output"):
             return self._content(output, path)
@@ -209,19 +204,19 @@ class _Reader:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return text_of(item.get("call_id")) or text_of(item.get("id"))
+    return as_string(item.get("call_id")) or as_string(item.get("id"))
 
 
 def _media(part: JsonObject) -> Media | None:
     """An image or file with its data or address in it; None if it is only a reference to a stored file."""
     if part.get("type") == "input_image":
-        source, fallback = text_of(part.get("image_url")), "image/png"
+        source, fallback = as_string(part.get("image_url")), "image/png"
     else:
-        source = text_of(part.get("file_data")) or text_of(part.get("file_url"))
+        source = as_string(part.get("file_data")) or as_string(part.get("file_url"))
         fallback = "application/pdf"
     if not source:
         return None
-    name = text_of(part.get("filename")) or None
+    name = as_string(part.get("filename")) or None
     if not source.startswith("data:"):
         if part.get("file_data"):
             return Media(MediaKind.DOCUMENT, fallback, data=source, name=name)

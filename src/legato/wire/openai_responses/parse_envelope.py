@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
+from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
-from legato.wire.openai_responses.items import object_of, objects_of, text_of
 
 _READ = frozenset({"model", "input", "instructions", "tools", "stream", "tool_choice", "reasoning"})
 _HELD_BY_SERVER = ("previous_response_id", "conversation")
@@ -46,8 +46,8 @@ def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
     choice = body.get("tool_choice")
     if choice in ("auto", "none", "required"):
         return {"choice": Choice(choice)}
-    chosen = object_of(choice)
-    if chosen.get("type") in ("function", "custom") and text_of(chosen.get("name")):
+    chosen = as_object(choice)
+    if chosen.get("type") in ("function", "custom") and as_string(chosen.get("name")):
         return {"tool": chosen["name"]}
     if choice is not None:
         extra["tool_choice"] = ingest(choice)
@@ -55,7 +55,7 @@ def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
 
 
 def _thinking(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
-    reasoning = {name: value for name, value in object_of(body.get("reasoning")).items() if value is not None}
+    reasoning = {name: value for name, value in as_object(body.get("reasoning")).items() if value is not None}
     effort = reasoning.get("effort")
     if reasoning.keys() - {"effort", "summary"} or reasoning.get("summary", "auto") != "auto":
         extra["reasoning"] = ingest(reasoning)  # whole, because `extra` replaces the field
@@ -72,7 +72,7 @@ def _thinking(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
 def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
     """The tools of a request, and those that were added in the middle of it."""
     tools = _definitions(body.get("tools"), "tools", notes)
-    for index, item in enumerate(objects_of(body.get("input"))):
+    for index, item in enumerate(as_objects(body.get("input"))):
         if item.get("type") == "additional_tools":
             tools += _definitions(item.get("tools"), f"input[{index}].tools", notes)
     return tools
@@ -80,16 +80,16 @@ def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
 
 def _definitions(source: object, path: str, notes: list[str], *, in_namespace: bool = False) -> list[ToolSpec]:
     tools: list[ToolSpec] = []
-    for index, tool in enumerate(objects_of(source)):
+    for index, tool in enumerate(as_objects(source)):
         place = f"{path}[{index}]"
         kind = tool.get("type")
         if kind == "namespace" and not in_namespace:  # there is none inside another
             tools += _definitions(tool.get("tools"), f"{place}.tools", notes, in_namespace=True)
             notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
             continue
-        name, description = text_of(tool.get("name")), text_of(tool.get("description"))
+        name, description = as_string(tool.get("name")), as_string(tool.get("description"))
         if kind == "function" and name:
-            parameters = object_of(ingest(tool.get("parameters")))
+            parameters = as_object(ingest(tool.get("parameters")))
             tools.append(ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description))
         elif kind == "custom" and name:
             tools.append(ToolSpec(name, description, _FREE_TEXT))

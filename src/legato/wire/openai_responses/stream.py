@@ -13,15 +13,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from legato.model import Answer, CallKind, Ending, JsonObject, Target, ingest
+from legato.model.json_access import as_count, as_object, as_objects, as_string
 from legato.wire.contract import Delta
-from legato.wire.openai_responses.decode import (
-    empty_answer,
-    ending_of,
-    output_blocks,
-    raise_error,
-    usage_of,
-)
-from legato.wire.openai_responses.items import blocks_of, count_of, object_of, objects_of, text_of, thinking_text
+from legato.wire.openai_responses.decode import empty_answer, ending_of, output_blocks, raise_error, usage_of
+from legato.wire.openai_responses.items import blocks_of, thinking_text
 from legato.wire.stream import AnswerBuilder, EventDecoder
 from legato.wire.voice import Names
 
@@ -43,24 +38,24 @@ class ResponsesDecoder(EventDecoder):
 
     def event(self, event: JsonObject) -> list[Delta]:
         """Take one event."""
-        kind = text_of(event.get("type"))
+        kind = as_string(event.get("type"))
         if kind in _ENDS:
-            return self._end(object_of(event.get("response")), kind)
+            return self._end(as_object(event.get("response")), kind)
         match kind:
             case "response.output_item.added":
-                return self._open(_place(event), object_of(event.get("item")))
+                return self._open(_place(event), as_object(event.get("item")))
             case "response.output_item.done":
-                return self._close(_place(event), object_of(event.get("item")))
+                return self._close(_place(event), as_object(event.get("item")))
             case "response.output_text.delta" | "response.refusal.delta":
                 place = self._begin(event)
-                return self.builder.text((place, count_of(event.get("content_index"))), text_of(event.get("delta")))
+                return self.builder.text((place, as_count(event.get("content_index"))), as_string(event.get("delta")))
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
                 return self._think(event)
             case "response.function_call_arguments.delta":
-                return self.builder.call(self._begin(event), arguments=text_of(event.get("delta")))
+                return self.builder.call(self._begin(event), arguments=as_string(event.get("delta")))
             case "response.custom_tool_call_input.delta":
                 place = self._begin(event)
-                return self.builder.call(place, arguments=text_of(event.get("delta")), kind=CallKind.CUSTOM)
+                return self.builder.call(place, arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
             case "error":
                 raise_error(event if event.get("error") else {"error": event})
             case _:
@@ -76,9 +71,9 @@ class ResponsesDecoder(EventDecoder):
 
     def _learn(self, event: JsonObject) -> None:
         """What an event says about the response as a whole; an error without a type is one too."""
-        response = object_of(event.get("response"))
-        self.served = text_of(response.get("model")) or self.served
-        self.response_id = text_of(response.get("id")) or self.response_id
+        response = as_object(event.get("response"))
+        self.served = as_string(response.get("model")) or self.served
+        self.response_id = as_string(response.get("id")) or self.response_id
         if "type" not in event:
             raise_error(event)
 
@@ -89,15 +84,15 @@ class ResponsesDecoder(EventDecoder):
 
     def _open(self, place: Hashable, item: JsonObject) -> list[Delta]:
         self._begun.setdefault(place)
-        kind = _CALLS.get(text_of(item.get("type")))
+        kind = _CALLS.get(as_string(item.get("type")))
         if kind is not None:
-            name, wire_id = text_of(item.get("name")), text_of(item.get("call_id"))
+            name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
             return self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
         return []
 
     def _think(self, event: JsonObject) -> list[Delta]:
         place = self._begin(event)
-        piece = text_of(event.get("delta"))
+        piece = as_string(event.get("delta"))
         if not piece:
             return []
         part = (event.get("type"), event.get("summary_index"), event.get("content_index"))
@@ -110,7 +105,7 @@ class ResponsesDecoder(EventDecoder):
         """An item is whole; show what no delta has shown."""
         self._begun.setdefault(place)
         self._done[place] = item
-        kind = text_of(item.get("type"))
+        kind = as_string(item.get("type"))
         if kind in _CALLS:
             return self._close_call(place, item)
         if kind == "reasoning":
@@ -129,16 +124,18 @@ class ResponsesDecoder(EventDecoder):
 
     def _close_message(self, place: Hashable, item: JsonObject) -> list[Delta]:
         deltas: list[Delta] = []
-        for index, part in enumerate(objects_of(item.get("content"))):
+        for index, part in enumerate(as_objects(item.get("content"))):
             if (place, index) not in self.builder:
-                deltas += self.builder.text((place, index), text_of(part.get("text")) or text_of(part.get("refusal")))
+                deltas += self.builder.text(
+                    (place, index), as_string(part.get("text")) or as_string(part.get("refusal"))
+                )
             self.builder.native((place, index), phase=item.get("phase"))
         return deltas
 
     def _close_call(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        kind = _CALLS[text_of(item.get("type"))]
-        whole = text_of(item.get("arguments" if kind is CallKind.FUNCTION else "input"))
-        name, wire_id = text_of(item.get("name")), text_of(item.get("call_id"))
+        kind = _CALLS[as_string(item.get("type"))]
+        whole = as_string(item.get("arguments" if kind is CallKind.FUNCTION else "input"))
+        name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
         if place in self.builder:
             deltas = self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
             if whole:
@@ -166,7 +163,7 @@ class ResponsesDecoder(EventDecoder):
 
     def _items(self, response: JsonObject) -> list[JsonObject] | None:
         """All items of the response, whole; None if one of them never was."""
-        listed = dict(enumerate(objects_of(response.get("output"))))
+        listed = dict(enumerate(as_objects(response.get("output"))))
         numbered = [place for place in self._begun if isinstance(place, int)]
         if len(numbered) == len(self._begun):
             places = sorted({*listed, *numbered})
@@ -187,4 +184,4 @@ def _place(event: JsonObject) -> Hashable:
     index = event.get("output_index")
     if type(index) is int:
         return index
-    return text_of(event.get("item_id")) or text_of(object_of(event.get("item")).get("id"))
+    return as_string(event.get("item_id")) or as_string(as_object(event.get("item")).get("id"))
