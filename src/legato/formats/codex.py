@@ -28,7 +28,7 @@ from legato.model import (
     ingest,
 )
 from legato.wire.arguments import read_arguments
-from legato.wire.openai_responses.items import blocks_of
+from legato.wire.openai_responses.reading import blocks_of
 from legato.wire.phrases import ERROR_MARK
 
 _USUAL = "openai-responses"

@@ -26,7 +26,7 @@ from legato.wire.gemini.partial import PartialArguments
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import growing
 from legato.wire.openai_chat.growing import GrowingArguments, ReasoningDetails
-from legato.wire.openai_chat.stream import ChatDecoder
+from legato.wire.openai_chat.stream import Decoder
 from legato.wire.openai_responses import stream as responses_stream
 from legato.wire.sse import ServerSentEvent, SSEParser
 from legato.wire.stream import AnswerBuilder
@@ -201,7 +201,7 @@ def test_a_name_in_every_fragment_does_not_make_the_arguments_be_read_again(
     monkeypatch.setattr(growing, "_OUTSIDE", CountingPattern(growing._OUTSIDE, scanned))
     monkeypatch.setattr(growing, "_INSIDE", CountingPattern(growing._INSIDE, scanned))
     monkeypatch.setattr(growing, "_is_object", parse)
-    decoder = ChatDecoder(make_target(Dialect.OPENAI_CHAT), NAMES)
+    decoder = Decoder(make_target(Dialect.OPENAI_CHAT), NAMES)
     for _ in range(900):
         function = {"name": "read", "arguments": piece}
         fragment = {"index": 0, "id": "call_1", "function": function}
@@ -211,7 +211,7 @@ def test_a_name_in_every_fragment_does_not_make_the_arguments_be_read_again(
 
 
 def test_a_fragment_with_an_id_alone_belongs_to_the_newest_call_that_has_it() -> None:
-    decoder = ChatDecoder(make_target(Dialect.OPENAI_CHAT), NAMES)
+    decoder = Decoder(make_target(Dialect.OPENAI_CHAT), NAMES)
 
     def fragment(**fields: object) -> None:
         decoder.event({"choices": [{"index": 0, "delta": {"tool_calls": [fields]}}]})
@@ -302,7 +302,7 @@ def test_a_use_is_joined_with_one_result_and_the_others_stand_alone(monkeypatch:
 
 def test_a_response_ends_once(monkeypatch: pytest.MonkeyPatch) -> None:
     settled = counting(monkeypatch, responses_stream, "output_blocks")
-    decoder = responses_stream.ResponsesDecoder(make_target(Dialect.OPENAI_RESPONSES), NAMES)
+    decoder = responses_stream.Decoder(make_target(Dialect.OPENAI_RESPONSES), NAMES)
     message = {"type": "message", "content": [{"type": "output_text", "text": "Hi"}]}
     for text in ("Hi", "Ho", "Hu"):
         message = {"type": "message", "content": [{"type": "output_text", "text": text}]}
@@ -313,7 +313,7 @@ def test_a_response_ends_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_result_that_is_repeated_is_read_once_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     read = counting(monkeypatch, vercel_stream, "read_hosted")
-    decoder = vercel_stream.PartsDecoder(make_target(Dialect.VERCEL), NAMES)
+    decoder = vercel_stream.Decoder(make_target(Dialect.VERCEL), NAMES)
     call = {"type": "tool-call", "toolCallId": "a", "toolName": "search", "input": '{"q": 1}', "providerExecuted": True}
     decoder.event(call)
     for number in range(50):
@@ -327,7 +327,7 @@ def test_a_result_that_is_repeated_is_read_once_at_the_end(monkeypatch: pytest.M
 
 
 def test_the_end_of_a_text_that_never_began_leaves_nothing_behind() -> None:
-    decoder = vercel_stream.PartsDecoder(make_target(Dialect.VERCEL), NAMES)
+    decoder = vercel_stream.Decoder(make_target(Dialect.VERCEL), NAMES)
     for number in range(10):
         decoder.event({"type": "text-end", "id": str(number), "providerMetadata": {"a": 1}})
     assert decoder._open == {}

@@ -33,7 +33,7 @@ from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
 from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.reply import reply
-from legato.wire.openai_chat.stream import ChatDecoder
+from legato.wire.openai_chat.stream import Decoder
 
 TARGET = target("strict")
 USAGE = Usage(input=10, output=5, cache_read=4, cache_write=1, reasoning=2)
@@ -48,8 +48,8 @@ def streamed(said: Answer) -> bytes:
     return b"".join(DIALECT.reply_stream(said, "m-1"))
 
 
-def decoder() -> ChatDecoder:
-    return ChatDecoder(TARGET, NameTable(NameRule.OPENAI))
+def decoder() -> Decoder:
+    return Decoder(TARGET, NameTable(NameRule.OPENAI))
 
 
 LONG = "A sentence that is longer than one piece of a stream, with ünïcode 🎼 in it."

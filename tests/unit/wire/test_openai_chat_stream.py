@@ -17,13 +17,13 @@ from legato.model import Answer, CallKind, Ending, NameRule, Text, Thinking, Too
 from legato.wire.contract import CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.openai_chat.decode import decode
-from legato.wire.openai_chat.stream import ChatDecoder
+from legato.wire.openai_chat.stream import Decoder
 
 TARGET = target("strict")
 
 
-def decoder() -> ChatDecoder:
-    return ChatDecoder(TARGET, NameTable(NameRule.OPENAI))
+def decoder() -> Decoder:
+    return Decoder(TARGET, NameTable(NameRule.OPENAI))
 
 
 def chunk(delta: dict[str, Any], reason: str | None = None, **fields: Any) -> dict[str, Any]:

@@ -1,4 +1,11 @@
-"""The Messages API of Anthropic, and of those who speak it."""
+"""The Messages API of Anthropic, and of those who speak it.
+
+Beside the parts that every dialect has (see `wire.contract`):
+
+caching     which blocks can carry a mark for the prompt cache
+hosted      tools that the provider runs: two blocks there, one here
+media       images and documents, read from content blocks
+"""
 
 from __future__ import annotations
 

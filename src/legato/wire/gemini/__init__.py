@@ -1,4 +1,12 @@
-"""The `generateContent` API of Gemini, and of Vertex AI."""
+"""The `generateContent` API of Gemini, and of Vertex AI.
+
+Beside the parts that every dialect has (see `wire.contract`):
+
+fields      what is peculiar to Google's JSON: two ways to write a name, and bytes
+reading     parts as blocks, which `decode`, `stream` and `parse` share
+partial     arguments of a call that arrive value by value
+signatures  which signatures of thoughts are kept, and the placeholder for one
+"""
 
 from __future__ import annotations
 

@@ -33,8 +33,7 @@ from legato.model import (
 from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
-from legato.wire.gemini.media import read_media
-from legato.wire.gemini.read import PartReader
+from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
 from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 from legato.wire.stream import AnswerBuilder

@@ -11,7 +11,7 @@ from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, 
 from legato.model.json_access import as_count, as_list, as_object, as_text
 from legato.wire.contract import Delta
 from legato.wire.gemini.fields import camel
-from legato.wire.gemini.read import PartReader
+from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
 

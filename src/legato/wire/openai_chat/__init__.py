@@ -1,13 +1,17 @@
 """Chat Completions, the first dialect of OpenAI and of everybody who is compatible with it.
 
-profiles    what tells the servers of the family apart, as a table
-shapes      the JSON of messages and of what they hold
-encode      what each server's format allows, and how decided messages are spelled; envelope what stands around them
-decode      reads a response body, stream a streamed one: message is the reader both share, with calls, growing and
-            reading
-parse       reads a request back: transcript its messages, and those of simple shapes (simple_messages) in a row (usual)
-reply       writes responses
-rules       judges a request, and shares no code with the rest
+Beside the parts that every dialect has (see `wire.contract`):
+
+profiles               what tells the servers of the family apart, as a table
+reading                small readers that `decode`, `stream` and `parse` share
+message                the reader of one answer, whole or in pieces
+calls                  the calls of an answer, whose pieces arrive under all kinds of numbers and ids
+growing                arguments that are still growing, and whether they are whole
+transcript             the messages of a request as entries
+account                what they say so far
+usual                  messages of simple shapes, read in a batch
+simple_messages        those shapes, as types
+rule_texts_of_servers  the rules of servers other than OpenAI's
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from legato.wire.openai_chat.encode import ChatShapes, grammar
 from legato.wire.openai_chat.envelope import option_grammar, spell_envelope
 from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.openai_chat.reply import Writer, reply
-from legato.wire.openai_chat.stream import ChatDecoder
+from legato.wire.openai_chat.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_CHAT,
@@ -29,7 +33,7 @@ DIALECT = DialectParts(
     option_grammar=option_grammar,
     spell_envelope=spell_envelope,
     decode=decode,
-    decoder=ChatDecoder,
+    decoder=Decoder,
     parse=parse,
     parse_json=parse_json,
     reply=reply,

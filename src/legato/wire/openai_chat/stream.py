@@ -16,7 +16,7 @@ from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
 
 
-class ChatDecoder(EventDecoder):
+class Decoder(EventDecoder):
     """Reads one streamed answer of the chat family."""
 
     def __init__(self, target: Target, names: Names) -> None:

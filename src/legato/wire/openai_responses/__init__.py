@@ -1,4 +1,10 @@
-"""The Responses dialect: stateless native items, or tool history embedded as text."""
+"""The Responses dialect: stateless native items, or tool history embedded as text.
+
+Beside the parts that every dialect has (see `wire.contract`):
+
+reading         items as blocks, which `decode`, `stream` and `parse` share
+parse_envelope  instructions, tools and options of a request, read back
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from legato.wire.openai_responses.encode import ResponsesShapes, grammar
 from legato.wire.openai_responses.envelope import option_grammar, spell_envelope
 from legato.wire.openai_responses.parse import parse
 from legato.wire.openai_responses.reply import Writer, reply
-from legato.wire.openai_responses.stream import ResponsesDecoder
+from legato.wire.openai_responses.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_RESPONSES,
@@ -19,7 +25,7 @@ DIALECT = DialectParts(
     option_grammar=option_grammar,
     spell_envelope=spell_envelope,
     decode=decode,
-    decoder=ResponsesDecoder,
+    decoder=Decoder,
     parse=parse,
     reply=reply,
     writer=Writer,

@@ -32,8 +32,8 @@ from legato.model import (
 )
 from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.contract import Parsed
-from legato.wire.openai_responses.items import CLIENT_CALLS, blocks_of
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
+from legato.wire.openai_responses.reading import CLIENT_CALLS, blocks_of
 from legato.wire.readback import is_filler, read_instruction, read_result, reunite
 
 _INSTRUCTING = ("system", "developer")

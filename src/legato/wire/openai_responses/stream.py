@@ -16,7 +16,7 @@ from legato.model import Answer, CallKind, Ending, JsonObject, Target, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_string
 from legato.wire.contract import Delta
 from legato.wire.openai_responses.decode import empty_answer, ending_of, output_blocks, raise_error, usage_of
-from legato.wire.openai_responses.items import blocks_of, thinking_text
+from legato.wire.openai_responses.reading import blocks_of, thinking_text
 from legato.wire.stream import AnswerBuilder, EventDecoder
 from legato.wire.voice import Names
 
@@ -24,7 +24,7 @@ _CALLS = {"function_call": CallKind.FUNCTION, "custom_tool_call": CallKind.CUSTO
 _ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
 
-class ResponsesDecoder(EventDecoder):
+class Decoder(EventDecoder):
     """Reads one streamed response."""
 
     def __init__(self, target: Target, names: Names) -> None:

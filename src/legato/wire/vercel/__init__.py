@@ -1,4 +1,10 @@
-"""The AI SDK dialect: a prompt of ModelMessages."""
+"""The AI SDK dialect: a prompt of ModelMessages.
+
+Beside the parts that every dialect has (see `wire.contract`):
+
+reading         parts as blocks, which `decode`, `stream` and `parse` share
+parse_envelope  instructions, tools and options of a request, by their names in any version of the SDK
+"""
 
 from __future__ import annotations
 
@@ -9,7 +15,7 @@ from legato.wire.vercel.encode import VercelShapes, grammar
 from legato.wire.vercel.envelope import option_grammar, spell_envelope
 from legato.wire.vercel.parse import parse
 from legato.wire.vercel.reply import Writer, reply
-from legato.wire.vercel.stream import PartsDecoder
+from legato.wire.vercel.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.VERCEL,
@@ -19,7 +25,7 @@ DIALECT = DialectParts(
     option_grammar=option_grammar,
     spell_envelope=spell_envelope,
     decode=decode,
-    decoder=PartsDecoder,
+    decoder=Decoder,
     parse=parse,
     reply=reply,
     writer=Writer,

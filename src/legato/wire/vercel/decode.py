@@ -10,7 +10,7 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, Json, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
-from legato.wire.vercel.content import Form, answer_blocks
+from legato.wire.vercel.reading import Form, answer_blocks
 from legato.wire.voice import Names
 
 

@@ -29,8 +29,8 @@ from legato.model import (
 from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.contract import Parsed
 from legato.wire.readback import is_filler, read_instruction, read_result, reunite
-from legato.wire.vercel.content import Form, answer_blocks, is_result, message_output, read_file
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
+from legato.wire.vercel.reading import Form, answer_blocks, is_result, message_output, read_file
 
 _ANSWER_PARTS = frozenset({"text", "reasoning", "file", "tool-call", "tool-result", "tool-error"})
 _RESULT_MEDIA = frozenset({"image-data", "image-url", "file-data", "file-url", "media", "file", "image"})

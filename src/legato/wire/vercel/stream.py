@@ -18,12 +18,12 @@ from legato.model import Answer, Block, Ending, HostedTool, Json, JsonObject, Ta
 from legato.model.json_access import as_object, as_text
 from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder
-from legato.wire.vercel.content import Form, native_of, read_call, read_file, read_hosted
 from legato.wire.vercel.decode import ending_of, provider_error, usage_of
+from legato.wire.vercel.reading import Form, native_of, read_call, read_file, read_hosted
 from legato.wire.voice import Names
 
 
-class PartsDecoder(EventDecoder):
+class Decoder(EventDecoder):
     """Reads one streamed answer."""
 
     def __init__(self, target: Target, names: Names) -> None:

@@ -13,18 +13,18 @@ from typing import Literal
 
 import msgspec
 
-from legato.model import Block, HostedTool, JsonObject, ingest
+from legato.model import Block, HostedTool, JsonObject, Media, MediaKind, ingest
 from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.arguments import read_arguments
 from legato.wire.contract import Delta
 from legato.wire.gemini.fields import as_base64, camel
-from legato.wire.gemini.media import read_media
 from legato.wire.gemini.partial import PartialArguments
 from legato.wire.gemini.signatures import kept_signature
 from legato.wire.stream import AnswerBuilder
 
 _USES = {"executableCode": "code_execution", "toolCall": ""}
 _RESULTS = {"codeExecutionResult", "toolResponse"}
+_KINDS_OF_MEDIA = {"image": MediaKind.IMAGE, "audio": MediaKind.AUDIO, "video": MediaKind.VIDEO}
 _NOT_DATA = frozenset({"thought", "thoughtSignature", "partMetadata", "videoMetadata", "mediaResolution"})
 
 
@@ -128,6 +128,20 @@ class PartReader:
     def _put(self, block: Block) -> list[Delta]:
         self._open = None
         return self._builder.put(self._key(), block)
+
+
+def read_media(part: JsonObject, *, native: JsonObject | None = None) -> Media | None:
+    """The image, sound, film or document in a part; None if it holds none."""
+    inline, file = camel(part.get("inlineData")), camel(part.get("fileData"))
+    source = inline or file
+    if not source:
+        return None
+    mime = as_text(source.get("mimeType"))
+    kind = _KINDS_OF_MEDIA.get(mime.partition("/")[0], MediaKind.DOCUMENT)
+    name = as_text(source.get("displayName")) or None
+    if inline:
+        return Media(kind, mime, data=as_base64(inline.get("data")), name=name, native=native)
+    return Media(kind, mime, url=as_text(file.get("fileUri")), name=name, native=native)
 
 
 def _argument_text(arguments: object) -> str:
