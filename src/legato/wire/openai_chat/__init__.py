@@ -6,10 +6,10 @@ profiles               what tells the servers of the family apart, as a table
 reading                small readers that `decode`, `stream` and `parse` share
 message                the reader of one answer, whole or in pieces
 calls                  the calls of an answer, whose pieces arrive under all kinds of numbers and ids
-growing                arguments that are still growing, and whether they are whole
-transcript             the messages of a request as entries
-account                what they say so far
-usual                  messages of simple shapes, read in a batch
+growing                what arrives in pieces, so that no piece is read twice
+message_list           the messages of a request as entries
+entry_builder          the entries that they become
+simple_batch           messages of simple shapes, read in a batch
 simple_messages        those shapes, as types
 rule_texts_of_servers  the rules of servers other than OpenAI's
 """

@@ -12,8 +12,8 @@ from typing import Any, cast
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.model.json_access import as_object, as_string
 from legato.wire.contract import Parsed
-from legato.wire.openai_chat.simple_messages import usual_json
-from legato.wire.openai_chat.transcript import TranscriptReader
+from legato.wire.openai_chat.message_list import MessageListReader
+from legato.wire.openai_chat.simple_messages import read_simple_json
 
 _CHOICES = {
     "auto": Choice.AUTO,
@@ -26,7 +26,7 @@ _FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "re
 
 def parse(body: JsonObject) -> Parsed:
     """The conversation, tools and options in a request body."""
-    reader = TranscriptReader()
+    reader = MessageListReader()
     if _is_plain(body):
         rest = _present(ingest({**body, "messages": None}))
         reader.read(body["messages"], lambda: _present(ingest(body))["messages"])
@@ -39,21 +39,21 @@ def parse(body: JsonObject) -> Parsed:
 
 def parse_json(data: bytes | str) -> Parsed | None:
     """The same from JSON, of a body or of its messages alone; None if that takes a closer look at what it holds."""
-    found = usual_json(data)
+    found = read_simple_json(data)
     if found is None:
         return None
     messages, rest = found
-    reader = TranscriptReader()
-    return _parsed(reader, _present(ingest(rest))) if reader.read_usual(messages) else None
+    reader = MessageListReader()
+    return _parsed(reader, _present(ingest(rest))) if reader.read_simple(messages) else None
 
 
-def _parsed(reader: TranscriptReader, rest: JsonObject) -> Parsed:
-    account, notes = reader.account, reader.notes
+def _parsed(reader: MessageListReader, rest: JsonObject) -> Parsed:
+    builder, notes = reader.builder, reader.notes
     model = as_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
     return Parsed(
-        entries=account.entries(), system=account.system, tools=tools, model=model, options=options, notes=notes
+        entries=builder.entries(), system=builder.system, tools=tools, model=model, options=options, notes=notes
     )
 
 

@@ -1,12 +1,12 @@
-"""The usual shapes of chat messages, as types.
+"""The simple shapes of chat messages, as types.
 
 In:  JSON, or messages as somebody passed them, not ingested.
 Out: each message as the shape that it has, or that it has none of these.
 
-Usual is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text and
-function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of these
-shapes, and taking it apart, is the work of the JSON parser, or of one conversion of all messages; what it gives shares
-nothing with the caller.
+Simple is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text
+and function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of
+these shapes, and taking it apart, is the work of the JSON parser, or of one conversion of all messages; what it gives
+shares nothing with the caller.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class Answer(_Message, tag="assistant", kw_only=True):
     tool_call_id: _Nothing = None
 
 
-Usual: TypeAlias = System | Developer | User | Result | Answer
-_SHAPES: dict[str, type[Usual]] = {
+SimpleMessage: TypeAlias = System | Developer | User | Result | Answer
+_SHAPES: dict[str, type[SimpleMessage]] = {
     "system": System,
     "developer": Developer,
     "user": User,
@@ -115,25 +115,25 @@ _SHAPES: dict[str, type[Usual]] = {
 }
 
 
-def most_parts(messages: Sequence[Usual]) -> int:
+def most_parts(messages: Sequence[SimpleMessage]) -> int:
     """How many parts `messages` have at most, beside those in their calls and lists of texts."""
-    counted: Counter[type[Usual]] = Counter(map(type, messages))
+    counted: Counter[type[SimpleMessage]] = Counter(map(type, messages))
     return sum(count * (len(shape.__struct_fields__) + 2) for shape, count in counted.items())  # itself, and its role
 
 
-def usual_messages(items: list[object]) -> Sequence[Usual | None]:
-    """For each of `items` its shape, None for what has none of the usual ones."""
+def match_simple(items: list[object]) -> Sequence[SimpleMessage | None]:
+    """For each of `items` its shape, None for what has none of the simple ones."""
     try:
-        messages: Sequence[Usual | None] = msgspec.convert(items, list[Usual])
+        messages: Sequence[SimpleMessage | None] = msgspec.convert(items, list[SimpleMessage])
     except (msgspec.ValidationError, UnicodeError):
-        messages = [_usual(item) for item in items]
+        messages = [_match(item) for item in items]
     return [
         message if message is not None and type(item) is dict and _is_exact(cast(JsonObject, item), message) else None
         for item, message in zip(items, messages, strict=True)
     ]
 
 
-def _usual(item: object) -> Usual | None:
+def _match(item: object) -> SimpleMessage | None:
     role = cast(JsonObject, item).get("role") if type(item) is dict else None
     shape = _SHAPES.get(role) if type(role) is str else None
     if shape is None:
@@ -156,7 +156,7 @@ def _is_nothing(name: object, value: object) -> bool:
     return type(name) is str and (value is None or (type(value) in (str, list, dict) and not value))
 
 
-def _is_exact(item: JsonObject, message: Usual) -> bool:
+def _is_exact(item: JsonObject, message: SimpleMessage) -> bool:
     """Whether the lists and dictionaries in `item` are such themselves: what only behaves like one may hold more."""
     if message.tool_calls is None and type(message.content) is not list:
         return True  # there are none
@@ -175,18 +175,18 @@ def _is_exact(item: JsonObject, message: Usual) -> bool:
     )
 
 
-def usual_json(data: bytes | str) -> tuple[list[Usual], JsonObject] | None:
-    """The messages in a request, or in a list of them, and the fields beside them; None unless all are usual."""
+def read_simple_json(data: bytes | str) -> tuple[list[SimpleMessage], JsonObject] | None:
+    """The messages in a request, or in a list of them, and the fields beside them; None unless all are simple."""
     try:
         body = _decoder().decode(data)
         if isinstance(body, list):
             return body, {}
-        messages = msgspec.json.decode(body.pop("messages"), type=list[Usual])
+        messages = msgspec.json.decode(body.pop("messages"), type=list[SimpleMessage])
         return messages, {name: msgspec.json.decode(value) for name, value in body.items()}
     except (KeyError, msgspec.DecodeError, UnicodeError, RecursionError):
         return None
 
 
 @cache
-def _decoder() -> msgspec.json.Decoder[list[Usual] | dict[str, msgspec.Raw]]:
-    return msgspec.json.Decoder(list[Usual] | dict[str, msgspec.Raw])
+def _decoder() -> msgspec.json.Decoder[list[SimpleMessage] | dict[str, msgspec.Raw]]:
+    return msgspec.json.Decoder(list[SimpleMessage] | dict[str, msgspec.Raw])

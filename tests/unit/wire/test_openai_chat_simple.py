@@ -1,4 +1,4 @@
-"""Chat messages of a usual shape are read directly, and give what reading them part by part would have given."""
+"""Chat messages of a simple shape are read directly, and give what reading them part by part would have given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dialect_support import SAMPLES, needs_samples
 from legato.errors import IngestError
 from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest
 from legato.wire.contract import Parsed
-from legato.wire.openai_chat import transcript
+from legato.wire.openai_chat import message_list
 from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
@@ -39,8 +39,8 @@ ingest_module = import_module("legato.model.ingest")
 
 
 def read_thoroughly(body: Any) -> Parsed:
-    """What the body gives if no message counts as usual."""
-    with patch.object(transcript, "read_row", lambda _messages, first, _account: first):
+    """What the body gives if no message counts as simple."""
+    with patch.object(message_list, "read_batch", lambda _messages, first, _builder: first):
         return parse(body)
 
 
@@ -93,7 +93,7 @@ ANY_CALLS = st.fixed_dictionaries(
     {"id": IDS | ODD, "type": st.sampled_from(["function", "custom", None, 3]), "function": FUNCTIONS | ODD},
     optional={"index": ODD, "extra_content": ODD, "custom": ODD},
 )
-USUAL = st.one_of(
+SIMPLE = st.one_of(
     st.fixed_dictionaries({"role": st.sampled_from(["user", "system", "developer"]), "content": TEXTS}),
     st.fixed_dictionaries({"role": st.just("tool"), "tool_call_id": IDS, "content": TEXTS}, optional={"name": NAMES}),
     st.fixed_dictionaries(
@@ -106,7 +106,7 @@ USUAL = st.one_of(
         },
     ),
 )
-UNUSUAL = st.fixed_dictionaries(
+NOT_SIMPLE = st.fixed_dictionaries(
     {"role": st.sampled_from(["user", "assistant", "tool", "function", "system", "critic", "", None, 3])},
     optional={
         "content": CONTENTS,
@@ -121,7 +121,7 @@ UNUSUAL = st.fixed_dictionaries(
     },
 )
 BODIES = st.fixed_dictionaries(
-    {"messages": st.lists(USUAL | USUAL | UNUSUAL | ODD, max_size=8)},
+    {"messages": st.lists(SIMPLE | SIMPLE | NOT_SIMPLE | ODD, max_size=8)},
     optional={"model": TEXTS | ODD, "tools": ODD, "max_tokens": ODD, "se\0ed": ODD},
 )
 
@@ -134,7 +134,7 @@ def test_a_message_that_is_read_directly_gives_what_reading_it_part_by_part_give
     assert body == before
 
 
-@given(BODIES | st.fixed_dictionaries({"messages": st.lists(USUAL, max_size=8)}), st.booleans())
+@given(BODIES | st.fixed_dictionaries({"messages": st.lists(SIMPLE, max_size=8)}), st.booleans())
 def test_json_that_is_read_directly_gives_what_its_objects_give(body, whole):
     data = json.dumps(body if whole else body["messages"]).encode()
     parsed = parse_json(data)
@@ -230,7 +230,7 @@ SIGNED = {
     ],
     ids=str,
 )
-def test_a_message_that_is_not_quite_usual_is_read_the_same_on_both_roads(message):
+def test_a_message_that_is_not_quite_simple_is_read_the_same_on_both_roads(message):
     body = {"messages": [HELLO, message, HELLO]}
     assert outcome(parse, body) == outcome(read_thoroughly, body)
     assert parse_json(json.dumps(body)) is None
@@ -294,12 +294,12 @@ def test_recorded_conversations_are_read_the_same_on_both_roads():
         assert outcome(parse, body) == outcome(read_thoroughly, body)
 
 
-# --- which messages are usual -----------------------------------------------------------------------------------------
+# --- which messages are simple -----------------------------------------------------------------------------------------
 
 ABSENT = {"refusal": None, "function_call": None, "audio": None, "annotations": []}
 
 
-USUAL_BODY = {
+SIMPLE_BODY = {
     "messages": [
         {"role": "system", "content": "be kind"},
         {"role": "user", "content": [{"type": "text", "text": "hi"}]},
@@ -326,14 +326,14 @@ READ = Parsed(
 )
 
 
-def test_a_conversation_of_usual_messages_is_read_without_ingesting_it():
+def test_a_conversation_of_simple_messages_is_read_without_ingesting_it():
     with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
-        parsed = parse(USUAL_BODY)
+        parsed = parse(SIMPLE_BODY)
     assert ingested.call_args_list == [(({"messages": None},),)]
     assert parsed == READ
 
 
-def test_fields_that_nobody_knows_are_usual_as_long_as_they_are_empty():
+def test_fields_that_nobody_knows_are_simple_as_long_as_they_are_empty():
     body = {
         "messages": [{**HELLO, "mood": None}, {"role": "assistant", "content": "", "tool_calls": [CALL], "mood": []}]
     }
@@ -355,20 +355,20 @@ def test_fields_that_nobody_knows_are_usual_as_long_as_they_are_empty():
     ],
     ids=["OpenAI", "OpenAI's JSON", "LiteLLM", "OpenRouter", "one model for all roles"],
 )
-def test_what_sdks_print_of_fields_that_are_not_there_is_usual(empty):
+def test_what_sdks_print_of_fields_that_are_not_there_is_simple(empty):
     answer = {"role": "assistant", "content": "x", "tool_calls": [CALL]}
     parsed = parse_json(json.dumps([{**answer, **empty}]))
     assert parsed is not None
     assert parsed == parse({"messages": [answer]})
 
 
-@pytest.mark.parametrize("data", [json.dumps(USUAL_BODY), json.dumps(USUAL_BODY["messages"]).encode()])
-def test_a_conversation_of_usual_messages_is_read_straight_from_json(data):
+@pytest.mark.parametrize("data", [json.dumps(SIMPLE_BODY), json.dumps(SIMPLE_BODY["messages"]).encode()])
+def test_a_conversation_of_simple_messages_is_read_straight_from_json(data):
     assert parse_json(data) == READ
 
 
 def test_what_stands_beside_the_messages_is_read_from_json_too():
-    body = {"model": "m", **USUAL_BODY, "max_tokens": 5, "seed": 7, "tools": [{"function": {"name": "f"}}, 3]}
+    body = {"model": "m", **SIMPLE_BODY, "max_tokens": 5, "seed": 7, "tools": [{"function": {"name": "f"}}, 3]}
     parsed = parse_json(json.dumps(body))
     assert parsed == parse(body)
     assert parsed is not None
@@ -395,12 +395,12 @@ def test_json_that_is_no_request_is_left_to_others(data):
 
 
 def test_what_the_caller_changes_later_does_not_change_what_was_read():
-    unusual = {**CALL, "extra_content": {"google": {"thought_signature": "s"}}}
+    odd_call = {**CALL, "extra_content": {"google": {"thought_signature": "s"}}}
     body = {
         "messages": [
             {"role": "user", "content": "hi"},
             {"role": "user", "content": [{"type": "text", "text": "see"}, PICTURE]},
-            {"role": "assistant", "content": "x", "tool_calls": [CALL, unusual]},
+            {"role": "assistant", "content": "x", "tool_calls": [CALL, odd_call]},
             {"role": "tool", "tool_call_id": "c", "content": "done"},
         ],
         "tools": [{"type": "function", "function": {"name": "f", "parameters": {"type": "object"}}}],
@@ -435,7 +435,7 @@ def _spoil(value: Any) -> None:
 def test_a_body_of_too_many_parts_is_refused_on_both_roads(message):
     body = {"messages": [message] * 20}
     assert parse(body).notes == []
-    with patch.object(ingest_module, "MAX_NODES", 50), patch.object(transcript, "MAX_NODES", 50):
+    with patch.object(ingest_module, "MAX_NODES", 50), patch.object(message_list, "MAX_NODES", 50):
         assert outcome(parse, body) == outcome(read_thoroughly, body)
         assert parse_json(json.dumps(body)) is None
         with pytest.raises(IngestError):

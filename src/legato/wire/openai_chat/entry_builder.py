@@ -17,8 +17,8 @@ from legato.wire.readback import HUMAN_OPENINGS, is_answer_bridge, is_filler, re
 _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a member of an enum takes its time
 
 
-class Account:
-    """What was said so far."""
+class EntryBuilder:
+    """Collects what was said so far as entries."""
 
     def __init__(self) -> None:
         self.has_begun = False
@@ -26,7 +26,7 @@ class Account:
         self.names: dict[str, str] = {}
         """by wire id: the tool of the newest call"""
         self.parts = 0
-        """how many parts there were in the calls and the lists of texts of usual messages"""
+        """how many parts there were in the calls and the lists of texts of simple messages"""
         self._said: list[Entry] = []
         self.results: list[ToolResponse] = []
         """results in a row, which are one entry as soon as something else is said"""

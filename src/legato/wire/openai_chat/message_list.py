@@ -4,9 +4,9 @@ In:  `messages`, ours or anybody's.
 Out: the leading instructions, entries in order, and a note for everything that was not understood.
 
 There are two roads, for one reason: a long conversation is thousands of messages of a few shapes, and copying and
-questioning every field of them takes several times as long as making the entries. Of a message of a usual shape
-(`usual`) only the texts that are kept are cleaned. For any other one the body is ingested as a whole and the message is
-read part by part. Both roads end in the same `Account`, and what both can read gives the same on both.
+questioning every field of them takes several times as long as making the entries. Of a message of a simple shape
+(`simple_batch`) only the texts that are kept are cleaned. For any other one the body is ingested as a whole and the
+message is read part by part. Both roads end in the same `EntryBuilder`, and what both can read gives the same on both.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import cast
 from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
 from legato.model.ingest import MAX_NODES
 from legato.model.json_access import as_object, as_string
-from legato.wire.openai_chat.account import Account
+from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
-from legato.wire.openai_chat.simple_messages import Usual, most_parts, usual_messages
-from legato.wire.openai_chat.usual import read_row
+from legato.wire.openai_chat.simple_batch import read_batch
+from legato.wire.openai_chat.simple_messages import SimpleMessage, match_simple, most_parts
 from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
@@ -58,12 +58,12 @@ class _SameNames:
         return wire_name
 
 
-class TranscriptReader:
+class MessageListReader:
     """Reads one list of messages."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
-        self.account = Account()
+        self.builder = EntryBuilder()
 
     def read(self, messages: Json, ingested: Callable[[], list[object]]) -> None:
         """Read all messages; `ingested` gives them once more, ingested with the body around them."""
@@ -71,23 +71,23 @@ class TranscriptReader:
             self.notes.append("messages: not a list, so no conversation was read")
             return
         items = cast("list[object]", messages)
-        usual = usual_messages(items)
+        simple = match_simple(items)
         clean: list[object] | None = None
-        number = read_row(usual, 0, self.account)
-        while number < len(usual):
+        number = read_batch(simple, 0, self.builder)
+        while number < len(simple):
             if clean is None:
                 clean = ingested()
-            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(usual) - 1)
-            number = read_row(usual, number + 1, self.account)
+            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(simple) - 1)
+            number = read_batch(simple, number + 1, self.builder)
         if clean is None and self._are_too_many(len(items) + sum(map(len, cast("list[JsonObject]", items)))):
             ingested()  # which refuses a body of too many parts
 
-    def read_usual(self, messages: Sequence[Usual]) -> bool:
-        """Read messages of usual shapes; false, with who knows what read, if there is more to one of them."""
-        return read_row(messages, 0, self.account) == len(messages) and not self._are_too_many(most_parts(messages))
+    def read_simple(self, messages: Sequence[SimpleMessage]) -> bool:
+        """Read messages of simple shapes; false, with who knows what read, if there is more to one of them."""
+        return read_batch(messages, 0, self.builder) == len(messages) and not self._are_too_many(most_parts(messages))
 
     def _are_too_many(self, parts: int) -> bool:
-        return parts + self.account.parts > MAX_NODES
+        return parts + self.builder.parts > MAX_NODES
 
     # --- messages of any shape ---
 
@@ -113,7 +113,7 @@ class TranscriptReader:
                 self._read_result(path, message)
             case _:
                 self._read_human(path, message, is_last=is_last)
-        self.account.has_begun = self.account.has_begun or role not in _INSTRUCTING
+        self.builder.has_begun = self.builder.has_begun or role not in _INSTRUCTING
 
     def _read_instruction(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
@@ -121,14 +121,14 @@ class TranscriptReader:
         if not text:
             self.notes.append(f"{path}.content: an instruction without text; it was left out")
         else:
-            self.account.take_instruction(text)
+            self.builder.take_instruction(text)
 
     def _read_human(self, path: str, message: JsonObject, *, is_last: bool) -> None:
         blocks = self._read_parts(path, message.get("content"))
         if not blocks:
             self.notes.append(f"{path}.content: a message that says nothing; it was left out")
         else:
-            self.account.take_human(blocks, is_last=is_last)
+            self.builder.take_human(blocks, is_last=is_last)
 
     def _read_parts(self, path: str, content: Json) -> list[Block]:
         if isinstance(content, str):
@@ -147,7 +147,7 @@ class TranscriptReader:
         return blocks
 
     def _read_answer(self, path: str, message: JsonObject) -> None:
-        if self.account.is_bridge(message.get("content"), message.get("tool_calls")):
+        if self.builder.is_bridge(message.get("content"), message.get("tool_calls")):
             return
         self._note_answer(path, message)
         reader = MessageReader(_SameNames())
@@ -159,7 +159,7 @@ class TranscriptReader:
             elif not isinstance(block, Thinking) or block.native is not None or block.text.strip():
                 blocks.append(block)
         if blocks:
-            self.account.take_answer(blocks)
+            self.builder.take_answer(blocks)
         else:
             self.notes.append(f"{path}: an answer that says nothing; it was left out")
 
@@ -183,7 +183,7 @@ class TranscriptReader:
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
         wire_id = as_string(message.get("tool_call_id"))
-        tool_name = as_string(message.get("name")) or self.account.names.get(wire_id, "")
+        tool_name = as_string(message.get("name")) or self.builder.names.get(wire_id, "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
-        self.account.take_result(read_result(text, wire_id, tool_name, media))
+        self.builder.take_result(read_result(text, wire_id, tool_name, media))

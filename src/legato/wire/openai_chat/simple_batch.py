@@ -1,7 +1,7 @@
-"""Messages of the usual shapes, read in a row.
+"""Messages of simple shapes, read in a batch.
 
 In:  messages as their shapes.
-Out: what they say, in an account, up to the first about which anything is unusual.
+Out: what they say, in an `EntryBuilder`, up to the first that is not quite simple.
 
 A long conversation is thousands of messages, and nearly all of them are a question, an answer with calls, and results
 that are a string: those are read in the loop itself, because calling a function for each part of them would take as
@@ -15,8 +15,17 @@ from collections.abc import Sequence
 from legato.model import UNMINTED, Block, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
 from legato.model.ingest import MAX_TEXT
 from legato.wire.arguments import read_arguments, read_plain_arguments
-from legato.wire.openai_chat.account import Account
-from legato.wire.openai_chat.simple_messages import Answer, Developer, Result, System, TextPart, Texts, User, Usual
+from legato.wire.openai_chat.entry_builder import EntryBuilder
+from legato.wire.openai_chat.simple_messages import (
+    Answer,
+    Developer,
+    Result,
+    SimpleMessage,
+    System,
+    TextPart,
+    Texts,
+    User,
+)
 from legato.wire.readback import HUMAN_OPENINGS, RESULT_OPENINGS, read_result
 
 _HUMAN, _AI = Speaker.HUMAN, Speaker.AI
@@ -24,12 +33,12 @@ _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 
 
-def read_row(messages: Sequence[Usual | None], first: int, account: Account) -> int:
-    """Read messages from number `first` up to one that is not usual; the number of that one.
+def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
+    """Read messages from number `first` up to one that is not simple; the number of that one.
 
     Strings are asked for exactly, since one of a subclass may become something else when it is ingested.
     """
-    results, names = account.results, account.names
+    results, names = builder.results, builder.names
     for number in range(first, len(messages)):
         message = messages[number]
         if type(message) is Result:
@@ -45,55 +54,55 @@ def read_row(messages: Sequence[Usual | None], first: int, account: Account) -> 
                     content = clean_text(content)
                 response = ToolResponse(UNMINTED, wire_id, names[wire_id], content, None, True)
             else:
-                response = _read_result(message, account)
+                response = _read_result(message, builder)
                 if response is None:
                     return number
             if results:
                 results.append(response)
             else:
-                account.take_result(response)
+                builder.take_result(response)
         elif type(message) is Answer:
-            blocks = _read_answer(message, account)
+            blocks = _read_answer(message, builder)
             if not blocks:
                 return number
-            if type(blocks[-1]) is ToolCall or not account.is_bridge(message.content, message.tool_calls):
-                account.entries().append(Entry(_AI, tuple(blocks)))
+            if type(blocks[-1]) is ToolCall or not builder.is_bridge(message.content, message.tool_calls):
+                builder.entries().append(Entry(_AI, tuple(blocks)))
         elif type(message) is User:
             said = message.content
             if type(said) is str and said and said[0] not in HUMAN_OPENINGS:
-                account.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
+                builder.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
             else:
-                texts = _read_texts(said, account)
+                texts = _read_texts(said, builder)
                 if not texts:
                     return number
-                account.take_human(texts, is_last=number == len(messages) - 1)
+                builder.take_human(texts, is_last=number == len(messages) - 1)
         elif type(message) is System or type(message) is Developer:
-            texts = _read_texts(message.content, account)
+            texts = _read_texts(message.content, builder)
             if not texts:
                 return number
-            account.take_instruction("".join(block.text for block in texts))
+            builder.take_instruction("".join(block.text for block in texts))
             continue
         else:
             return number
-        account.has_begun = True
+        builder.has_begun = True
     return len(messages)
 
 
-def _read_result(message: Result, account: Account) -> ToolResponse | None:
+def _read_result(message: Result, builder: EntryBuilder) -> ToolResponse | None:
     """A result. Mostly it is the call before it that says the name of the tool."""
     wire_id, name = message.tool_call_id, message.name
     if name is None:
         name = ""
     if type(wire_id) is not str or type(name) is not str:
         return None
-    texts = _read_texts(message.content, account)
+    texts = _read_texts(message.content, builder)
     if texts is None:
         return None
     text, wire_id = "".join(block.text for block in texts), clean_text(wire_id)
-    return read_result(text, wire_id, clean_text(name) or account.names.get(wire_id, ""))
+    return read_result(text, wire_id, clean_text(name) or builder.names.get(wire_id, ""))
 
 
-def _read_answer(message: Answer, account: Account) -> list[Block] | None:
+def _read_answer(message: Answer, builder: EntryBuilder) -> list[Block] | None:
     """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
     thought, content, calls = message.reasoning_content, message.content, message.tool_calls or ()
     blocks: list[Block] = []
@@ -113,18 +122,18 @@ def _read_answer(message: Answer, account: Account) -> list[Block] | None:
         if type(name) is not str or type(wire_id) is not str or type(text) is not str or not name:
             return None
         name, wire_id = clean_text(name), clean_text(wire_id)
-        account.names[wire_id] = name
+        builder.names[wire_id] = name
         arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
         if arguments is not None:
             blocks.append(ToolCall(name, arguments, wire_id))
         else:
             arguments, raw, finished = read_arguments(clean_text(text))
             blocks.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
-    account.parts += _PARTS_OF_A_CALL * len(calls)
+    builder.parts += _PARTS_OF_A_CALL * len(calls)
     return blocks
 
 
-def _read_texts(content: Texts, account: Account) -> list[Text] | None:
+def _read_texts(content: Texts, builder: EntryBuilder) -> list[Text] | None:
     """The texts in `content`; None if one of them says nothing."""
     if type(content) is str:
         return [Text(clean_text(content))] if content else []
@@ -136,5 +145,5 @@ def _read_texts(content: Texts, account: Account) -> list[Text] | None:
         if type(text) is not str or not text:
             return None
         texts.append(Text(clean_text(text)))
-    account.parts += _PARTS_OF_A_TEXT * len(content)
+    builder.parts += _PARTS_OF_A_TEXT * len(content)
     return texts
