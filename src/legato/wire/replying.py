@@ -19,7 +19,6 @@ from collections import Counter
 from typing import ClassVar, TypeAlias
 
 import msgspec
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from legato.errors import RenderError
@@ -36,69 +35,16 @@ from legato.model import (
     ToolCall,
     ToolResponse,
     Usage,
-    clean_text,
 )
-from legato.model.hashing import base62
-from legato.wire.arguments import read_arguments, written_arguments
+from legato.wire.arguments import written_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta
+from legato.wire.growing import Growing, Part
 from legato.wire.plain import told
 
 Event: TypeAlias = JsonObject | bytes
 """an event of the stream, or bytes that end it"""
 
-Growing: TypeAlias = Text | Thinking | ToolCall
-
 DONE = b"data: [DONE]\n\n"
-
-
-class Part(Struct, eq=False):
-    """A text, a thought or a call while it is written."""
-
-    begun: Growing
-    """what was known of it when it began"""
-    call: int = -1
-    """which call of the answer it is"""
-    place: int = -1
-    """which block of the response it is; -1 before it is opened"""
-    is_told: bool = False
-    """whether it stands for a block that has no form in this dialect"""
-    is_closed: bool = False
-    pieces: list[str] = field(default_factory=list[str])
-    half: str = ""
-    """half of a surrogate pair, whose other half is in the next piece"""
-    unclaimed: int = 0
-    """how many of its characters belong to no whole block yet"""
-
-    @property
-    def text(self) -> str:
-        """What was written so far."""
-        return "".join(self.pieces)
-
-    @property
-    def native(self) -> JsonObject:
-        """The native data that was known when it began."""
-        return self.begun.native or {}
-
-    @property
-    def is_open(self) -> bool:
-        """Whether it can grow in the stream."""
-        return self.place >= 0 and not self.is_closed
-
-    @property
-    def is_free_text(self) -> bool:
-        """Whether its arguments are free text."""
-        return isinstance(self.begun, ToolCall) and self.begun.kind is CallKind.CUSTOM
-
-    def block(self) -> Growing:
-        """The block as far as it is known."""
-        match self.begun:
-            case Text() | Thinking():
-                return replace(self.begun, text=self.text)
-            case ToolCall(kind=CallKind.CUSTOM):
-                return replace(self.begun, arguments={"input": self.text})
-            case ToolCall():
-                value, raw, finished = read_arguments(self.text)
-                return replace(self.begun, arguments=value, raw=raw, finished=finished)
 
 
 class EventWriter(ABC):
@@ -260,11 +206,8 @@ class EventWriter(ABC):
 
     def _write(self, part: Part, piece: str) -> list[Event]:
         """`piece` is added to `part`, and goes out if it is open."""
-        piece = part.half + piece
-        part.half = ""
-        if "\ud800" <= piece[-1:] <= "\udbff":
-            piece, part.half = piece[:-1], piece[-1]
-        piece = clean_text(piece)
+        is_first = not part.pieces
+        piece = part.readable(piece)
         if not piece:
             return []
         events: list[Event] = []
@@ -272,18 +215,13 @@ class EventWriter(ABC):
             spelled = piece
             if part.is_free_text and self.free_text is not None:
                 quoted = msgspec.json.encode(piece).decode()[1:-1]
-                spelled = quoted if part.pieces else self.free_text[0] + quoted
+                spelled = self.free_text[0] + quoted if is_first else quoted
             events = self.grow(part, spelled)
-        part.pieces.append(piece)
-        part.unclaimed += len(piece)
+        part.add(piece)
         return events
 
     def _write_half(self, part: Part | None) -> list[Event]:
-        """Half of a surrogate pair stays alone if nothing follows it."""
-        if part is None or not part.half:
-            return []
-        half, part.half = part.half, ""
-        return self._write(part, clean_text(half))
+        return [] if part is None or not part.half else self._write(part, part.take_half())
 
     def _close(self, part: Part, block: Growing) -> list[Event]:
         events = self._write_half(part)
@@ -386,11 +324,6 @@ class EventWriter(ABC):
         for delta in waiting:
             events += self._take(delta)
         return events
-
-
-def minted_id(prefix: str, response_id: str, place: int) -> str:
-    """An id for the block at `place` of a response that has none of its own; the same each time."""
-    return prefix + base62(response_id, place, length=24)
 
 
 def tool_response_in_answer() -> RenderError:

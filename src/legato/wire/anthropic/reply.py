@@ -25,8 +25,9 @@ from legato.model import (
 from legato.wire.anthropic.hosted import is_use
 from legato.wire.anthropic.shapes import redacted_thinking, text_block, thinking, tool_use
 from legato.wire.deltas import answer_id
+from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.plain import told
-from legato.wire.replying import Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
+from legato.wire.replying import Event, EventWriter, tool_response_in_answer
 
 _STOP_REASONS = {
     Ending.DONE: "end_turn",

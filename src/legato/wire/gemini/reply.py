@@ -24,8 +24,9 @@ from legato.model import (
 )
 from legato.wire.deltas import answer_id
 from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, model, text_part, thought_part
+from legato.wire.growing import Growing, Part
 from legato.wire.plain import told
-from legato.wire.replying import Event, EventWriter, Growing, Part, tool_response_in_answer
+from legato.wire.replying import Event, EventWriter, tool_response_in_answer
 
 _FINISH_REASONS = {Ending.LENGTH: "MAX_TOKENS", Ending.REFUSED: "SAFETY"}
 _SIGNATURE = "thoughtSignature"

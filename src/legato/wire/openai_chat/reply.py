@@ -25,9 +25,10 @@ from legato.model import (
 from legato.model.json_access import as_objects
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import answer_id
+from legato.wire.growing import Growing, Part
 from legato.wire.openai_chat.shapes import Prose, text_part, thinking_chunk, written_call
 from legato.wire.plain import told
-from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, tool_response_in_answer
+from legato.wire.replying import DONE, Event, EventWriter, tool_response_in_answer
 
 _REASONS = {
     Ending.DONE: "stop",

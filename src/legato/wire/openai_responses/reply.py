@@ -29,6 +29,7 @@ from legato.model import (
 )
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import answer_id
+from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.openai_responses.shapes import (
     custom_call,
     function_call,
@@ -39,7 +40,7 @@ from legato.wire.openai_responses.shapes import (
     summary_text,
 )
 from legato.wire.plain import told
-from legato.wire.replying import Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
+from legato.wire.replying import Event, EventWriter, tool_response_in_answer
 
 
 def reply(answer: Answer, model: str) -> JsonObject:

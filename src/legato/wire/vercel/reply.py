@@ -30,8 +30,9 @@ from legato.model import (
 from legato.model.json_access import as_object
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import answer_id
+from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.plain import told
-from legato.wire.replying import DONE, Event, EventWriter, Growing, Part, minted_id, tool_response_in_answer
+from legato.wire.replying import DONE, Event, EventWriter, tool_response_in_answer
 from legato.wire.vercel.shapes import generated_file, reasoning_part, text_part, written_call
 
 _REASONS = {
