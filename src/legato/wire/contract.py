@@ -128,7 +128,8 @@ class ReplyWriter(Protocol):
     """Writes one answer as a stream while its deltas arrive; each item of a result is one event.
 
     After every delta all is out that can be known by then. Deltas that only say what there is to show will do: what
-    they left open (signatures, what hosted tools did) is written by `finish`.
+    they left open (signatures, what hosted tools did) is written by `finish`. Native data of a block is written as it
+    is, so an answer of another provider has to come without it.
     """
 
     def start(self) -> list[bytes]:
