@@ -103,6 +103,16 @@ class Parsed(Struct, frozen=True):
     options: Options = Options()
     notes: list[str] = field(default_factory=list[str])
     """what was not understood, with its place; nothing is dropped silently"""
+    places: list[int] = field(default_factory=list[int])
+    """for each entry the number of the message (content, item) that it was read from, or of the first of several; -1
+    where the request holds one text in place of a list"""
+    ends: dict[int, int] = field(default_factory=dict[int, int])
+    """by the index of an entry: the number of the last message that it was read from, if there were several"""
+
+    def messages_of(self, index: int) -> range:
+        """The numbers of the messages that the entry at `index` was read from; none if the request holds one text."""
+        first = self.places[index]
+        return range(first, self.ends.get(index, first) + 1) if first >= 0 else range(0)
 
     def answered_by(self, origin: Origin | None) -> Parsed:
         """The same with `origin` for all answers that have none."""

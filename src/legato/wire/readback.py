@@ -113,30 +113,34 @@ _Place: TypeAlias = tuple[int, int]
 _Found: TypeAlias = dict[_Place, tuple[ToolResponse, list[Media]]]
 
 
-def reunite(entries: list[Entry], blocks: Sequence[Block], *, joined: bool = False) -> list[Block]:
-    """Give the media in `blocks`, a human message after `entries`, back to the results they belong to.
+def reunite(
+    entries: list[Entry], ends: dict[int, int], blocks: Sequence[Block], number: int, *, joined: bool = False
+) -> list[Block]:
+    """Give the media in `blocks`, the human message of that `number` after `entries`, back to their results.
 
-    They stand under captions that name the tool, and the results say that their media follow. Returns what remains of
-    the message: all of it, if it holds anything else, unless words of a person were `joined` to ours.
+    They stand under captions that name the tool, and the results say that their media follow. Their entry `ends` with
+    this message then. Returns what remains of the message: all of it, if it holds anything else, unless words of a
+    person were `joined` to ours.
     """
     found: _Found = {}
     place: _Place | None = None
     taken = 0
-    for number, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         if isinstance(block, Media) and place is not None:
             found[place][1].append(block)
-            taken = number + 1
+            taken = index + 1
             continue
         place = _announced(entries, block.text, found) if isinstance(block, Text) else None
         if place is None:
             break
     if not joined and taken < len(blocks):
         return list(blocks)
-    for (at, index), (response, media) in found.items():
+    for (at, block_index), (response, media) in found.items():
         if media:
             responses = list(entries[at].blocks)
-            responses[index] = replace(response, media=(*response.media, *media))
+            responses[block_index] = replace(response, media=(*response.media, *media))
             entries[at] = replace(entries[at], blocks=tuple(responses))
+            ends[at] = number
     return list(blocks[taken:])
 
 

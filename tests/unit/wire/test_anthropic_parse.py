@@ -102,6 +102,7 @@ def test_a_body_is_read_into_entries_tools_and_options() -> None:
             effort="low",
             stream=True,
         ),
+        places=[0, 1, 2, 2],
     )
 
 
@@ -250,6 +251,7 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
         "messages[0].content[1]: a block of type 'new' is not understood and was left out",
         "messages[1]: a message of role 'tool' is not understood and was left out",
         "messages[2].content[0]: a block of type 'new' is not understood",
+        "messages[3]: the message is empty",
         "messages[4]: the message is empty",
         "messages[5]: a message of role None is not understood and was left out",
         "messages[7].content[0].content[0]: a part of type 'new' is kept as its JSON",

@@ -133,6 +133,7 @@ def test_a_body_is_read_in_both_spellings_of_names(body: JsonObject) -> None:
             thinking_budget=99,
             effort="low",
         ),
+        places=[0, 1, 2, 2],
     )
 
 
@@ -145,7 +146,7 @@ def test_a_placeholder_is_no_signature() -> None:
 
 def test_thinking_that_is_switched_off_is_known_by_its_budget() -> None:
     body = {"contents": "hi", "generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}}
-    assert parse(body) == Parsed(entries=[human("hi")], options=Options(thinking=ThinkingSwitch.OFF))
+    assert parse(body) == Parsed(entries=[human("hi")], options=Options(thinking=ThinkingSwitch.OFF), places=[-1])
 
 
 def test_neighbouring_answers_are_one() -> None:

@@ -323,6 +323,8 @@ READ = Parsed(
         Entry(Speaker.AI, (Text("well"),)),
     ],
     system="be kind",
+    places=[1, 2, 3, 5],
+    ends={2: 4},
 )
 
 

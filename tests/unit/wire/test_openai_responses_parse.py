@@ -75,7 +75,7 @@ def user(*parts: Any) -> JsonObject:
 
 
 def test_a_string_is_a_human_message() -> None:
-    assert DIALECT.parse({"model": "m", "input": "hi"}) == Parsed([human(Text("hi"))], model="m")
+    assert DIALECT.parse({"model": "m", "input": "hi"}) == Parsed([human(Text("hi"))], model="m", places=[-1])
     assert DIALECT.parse({"input": ""}) == Parsed([])
     assert DIALECT.parse({}) == Parsed([])
 

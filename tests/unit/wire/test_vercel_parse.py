@@ -97,7 +97,7 @@ def test_each_message_is_an_entry() -> None:
 
 
 def test_a_prompt_is_a_human_message() -> None:
-    assert DIALECT.parse({"prompt": "hi"}) == Parsed([human(Text("hi"))])
+    assert DIALECT.parse({"prompt": "hi"}) == Parsed([human(Text("hi"))], places=[-1])
     assert DIALECT.parse({}) == Parsed([])
     assert parse({"role": "user", "content": ""}, {"role": "assistant", "content": ""}).entries == []
 

@@ -9,15 +9,12 @@ and closures become closures, so that a conversation that goes round does not gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
 from legato.model import (
     Authority,
     Block,
     Choice,
-    Entry,
     Json,
     JsonObject,
     Media,
@@ -34,9 +31,10 @@ from legato.model.json_access import as_list, as_object, as_text
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
+from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.phrases import INSTRUCTION_MARK
-from legato.wire.readback import is_filler, read_result, reunite
+from legato.wire.readback import is_filler, read_result
 
 _UNDERSTOOD = frozenset(
     {
@@ -67,7 +65,7 @@ class _Reader:
     """One body on its way to entries."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.collected = Collected()
         self.notes: list[str] = []
         self.called: dict[str, str] = {}
         """the tool behind each call id, as far as the body has been read"""
@@ -79,6 +77,7 @@ class _Reader:
         role = ""
         for at, item in enumerate(messages):
             message, path = as_object(item), f"messages[{at}]"
+            self.collected.number = at
             previous, role = role, as_text(message.get("role"))
             content = _content(message.get("content"))
             match role:
@@ -87,19 +86,21 @@ class _Reader:
                 case "user":
                     self.user(content, path, is_last=at == len(messages) - 1)
                 case "system":
-                    self.human(self.said(content, f"{path}.content"), Authority.INSTRUCTION)
+                    self.collected.add(Speaker.HUMAN, self.said(content, f"{path}.content"), Authority.INSTRUCTION)
                 case _:
                     self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
         for name in body:
             if name not in _UNDERSTOOD and body[name] is not None:
                 self.note(name, "not carried over")
         return Parsed(
-            self.entries,
+            self.collected.entries,
             self.system(body),
             self.tools(body),
             as_text(body.get("model")),
             self.options(body),
             self.notes,
+            self.collected.places,
+            self.collected.ends,
         )
 
     def note(self, path: str, what: str) -> None:
@@ -114,12 +115,12 @@ class _Reader:
                 self.note(f"{path}.content[{at}]", f"a block of type {block.get('type')!r} is not understood")
         blocks = tuple(read_blocks(content, str))
         self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
-        if continues and self.entries and self.entries[-1].speaker is Speaker.AI:
-            blocks = (*self.entries.pop().blocks, *blocks)  # neighbours are one turn to the API
-        if blocks:
-            self.entries.append(Entry(Speaker.AI, blocks))
-        else:
+        if not blocks:
             self.note(path, "the message is empty")
+        elif continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
+            self.collected.prolong(blocks)  # neighbours are one turn to the API
+        else:
+            self.collected.add(Speaker.AI, blocks)
 
     def user(self, content: list[Json], path: str, *, is_last: bool) -> None:
         results: list[Block] = []
@@ -130,11 +131,10 @@ class _Reader:
                 results.append(self.result(block, f"{path}.content[{at}]"))
             else:
                 others.append((at, block))
-        if results:
-            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+        self.collected.add(Speaker.TOOL, results)
         said = [block for at, item in others for block in self.said([item], f"{path}.content", first=at)]
-        if not is_filler(said, self.entries[-1] if self.entries else None, is_last=is_last):
-            self.told(reunite(self.entries, said, joined=True))
+        if not is_filler(said, self.collected.last, is_last=is_last):
+            self.told(self.collected.give_back(said, joined=True))
         if not content:
             self.note(path, "the message is empty")
 
@@ -145,16 +145,12 @@ class _Reader:
         for block in blocks:
             marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
             if marked is (authority is Authority.PERSON):
-                self.human(run, authority)
+                self.collected.add(Speaker.HUMAN, run, authority)
                 run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
             if marked and isinstance(block, Text):
                 block = Text(block.text.removeprefix(INSTRUCTION_MARK))
             run.append(block)
-        self.human(run, authority)
-
-    def human(self, blocks: Sequence[Block], authority: Authority) -> None:
-        if blocks:
-            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
+        self.collected.add(Speaker.HUMAN, run, authority)
 
     def said(self, content: list[Json], path: str, *, first: int = 0) -> list[Block]:
         """Text and media of a message; what is neither is noted."""

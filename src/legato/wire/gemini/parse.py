@@ -14,10 +14,8 @@ from collections.abc import Sequence
 import msgspec
 
 from legato.model import (
-    Authority,
     Block,
     Choice,
-    Entry,
     Json,
     JsonObject,
     Media,
@@ -31,11 +29,12 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_list, as_object, as_text
+from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
-from legato.wire.readback import is_filler, read_instruction, read_result, reunite
+from legato.wire.readback import read_result
 from legato.wire.stream import AnswerBuilder
 
 _UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
@@ -53,17 +52,19 @@ class _Reader:
     """One body on its way to entries."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.collected = Collected()
         self.notes: list[str] = []
 
     def read(self, body: JsonObject) -> Parsed:
         contents = body.get("contents")
-        contents = [{"parts": [{"text": contents}]}] if isinstance(contents, str) else as_list(contents)
+        is_text = isinstance(contents, str)
+        contents = [{"parts": [{"text": contents}]}] if is_text else as_list(contents)
         if not contents:
             self.note("contents", "there are none")
         role = ""
         for at, item in enumerate(contents):
             content, path = as_object(item), f"contents[{at}]"
+            self.collected.number = -1 if is_text else at
             previous, role = role, as_text(content.get("role"))
             parts = [camel(part) for part in as_list(content.get("parts"))]
             if not parts:
@@ -78,12 +79,14 @@ class _Reader:
             if name not in _UNDERSTOOD:
                 self.note(name, "not carried over")
         return Parsed(
-            entries=self.entries,
+            entries=self.collected.entries,
             system=self.system(body),
             tools=self.tools(body),
             model=as_text(body.get("model")),
             options=self.options(body),
             notes=self.notes,
+            places=self.collected.places,
+            ends=self.collected.ends,
         )
 
     def note(self, path: str, what: str) -> None:
@@ -98,35 +101,22 @@ class _Reader:
         if results:
             self.note(path, "responses stand in a content of the model")
         blocks = _read_answer(said)
-        if continues and self.entries and self.entries[-1].speaker is Speaker.AI:
-            blocks = (*self.entries.pop().blocks, *blocks)
-        if blocks:
-            self.entries.append(Entry(Speaker.AI, blocks))
-        if results:
-            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+        if continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
+            self.collected.prolong(blocks)
+        else:
+            self.collected.add(Speaker.AI, blocks)
+        self.collected.add(Speaker.TOOL, results)
 
     def user(self, parts: Sequence[JsonObject], path: str, *, is_last: bool) -> None:
         """Responses, then what the human said beside them."""
         calls = [part for part in parts if "functionCall" in part]
         if calls:
             self.note(path, "calls stand in a content of the user")
-            self.entries.append(Entry(Speaker.AI, _read_answer(calls)))
+            self.collected.add(Speaker.AI, _read_answer(calls))
         results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
-        if results:
-            self.entries.append(Entry(Speaker.TOOL, tuple(results)))
+        self.collected.add(Speaker.TOOL, results)
         said = [self.said(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
-        blocks: list[Block] = [block for block in said if block is not None]
-        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
-            return
-        instruction = read_instruction(blocks)
-        if instruction is None:
-            self.human(reunite(self.entries, blocks), Authority.PERSON)
-        else:
-            self.human(instruction, Authority.INSTRUCTION)
-
-    def human(self, blocks: Sequence[Block], authority: Authority) -> None:
-        if blocks:
-            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
+        self.collected.hear([block for block in said if block is not None], is_last=is_last)
 
     def said(self, part: JsonObject, path: str) -> Text | Media | None:
         """Text or a medium; what is neither is noted."""

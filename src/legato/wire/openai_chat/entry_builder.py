@@ -28,8 +28,14 @@ class EntryBuilder:
         self.parts = 0
         """how many parts there were in the calls and the lists of texts of simple messages"""
         self._said: list[Entry] = []
+        self.places: list[int] = []
+        """the number of the message of each entry, or of its first one"""
+        self.ends: dict[int, int] = {}
+        """by the index of an entry: the number of its last message, where it has several"""
         self.results: list[ToolResponse] = []
         """results in a row, which are one entry as soon as something else is said"""
+        self.first_result = self.last_result = 0
+        """the numbers of their first and last message"""
         self._system: list[str] = []
 
     @property
@@ -41,41 +47,54 @@ class EntryBuilder:
         """What was said, in order."""
         if self.results:
             self._said.append(Entry(_TOOL, tuple(self.results)))
+            if self.last_result != self.first_result:
+                self.ends[len(self.places)] = self.last_result
+            self.places.append(self.first_result)
             self.results.clear()
         return self._said
 
-    def take_instruction(self, text: str) -> None:
+    def take(self, entry: Entry, number: int) -> None:
+        """What the message of that number says."""
+        self.entries().append(entry)
+        self.places.append(number)
+
+    def take_instruction(self, text: str, number: int) -> None:
         """What a system or developer message says."""
         if self.has_begun:
-            self.entries().append(Entry(_HUMAN, (Text(text),), authority=Authority.INSTRUCTION))
+            self.take(Entry(_HUMAN, (Text(text),), authority=Authority.INSTRUCTION), number)
         else:
             self._system.append(text)
 
-    def take_human(self, blocks: Sequence[Block], *, is_last: bool) -> None:
+    def take_human(self, blocks: Sequence[Block], number: int, *, is_last: bool) -> None:
         """What a user message says; `is_last` if it ends the request."""
         entries, first = self.entries(), blocks[0]
         if type(first) is Text and first.text[0] not in HUMAN_OPENINGS:  # no mark of ours begins so
-            entries.append(Entry(_HUMAN, tuple(blocks)))
+            self.take(Entry(_HUMAN, tuple(blocks)), number)
         elif (instruction := read_instruction(blocks)) is not None:
             if instruction:
-                entries.append(Entry(_HUMAN, tuple(instruction), authority=Authority.INSTRUCTION))
+                self.take(Entry(_HUMAN, tuple(instruction), authority=Authority.INSTRUCTION), number)
         elif not is_filler(blocks, entries[-1] if entries else None, is_last=is_last):
-            rest = reunite(entries, blocks)
+            rest = reunite(entries, self.ends, blocks, number)
             if rest:
-                entries.append(Entry(_HUMAN, tuple(rest)))
+                self.take(Entry(_HUMAN, tuple(rest)), number)
 
-    def take_answer(self, blocks: list[Block]) -> None:
+    def take_answer(self, blocks: list[Block], number: int) -> None:
         """What an answer says."""
         for block in blocks:
             if type(block) is ToolCall:
                 self.names[block.wire_id] = block.name
-        self.entries().append(Entry(_AI, tuple(blocks)))
+        self.take(Entry(_AI, tuple(blocks)), number)
 
-    def take_result(self, response: ToolResponse) -> None:
+    def take_result(self, response: ToolResponse, number: int) -> None:
         """The result of a call. Results in a row are one entry, also where something of ours stood between them."""
-        if not self.results and self._said and self._said[-1].speaker is _TOOL:
-            self.results += cast("tuple[ToolResponse, ...]", self._said.pop().blocks)
+        if not self.results:
+            self.first_result = number
+            if self._said and self._said[-1].speaker is _TOOL:
+                self.results += cast("tuple[ToolResponse, ...]", self._said.pop().blocks)
+                self.first_result = self.places.pop()
+                self.ends.pop(len(self.places), None)
         self.results.append(response)
+        self.last_result = number
 
     def is_bridge(self, content: Json, calls: object) -> bool:
         """Whether an answer with `content` and `calls` only keeps results and a human message apart."""

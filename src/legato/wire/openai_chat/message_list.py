@@ -64,6 +64,8 @@ class MessageListReader:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.builder = EntryBuilder()
+        self._number = 0
+        """that of the message that is being read"""
 
     def read(self, messages: Json, ingested: Callable[[], list[object]]) -> None:
         """Read all messages; `ingested` gives them once more, ingested with the body around them."""
@@ -77,7 +79,7 @@ class MessageListReader:
         while number < len(simple):
             if clean is None:
                 clean = ingested()
-            self._read_any(f"messages[{number}]", clean[number], is_last=number == len(simple) - 1)
+            self._read_any(number, clean[number], is_last=number == len(simple) - 1)
             number = read_batch(simple, number + 1, self.builder)
         if clean is None and self._are_too_many(len(items) + sum(map(len, cast("list[JsonObject]", items)))):
             ingested()  # which refuses a body of too many parts
@@ -91,7 +93,8 @@ class MessageListReader:
 
     # --- messages of any shape ---
 
-    def _read_any(self, path: str, item: object, *, is_last: bool) -> None:
+    def _read_any(self, number: int, item: object, *, is_last: bool) -> None:
+        self._number, path = number, f"messages[{number}]"
         if not isinstance(item, dict):
             self.notes.append(f"{path}: not an object; it was left out")
             return
@@ -121,14 +124,14 @@ class MessageListReader:
         if not text:
             self.notes.append(f"{path}.content: an instruction without text; it was left out")
         else:
-            self.builder.take_instruction(text)
+            self.builder.take_instruction(text, self._number)
 
     def _read_human(self, path: str, message: JsonObject, *, is_last: bool) -> None:
         blocks = self._read_parts(path, message.get("content"))
         if not blocks:
             self.notes.append(f"{path}.content: a message that says nothing; it was left out")
         else:
-            self.builder.take_human(blocks, is_last=is_last)
+            self.builder.take_human(blocks, self._number, is_last=is_last)
 
     def _read_parts(self, path: str, content: Json) -> list[Block]:
         if isinstance(content, str):
@@ -159,7 +162,7 @@ class MessageListReader:
             elif not isinstance(block, Thinking) or block.native is not None or block.text.strip():
                 blocks.append(block)
         if blocks:
-            self.builder.take_answer(blocks)
+            self.builder.take_answer(blocks, self._number)
         else:
             self.notes.append(f"{path}: an answer that says nothing; it was left out")
 
@@ -186,4 +189,4 @@ class MessageListReader:
         tool_name = as_string(message.get("name")) or self.builder.names.get(wire_id, "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
-        self.builder.take_result(read_result(text, wire_id, tool_name, media))
+        self.builder.take_result(read_result(text, wire_id, tool_name, media), self._number)

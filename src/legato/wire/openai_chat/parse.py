@@ -52,9 +52,7 @@ def _parsed(reader: MessageListReader, rest: JsonObject) -> Parsed:
     model = as_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
-    return Parsed(
-        entries=builder.entries(), system=builder.system, tools=tools, model=model, options=options, notes=notes
-    )
+    return Parsed(builder.entries(), builder.system, tools, model, options, notes, builder.places, builder.ends)
 
 
 def _is_plain(body: object) -> bool:

@@ -38,7 +38,7 @@ def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: En
 
     Strings are asked for exactly, since one of a subclass may become something else when it is ingested.
     """
-    results, names = builder.results, builder.names
+    results, names, places = builder.results, builder.names, builder.places
     for number in range(first, len(messages)):
         message = messages[number]
         if type(message) is Result:
@@ -59,28 +59,31 @@ def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: En
                     return number
             if results:
                 results.append(response)
+                builder.last_result = number
             else:
-                builder.take_result(response)
+                builder.take_result(response, number)
         elif type(message) is Answer:
             blocks = _read_answer(message, builder)
             if not blocks:
                 return number
             if type(blocks[-1]) is ToolCall or not builder.is_bridge(message.content, message.tool_calls):
                 builder.entries().append(Entry(_AI, tuple(blocks)))
+                places.append(number)
         elif type(message) is User:
             said = message.content
             if type(said) is str and said and said[0] not in HUMAN_OPENINGS:
                 builder.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
+                places.append(number)
             else:
                 texts = _read_texts(said, builder)
                 if not texts:
                     return number
-                builder.take_human(texts, is_last=number == len(messages) - 1)
+                builder.take_human(texts, number, is_last=number == len(messages) - 1)
         elif type(message) is System or type(message) is Developer:
             texts = _read_texts(message.content, builder)
             if not texts:
                 return number
-            builder.take_instruction("".join(block.text for block in texts))
+            builder.take_instruction("".join(block.text for block in texts), number)
             continue
         else:
             return number

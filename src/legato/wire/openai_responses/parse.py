@@ -17,7 +17,6 @@ import msgspec
 from legato.model import (
     Authority,
     Block,
-    Entry,
     HostedTool,
     Json,
     JsonObject,
@@ -31,10 +30,11 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_object, as_objects, as_string
+from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
 from legato.wire.openai_responses.reading import CLIENT_CALLS, blocks_of
-from legato.wire.readback import is_filler, read_instruction, read_result, reunite
+from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
 _OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != "tool_search_call"}
@@ -48,22 +48,26 @@ def parse(body: JsonObject) -> Parsed:
     reader = _Reader(notes)
     source = body.get("input")
     if isinstance(source, str):
-        reader.human([Text(clean_text(source))] if source else [])
+        reader.collected.add(Speaker.HUMAN, [Text(clean_text(source))] if source else [])
     elif isinstance(source, list):
         items = cast("list[object]", source)
         for index, item in enumerate(items):
+            reader.collected.number = index
             reader.read(item, f"input[{index}]", is_last=index == len(items) - 1)
+        reader.finish()
     elif source is not None:
         notes.append("input: neither text nor a list of items")
     instructions = as_string(body.get("instructions"))
     system = "\n\n".join(text for text in (clean_text(instructions), *reader.system) if text)
     return Parsed(
-        reader.finished(),
+        reader.collected.entries,
         system=system,
         tools=tools,
         model=as_string(body.get("model")),
         options=options,
         notes=notes,
+        places=reader.collected.places,
+        ends=reader.collected.ends,
     )
 
 
@@ -73,15 +77,13 @@ class _Reader:
     def __init__(self, notes: list[str]) -> None:
         self.notes = notes
         self.system: list[str] = []
-        self.entries: list[Entry] = []
+        self.collected = Collected()
         self._speaker: Speaker | None = None
         self._blocks: list[Block] = []
+        self._first = self._last = -1
+        """the numbers of the first and the last item that the blocks came from"""
         self._names: dict[str, str] = {}
         """the tool that each call id stands for"""
-
-    def finished(self) -> list[Entry]:
-        self._flush()
-        return self.entries
 
     def read(self, item: object, path: str, *, is_last: bool) -> None:
         if not isinstance(item, dict):
@@ -108,22 +110,21 @@ class _Reader:
 
     # Entries.
 
-    def human(self, blocks: list[Block], authority: Authority = Authority.PERSON) -> None:
-        self._flush()
-        if blocks:
-            self.entries.append(Entry(Speaker.HUMAN, tuple(blocks), authority=authority))
-
-    def _flush(self) -> None:
-        if self._blocks and self._speaker is not None:
-            self.entries.append(Entry(self._speaker, tuple(self._blocks)))
+    def finish(self) -> None:
+        """The run of items that was read last is complete."""
+        if self._speaker is not None:
+            self.collected.add_run(self._speaker, self._blocks, self._first, self._last)
         self._blocks = []
         self._speaker = None
 
     def _add(self, speaker: Speaker, blocks: list[Block]) -> None:
         if speaker is not self._speaker:
-            self._flush()
+            self.finish()
             self._speaker = speaker
-        self._blocks += blocks
+        if blocks:
+            self._last = self.collected.number
+            self._first = self._first if self._blocks else self._last
+            self._blocks += blocks
 
     # Messages.
 
@@ -136,19 +137,14 @@ class _Reader:
             self.notes.append(f"{path}.role: {role!r} is read as user")
         blocks = self._content(item.get("content"), f"{path}.content")
         if role in _INSTRUCTING:
-            if not self.entries and not self._blocks and all(isinstance(block, Text) for block in blocks):
+            if not self.collected.entries and not self._blocks and all(isinstance(block, Text) for block in blocks):
                 self.system += [block.text for block in blocks if isinstance(block, Text)]
             else:
-                self.human(blocks, Authority.INSTRUCTION)
+                self.finish()
+                self.collected.add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
             return
-        self._flush()
-        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
-            return
-        instruction = read_instruction(blocks)
-        if instruction is None:
-            self.human(reunite(self.entries, blocks))
-        else:
-            self.human(instruction, Authority.INSTRUCTION)
+        self.finish()
+        self.collected.hear(blocks, is_last=is_last)
 
     def _content(self, content: object, path: str) -> list[Block]:
         if isinstance(content, str):

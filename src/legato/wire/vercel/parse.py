@@ -17,7 +17,6 @@ from legato.model import (
     Authority,
     Block,
     ClosureReason,
-    Entry,
     Json,
     JsonObject,
     Media,
@@ -27,8 +26,9 @@ from legato.model import (
     ToolResponse,
 )
 from legato.model.json_access import as_object, as_objects, as_text
+from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
-from legato.wire.readback import is_filler, read_instruction, read_result, reunite
+from legato.wire.readback import read_result
 from legato.wire.vercel.parse_envelope import read_model, read_options, read_system, read_tools
 from legato.wire.vercel.reading import Form, answer_blocks, is_result, message_output, read_file
 
@@ -46,16 +46,19 @@ def parse(body: JsonObject) -> Parsed:
     elif isinstance(source, list):
         messages = cast("list[object]", source)
         for index, message in enumerate(messages):
+            reader.collected.number = index
             reader.read(message, f"messages[{index}]", is_last=index == len(messages) - 1)
     elif source is not None:
         notes.append("messages: not a list of messages")
     return Parsed(
-        reader.entries,
+        reader.collected.entries,
         system="\n\n".join(text for text in (read_system(body), *reader.system) if text),
         tools=read_tools(body, notes),
         model=read_model(body),
         options=read_options(body),
         notes=notes,
+        places=reader.collected.places,
+        ends=reader.collected.ends,
     )
 
 
@@ -65,7 +68,7 @@ class _Reader:
     def __init__(self, notes: list[str]) -> None:
         self.notes = notes
         self.system: list[str] = []
-        self.entries: list[Entry] = []
+        self.collected = Collected()
         self._names: dict[str, str] = {}
         """the tool that each call id stands for"""
         self._hosted: set[str] = set()
@@ -82,36 +85,23 @@ class _Reader:
             case "system":
                 self._instruct(message.get("content"), content)
             case "user":
-                self._hear(self._said(message.get("content"), content), is_last=is_last)
+                self.collected.hear(self._said(message.get("content"), content), is_last=is_last)
             case "assistant":
                 self._answer(message.get("content"), content)
             case "tool":
-                self._add(Speaker.TOOL, self._results(message.get("content"), content))
+                self.collected.add(Speaker.TOOL, self._results(message.get("content"), content))
             case role:
                 self.notes.append(f"{path}.role: {role!r} is read as user")
-                self._hear(self._said(message.get("content"), content), is_last=is_last)
-
-    def _add(self, speaker: Speaker, blocks: list[Block], authority: Authority = Authority.PERSON) -> None:
-        if blocks:
-            self.entries.append(Entry(speaker, tuple(blocks), authority=authority))
+                self.collected.hear(self._said(message.get("content"), content), is_last=is_last)
 
     # The human side.
 
     def _instruct(self, content: Json, path: str) -> None:
         blocks = self._said(content, path)
-        if self.entries:
-            self._add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
+        if self.collected.entries:
+            self.collected.add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
         else:
             self.system += [block.text for block in blocks if isinstance(block, Text)]
-
-    def _hear(self, blocks: list[Block], *, is_last: bool) -> None:
-        if is_filler(blocks, self.entries[-1] if self.entries else None, is_last=is_last):
-            return
-        instruction = read_instruction(blocks)
-        if instruction is None:
-            self._add(Speaker.HUMAN, reunite(self.entries, blocks))
-        else:
-            self._add(Speaker.HUMAN, instruction, Authority.INSTRUCTION)
 
     def _said(self, content: Json, path: str) -> list[Block]:
         if isinstance(content, str):
@@ -137,7 +127,7 @@ class _Reader:
 
     def _answer(self, content: Json, path: str) -> None:
         if isinstance(content, str):
-            self._add(Speaker.AI, [Text(as_text(content))] if content else [])
+            self.collected.add(Speaker.AI, [Text(as_text(content))] if content else [])
             return
         parts: list[JsonObject] = []
         misplaced: list[Block] = []
@@ -153,8 +143,8 @@ class _Reader:
                 parts.append(part)
         blocks = answer_blocks(parts, Form.MESSAGE, str)
         self._names |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
-        self._add(Speaker.AI, blocks)
-        self._add(Speaker.TOOL, misplaced)
+        self.collected.add(Speaker.AI, blocks)
+        self.collected.add(Speaker.TOOL, misplaced)
 
     def _is_hosted(self, part: JsonObject) -> bool:
         """Whether `part` is about a call that the provider executes itself, here or in an earlier message."""

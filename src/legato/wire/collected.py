@@ -1,0 +1,69 @@
+"""The entries of a request that is being read, each with the numbers of the messages that it came from.
+
+In:  what the messages (contents, items) of a body hold, one after the other, as blocks.
+Out: entries and their places, in order.
+
+What we put into a request ourselves is taken out again or given back on the way (see `readback`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from legato.model import Authority, Block, Entry, Speaker
+from legato.wire.readback import is_filler, read_instruction, reunite
+
+
+class Collected:
+    """What was read so far.
+
+    `number` is that of the message that is being read, -1 if there is one text in place of a list. `places` and `ends`
+    are those of `Parsed`.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.places: list[int] = []
+        self.ends: dict[int, int] = {}
+        self.number = -1
+
+    @property
+    def last(self) -> Entry | None:
+        """The newest entry."""
+        return self.entries[-1] if self.entries else None
+
+    def add(self, speaker: Speaker, blocks: Sequence[Block], authority: Authority = Authority.PERSON) -> None:
+        """An entry of its own, if there is anything in it."""
+        if blocks:
+            self.entries.append(Entry(speaker, tuple(blocks), authority=authority))
+            self.places.append(self.number)
+
+    def add_run(self, speaker: Speaker, blocks: Sequence[Block], first: int, last: int) -> None:
+        """One entry of the messages from `first` to `last`, if there is anything in them."""
+        if blocks:
+            if last != first:
+                self.ends[len(self.entries)] = last
+            self.entries.append(Entry(speaker, tuple(blocks)))
+            self.places.append(first)
+
+    def prolong(self, blocks: Sequence[Block]) -> None:
+        """More of the newest entry."""
+        if blocks:
+            self.entries[-1] = replace(self.entries[-1], blocks=(*self.entries[-1].blocks, *blocks))
+            self.ends[len(self.entries) - 1] = self.number
+
+    def hear(self, blocks: Sequence[Block], *, is_last: bool) -> None:
+        """A human message: what a person said, an instruction under our mark, or something of ours."""
+        if is_filler(blocks, self.last, is_last=is_last):
+            return
+        instruction = read_instruction(blocks)
+        if instruction is None:
+            self.add(Speaker.HUMAN, self.give_back(blocks))
+        else:
+            self.add(Speaker.HUMAN, instruction, Authority.INSTRUCTION)
+
+    def give_back(self, blocks: Sequence[Block], *, joined: bool = False) -> list[Block]:
+        """What remains of a human message once its results have their media back (see `reunite`)."""
+        return reunite(self.entries, self.ends, blocks, self.number, joined=joined)
