@@ -49,6 +49,7 @@ def test_an_entry_is_found_in_the_messages_that_it_was_read_from(
     for index, entry in enumerate(parsed.entries):
         numbers = parsed.messages_of(index)
         assert numbers
+        assert entry.blocks
         found = "".join(strings([messages[number] for number in numbers]))
         assert [word for word in words(entry) if word not in found] == []
     told = {number for index in range(len(parsed.entries)) for number in parsed.messages_of(index)}

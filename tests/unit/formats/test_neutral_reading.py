@@ -439,6 +439,44 @@ def test_the_answers_of_a_body_are_at_home_with_its_provider() -> None:
     assert document.places == ["messages[0]", "messages[1]", "messages[2]", "messages[2]"]
 
 
+def test_an_entry_is_placed_at_its_own_message_whatever_the_others_say() -> None:
+    messages = [
+        {"role": "system", "content": "It is ok to look."},
+        {"role": "user", "content": "ok"},
+        {"role": "assistant", "content": "ok"},
+        {"role": "user", "content": "ok"},
+    ]
+    assert read(whole({"model": "gpt-5.1", "messages": messages})).places == [f"messages[{n}]" for n in (1, 2, 3)]
+
+
+def test_an_entry_of_several_messages_is_placed_at_all_of_them() -> None:
+    calls = [{"id": name, "type": "function", "function": {"name": "ls", "arguments": "{}"}} for name in ("a", "b")]
+    chat = [
+        {"role": "user", "content": "go"},
+        {"role": "assistant", "tool_calls": calls},
+        {"role": "tool", "tool_call_id": "a", "content": "x"},
+        {"role": "tool", "tool_call_id": "b", "content": "y"},
+        {"role": "assistant", "content": "done"},
+    ]
+    items = [
+        {"role": "user", "content": "go"},
+        {"type": "reasoning", "id": "rs_1", "summary": [{"type": "summary_text", "text": "hm"}]},
+        {"type": "function_call", "call_id": "a", "name": "ls", "arguments": "{}"},
+        {"type": "function_call_output", "call_id": "a", "output": "x"},
+    ]
+    assert read(whole({"model": "gpt-5.1", "messages": chat})).places == [
+        "messages[0]",
+        "messages[1]",
+        "messages[2:4]",
+        "messages[4]",
+    ]
+    assert read(whole({"model": "gpt-5.1", "input": items})).places == ["input[0]", "input[1:3]", "input[3]"]
+
+
+def test_a_request_of_one_text_has_no_message_to_place_it_at() -> None:
+    assert read(whole({"model": "gpt-5.1", "input": "hi"})).places == ["input"]
+
+
 # --- Legato's own -----------------------------------------------------------------------------------------------------
 
 
