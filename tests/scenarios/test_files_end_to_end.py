@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 
 from file_samples import CLEAN_BODY, ClaudeSession, legato, open_session, save, use, used
-from legato.cli.files_rendering import render_document
 from legato.errors import FormatError
-from legato.formats import FORMATS, Document, mend, read, read_all
+from legato.formats import FORMATS, Document, mend, read, read_all, request_for
 from legato.formats.findings import Level, find
 from legato.formats.targets import WIRE, find_target, own_targets
 from legato.model import Speaker, Text, ToolCall
@@ -115,7 +114,7 @@ def test_samples_convert_to_every_wire_target_with_nothing_refused_and_nothing_l
             called = sum(isinstance(block, ToolCall) for entry in document.entries for block in entry.blocks)
             texts = human_texts(document)
             for name in WIRE:
-                request, _ = render_document(document, find_target(name, document=document))
+                request, _ = request_for(document, find_target(name, document=document))
                 body = request.copy()
                 where = (document.name, name)
 
@@ -192,7 +191,7 @@ def test_the_calls_of_every_trajectory_survive():
     for run, document in list(zip(runs, read_here, strict=True))[::10]:
         expected = pairs(run["traj"])
         for name in WIRE:
-            request, _ = render_document(document, find_target(name))
+            request, _ = request_for(document, find_target(name))
             assert pairs(request.copy()) == (expected[0], expected[0])
             assert len(request.report.synthetic) == expected[0] - expected[1]
 
@@ -210,7 +209,7 @@ def test_what_a_live_provider_accepted_keeps_its_calls_and_results_everywhere():
             continue
         calls, results = pairs(body)
         for name in ("gemini", "openai-responses", "kimi"):
-            request, _ = render_document(document, find_target(name))
+            request, _ = request_for(document, find_target(name))
             assert pairs(request.copy()) == (calls, calls), (number, name)
             assert len(request.report.synthetic) == calls - results, (number, name)
         compared += 1

@@ -17,7 +17,6 @@ from legato.diagnostics import Redactor
 from legato.errors import BadAnswer, ConfigError, FormatError
 from legato.formats import read_all
 from legato.formats.fields import well_typed
-from legato.formats.wire_bodies import _strings
 from legato.model import (
     Answer,
     CallKind,
@@ -71,7 +70,6 @@ SHAPES: dict[str, Callable[[Json], Json]] = {
         Redactor({}).value,
         well_typed,
         complaint_of,
-        lambda value: list(_strings(value)),
         lambda value: find_fault(value, {"type": "object"}),
         lambda value: find_fault({"a": 1}, value if isinstance(value, dict) else {"properties": {"a": value}}),
         lambda value: read_tools({"tools": value}, []),
@@ -91,10 +89,6 @@ def test_types_of_parts_of_parts_are_looked_at_and_what_lies_deeper_is_left_alon
         return [{"content": looked_at(levels - 1) if levels > 1 else parts(2)}]
 
     assert well_typed(parts(6)) == looked_at(4)
-
-
-def test_strings_come_in_the_order_in_which_they_stand() -> None:
-    assert list(_strings({"a": ["1", {"b": "2", "c": ["3"]}], "d": "4"})) == ["1", "2", "3", "4"]
 
 
 def test_a_schema_whose_alternatives_refer_to_each_other_takes_no_more_steps_than_are_allowed() -> None:

@@ -1,11 +1,12 @@
 """Session files that people have on disk, and request bodies: read, written, mended.
 
-    read(path)                one conversation as a Document; its format is found out
-    read_all(path)            every conversation of a file that holds several
-    detect(path)              the format alone
-    write(document, format)   a conversation as a file of that format, and what could not be carried
-    lint(document)            what is wrong with it, for the provider that it was written for or for others
-    mend(document)            the same file with what was broken in it put right, and what was changed
+    read(path)                      one conversation as a Document; its format is found out
+    read_all(path)                  every conversation of a file that holds several
+    detect(path)                    the format alone
+    write(document, format)         a conversation as a file of that format, and what could not be carried
+    request_for(document, target)   a conversation as a request with the file's options, and what could not be carried
+    lint(document)                  what is wrong with it, for the provider that it was written for or for others
+    mend(document)                  the same file with what was broken in it put right, and what was changed
 
 Readers are tolerant: what they do not understand they report with its place, and damage costs at most the record that
 it hit. Writers are strict. `FORMATS` lists what there is. Nothing is loaded before it is needed.
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from legato.formats.mending import mend
     from legato.formats.reading import detect, read, read_all
     from legato.formats.registry import FORMATS, WRITTEN, Format
+    from legato.formats.requesting import request_for
     from legato.formats.writing import Written, write
 
 _HOMES = {
@@ -42,6 +44,7 @@ _HOMES = {
     "FORMATS": "registry",
     "WRITTEN": "registry",
     "Format": "registry",
+    "request_for": "requesting",
     "Written": "writing",
     "write": "writing",
 }
@@ -63,6 +66,7 @@ __all__ = [
     "mend",
     "read",
     "read_all",
+    "request_for",
     "write",
 ]
 

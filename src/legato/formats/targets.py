@@ -25,13 +25,16 @@ _OWN = {"claude-code": "anthropic", "codex": "openai-responses", "gemini-cli": "
 
 def find_target(name: str, *, model: str | None = None, document: Document | None = None) -> Target:
     """The target that `name` means: with `model`, else with the model that `document` used there, else a usual one."""
+    from legato.formats.wire_write import choose_route
+
     providers = default_catalogue().providers
-    provider = WIRE_PROVIDERS.get(name, name)
-    if provider in providers:
-        own = document.route if document is not None else ""
-        if model is None and own.partition("/")[0] == provider:
+    own = document.route if document is not None else ""
+    if name in WIRE_PROVIDERS:
+        return resolve(choose_route(name, model, own))
+    if name in providers:
+        if model is None and own.partition("/")[0] == name:
             return resolve(own)
-        return resolve(f"{provider}/{model or providers[provider].example}")
+        return resolve(f"{name}/{model or providers[name].example}")
     if "/" in name and model is None:
         return resolve(name)
     if "/" in name:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from legato.errors import FormatError
-from legato.formats.document import Note
+from legato.formats.document import Document, Note
 from legato.formats.origins import dialect_of, route_of
+from legato.formats.requesting import request_for
 from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS
-from legato.formats.writing import Outgoing, Written
+from legato.formats.writing import Written
 from legato.model import Action, Decision
-from legato.request.render import render
+from legato.request.catalogue import resolve
+from legato.transcript.conversation import Conversation
 
 _LOST = frozenset({Action.DROPPED, Action.CONVERTED, Action.QUOTED, Action.ADJUSTED, Action.RENAMED})
 
 
-def write_body(out: Outgoing, format: str, *, model: str | None = None) -> Written:  # noqa: A002
-    """The conversation as a request for the provider that `format` names."""
-    request = render(out.talk, choose_route(format, model, out.route), tools=out.tools)
-    if not request.report.emitted and not _says_anything(out):
-        raise FormatError("the conversation is empty; there is nothing to ask a model")
-    losses = [Note("", decision_told(item)) for item in request.report.decisions if item.action in _LOST]
-    return Written(request.json(), losses, request.report)
-
-
-def _says_anything(out: Outgoing) -> bool:
-    view = out.talk.view()
-    view.refresh()
-    return any(True for _ in view.units())
+def write_body(source: Document | Conversation, format: str, *, model: str | None = None) -> Written:  # noqa: A002
+    """The conversation as a request for the provider that `format` names, on a line of its own."""
+    own = source.route if isinstance(source, Document) else ""
+    request, losses = request_for(source, resolve(choose_route(format, model, own)))
+    losses += [Note("", decision_told(item)) for item in request.report.decisions if item.action in _LOST]
+    return Written(request.json() + b"\n", losses, request.report)
 
 
 def choose_route(format: str, model: str | None, own: str = "") -> str:  # noqa: A002

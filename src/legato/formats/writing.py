@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from msgspec import to_builtins
 
 from legato.errors import FormatError
 from legato.formats.document import Document, Note
 from legato.formats.registry import FORMATS, WRITTEN
-from legato.model import ToolSpec
+from legato.model import Options, ToolSpec
 from legato.request.report import RenderReport
 from legato.transcript.conversation import Conversation
 
@@ -28,28 +30,35 @@ class Outgoing:
 
     talk: Conversation
     tools: Sequence[ToolSpec] = ()
-    route: str = ""
     meta: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def write(source: Document | Conversation, format: str, *, model: str | None = None) -> Written:  # noqa: A002
     """`source` as a file of `format`.
 
-    `model` names the model, or the whole route, that a request body is for. A session file that is in `format`
-    already keeps its own records, mended. Raises `FormatError` for a format that is not written.
+    `model` names the model, or the whole route, that a request body is for. A body keeps the options of a document, a
+    session file has no place for them. A session file that is in `format` already keeps its own records, mended.
+    Raises `FormatError` for a format that is not written.
     """
     known = FORMATS.get(format)
     if known is None or not known.is_written:
         raise FormatError(f"{format!r} is not a format that is written; those are {', '.join(WRITTEN)}")
-    if isinstance(source, Document):
-        if source.format == format and source.original is not None and not known.is_wire:
-            from legato.formats.mending import rewrite
+    if known.is_wire:
+        from legato.formats.wire_write import write_body
 
-            if (made := rewrite(source, source.original)) is not None:
-                return Written(made.data, made.losses)
-        out = Outgoing(source.conversation(), source.tools, source.route, source.meta)
-    else:
-        out = Outgoing(source)
+        return write_body(source, format, model=model)
+    if isinstance(source, Conversation):
+        return _write_session(Outgoing(source), format)
+    if source.format == format and source.original is not None:
+        from legato.formats.mending import rewrite
+
+        if (made := rewrite(source, source.original)) is not None:
+            return Written(made.data, made.losses)
+    written = _write_session(Outgoing(source.conversation(), source.tools, source.meta), format)
+    return replace(written, losses=[*written.losses, *_lost_options(source.options)])
+
+
+def _write_session(out: Outgoing, format: str) -> Written:  # noqa: A002
     match format:
         case "claude-code":
             from legato.formats.claude_code_write import write_session
@@ -59,11 +68,13 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
             from legato.formats.codex_write import write_session
 
             return write_session(out)
-        case "legato":
+        case _:
             from legato.formats.legato_write import write_log
 
             return write_log(out)
-        case _:
-            from legato.formats.wire_write import write_body
 
-            return write_body(out, format, model=model)
+
+def _lost_options(options: Options) -> list[Note]:
+    names = [name for name in to_builtins(options) if name not in ("cache", "stream", "extra")]
+    names += sorted(options.extra)
+    return [Note("", f"the options of the request ({', '.join(names)}): a session file holds none")] if names else []

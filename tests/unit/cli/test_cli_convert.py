@@ -96,7 +96,7 @@ def test_options_that_cannot_be_met_are_left_out_and_said(tmp_path: Path):
     result = legato("convert", save(tmp_path / "body.json", body), "--to", "anthropic")
 
     assert result.exit_code == 0
-    assert "the options of the request were not carried" in result.stderr
+    assert "the choice of a tool was not carried: a tool call is demanded" in result.stderr
     assert json.loads(result.stdout)["tool_choice"] == {"type": "none"}  # the tool is known by its name alone
 
 

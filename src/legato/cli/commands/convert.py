@@ -91,12 +91,12 @@ def _write_body(
 ) -> tuple[bytes, JsonObject, list[Note]]:
     import msgspec
 
-    from legato.cli.files_rendering import render_document
     from legato.diagnostics import report_json
+    from legato.formats import request_for
     from legato.formats.targets import find_target
 
     target = find_target(name, model=model, document=document)
-    request, notes = render_document(document, target, compacted=compacted)
+    request, notes = request_for(document, target, compacted=compacted)
     told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
     return request.json() + b"\n", {**told, "not_carried": msgspec.to_builtins([*document.notes, *notes])}, notes
 

@@ -34,10 +34,10 @@ def inspect(
     from legato.cli.files_page import LIMIT, make_page
     from legato.cli.files_reading import pick as pick_one
     from legato.cli.files_reading import read_documents
-    from legato.cli.files_rendering import render_document
     from legato.cli.files_story import tell
     from legato.cli.files_writing import check_output, write_output
     from legato.diagnostics import Redactor
+    from legato.formats import request_for
     from legato.formats.findings import find
     from legato.formats.targets import find_target, own_targets
 
@@ -48,7 +48,7 @@ def inspect(
     document = pick_one(read_documents(input_, format=format_), pick)
     names = [target] if target else own_targets(document)
     targets = [(name, find_target(name, document=document)) for name in names]
-    request = render_document(document, targets[0][1])[0] if target or html else None
+    request = request_for(document, targets[0][1])[0] if target or html else None
     redactor = Redactor()
     limit = LIMIT if html else 2**31 if full else _BRIEF
     story = tell(document, request=request, findings=find(document, targets), redactor=redactor, limit=limit)

@@ -1,0 +1,94 @@
+"""From a document to a request: the one way to carry a conversation to a target, for the library and the program.
+
+In:  a document, or a conversation that was never in a file, and the target.
+Out: a request that the target accepts, with the instructions, tools and options of the document, and a note on each
+     thing that it could not take. What was decided about the conversation itself is in the request's report.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from legato.errors import FormatError, ImpossibleRequest, RenderError
+from legato.formats.document import Document, Note
+from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.model import Options, Target, ThinkingSwitch, ToolSpec
+from legato.request.render import render
+from legato.request.request import Request
+from legato.transcript.conversation import Conversation
+
+_CHOICE: dict[str, Any] = {"choice": None, "tool": None}
+_THINKING: dict[str, Any] = {"thinking": ThinkingSwitch.DEFAULT, "thinking_budget": None, "effort": None}
+_CONCESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("the choice of a tool was", _CHOICE),
+    ("the settings for thinking were", _THINKING),
+    ("fields without a neutral name ({extra}) were", {"extra": {}}),
+    ("the choice of a tool and the settings for thinking were", _CHOICE | _THINKING),
+    ("the settings for tools and thinking, and {extra}, were", _CHOICE | _THINKING | {"extra": {}}),
+)
+"""what a target may not take although it takes the rest: the smallest first, with what is put in its place"""
+
+
+def request_for(
+    source: Document | Conversation, target: Target, *, compacted: bool = False
+) -> tuple[Request, list[Note]]:
+    """The request, and notes on what the document asks for that could not be carried.
+
+    It holds no cache marks. With `compacted`, what the file's own agent had summarised stays out of it. Raises
+    `FormatError` for a conversation in which nothing was said, `ImpossibleRequest` for what the target cannot be asked
+    at all, and `RenderError` if the provider would refuse the body: nothing that is broken leaves here.
+    """
+    talk = source.conversation(compacted=compacted) if isinstance(source, Document) else source
+    if not _says_anything(talk):
+        name = f"{source.name}: it" if isinstance(source, Document) and source.name else "the conversation"
+        raise FormatError(f"{name} holds nothing that could be sent to a model")
+    if not isinstance(source, Document):
+        return _verified(talk, target, (), Options(cache=False)), []
+    options, notes = _carried(source, target)
+    request, conceded = _with_less(talk, target, source.tools, options)
+    return request, notes + conceded
+
+
+def _with_less(
+    talk: Conversation, target: Target, tools: Sequence[ToolSpec], options: Options
+) -> tuple[Request, list[Note]]:
+    """The request without the options that stand in its way; raises what was wrong if it is not up to them."""
+    try:
+        return _verified(talk, target, tools, options), []
+    except (ImpossibleRequest, RenderError) as error:
+        wrong = error
+    for told, defaults in _CONCESSIONS:
+        less = replace(options, **defaults)
+        if less == options:
+            continue
+        try:
+            request = _verified(talk, target, tools, less)
+        except (ImpossibleRequest, RenderError):
+            continue
+        told = told.format(extra=", ".join(sorted(options.extra)))
+        return request, [Note("", f"{told} not carried: {wrong.message}")]
+    raise wrong
+
+
+def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], options: Options) -> Request:
+    request = render(talk, target, tools=tools, options=options)
+    request.verify()
+    return request
+
+
+def _carried(document: Document, target: Target) -> tuple[Options, list[Note]]:
+    """The options of the file for `target`. Fields without a neutral name mean something only in their own dialect."""
+    options = replace(document.options, cache=False)
+    if not options.extra or WIRE_DIALECTS.get(document.format) is target.dialect:
+        return options, []
+    names = ", ".join(sorted(options.extra))
+    return replace(options, extra={}), [Note("", f"fields that only {document.format} knows were not carried: {names}")]
+
+
+def _says_anything(talk: Conversation) -> bool:
+    view = talk.view()
+    view.refresh()
+    return any(True for _ in view.units())
