@@ -49,6 +49,7 @@ test: $(READY) ## Run all tests with branch coverage; ARGS="-k name" narrows the
 check: $(READY) ## Lint, format, types (pyright strict) and layers
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
+	$(BIN)/python scripts/check_functions.py
 	$(BIN)/pyright
 	$(BIN)/lint-imports --no-cache
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from legato.ledger import Identity, Ledger
+from legato.ledger import Ledger
 from legato.model import (
     UNMINTED,
     Authority,
@@ -31,10 +31,9 @@ from legato.model import (
 )
 from legato.model.blocks import CallKind
 from legato.model.records import Imported, Recorded
-from legato.transcript import Conversation, Exchange
-from legato.transcript.row import record_row
+from legato.transcript import Conversation
 
-from builders import ai, call, calls, response, result, talk, thought, tool, units, user
+from builders import ai, call, calls, response, result, talk, tool, units, user
 from strategies import GOOD_ENDS, entries, interleaved, logs, turns
 
 Change: TypeAlias = Callable[[Entry], list[Entry]]
@@ -216,82 +215,6 @@ def assert_taken_as_recorded(taken: Conversation, recorded: Conversation, news: 
     for entry in news:
         recorded.record(entry)
     assert state(taken) == state(recorded)
-
-
-def usual_turns(first: int, count: int, wire_id: str = "call_{n}") -> list[Entry]:
-    ids = [wire_id.format(n=n) for n in range(first, first + count)]
-    return [entry for one in ids for entry in (user("and now?"), calls(one), result(one))]
-
-
-@pytest.fixture
-def looked_at(monkeypatch: pytest.MonkeyPatch) -> list[Entry]:
-    """The entries that were recorded by themselves."""
-    entries: list[Entry] = []
-    mint = Identity.mint
-    monkeypatch.setattr(Identity, "mint", lambda self, entry: (entries.append(entry), mint(self, entry))[1])
-    return entries
-
-
-@pytest.mark.parametrize(
-    "wire_id",
-    [
-        "call_{n}",
-        "toolu_bdrk_{n}",
-        "functions.read:{n}",
-        "chatcmpl-tool-0123456789abcdef0123456789{n}",
-        "Abc{n:06d}",
-        "é{n}",
-    ],
-)
-def test_a_transcript_as_usual_is_taken_without_a_look_at_single_entries(wire_id: str, looked_at: list[Entry]) -> None:
-    conversation = Conversation()
-    conversation.take(usual_turns(0, 20, wire_id))
-    assert not looked_at
-    assert len(conversation.log) == 60
-
-
-def test_answers_with_thinking_and_signatures_are_as_usual(looked_at: list[Entry]) -> None:
-    signed = replace(call("call_b", "grep"), native={"thoughtSignature": "c2ln"})
-    taken = Conversation()
-    taken.take(
-        [user("go"), ai(thought("hm"), "I look", signed), result("call_b", name="grep"), ai(thought("so"), "done")]
-    )
-    assert not looked_at
-    assert [len(entry.blocks) for entry in taken.entries] == [1, 3, 1, 2]
-    assert [unit.outputs for unit in units(taken) if isinstance(unit, Exchange)] == [None, None]
-
-
-def test_after_what_is_not_as_usual_the_rest_is_taken_as_before(looked_at: list[Entry]) -> None:
-    Conversation().take([*usual_turns(0, 20), calls("call_x"), *usual_turns(20, 20)])
-    assert len(looked_at) < 10
-
-
-def test_where_nothing_is_as_usual_the_search_for_it_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    searches: list[int] = []
-
-    def counted(entries: list[Entry], first: int, *rest: Any) -> int:
-        searches.append(first)
-        return record_row(entries, first, *rest)
-
-    monkeypatch.setattr(conversation_module, "record_row", counted)
-    Conversation().take([calls("call_a"), result("call_a")] * 1_000)
-    assert len(searches) < 30
-
-
-def test_a_long_run_of_results_is_looked_at_once() -> None:
-    class Entries(list[Entry]):
-        looks = 0
-
-        def __getitem__(self, index: Any) -> Any:
-            Entries.looks += 1
-            return super().__getitem__(index)
-
-    conversation = Conversation()
-    news = Entries([calls("call_a"), *(result(f"call_{number}") for number in range(200))])
-    index = 0
-    while index < len(news):
-        index = record_row(news, index, [], Identity(), conversation.ledger, conversation.composer) + 1
-    assert Entries.looks < 5 * len(news)
 
 
 def with_safe_values(news: list[Entry]) -> list[Entry]:

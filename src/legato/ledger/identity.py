@@ -198,23 +198,6 @@ class Identity:
         self.suffixes[stem] = number - 1
         return CallId(f"{PREFIX}{stem}_{number}")
 
-    @property
-    def is_quiet(self) -> bool:
-        """Whether calls with new ids and their results concern only each other, and no human word changes anything."""
-        is_between_rounds = self._round_over or self._round_first == self.next_ordinal
-        return is_between_rounds and not (self._open or self._lone)
-
-    def take_row(
-        self, stems: list[str], wire_ids: list[str], owners: dict[str, CallId], newest: list[ToolCall]
-    ) -> None:
-        """Remember calls with ids never met before, named by `stems` and answered; `newest` are the newest answer's."""
-        self.next_ordinal += len(stems)
-        self.suffixes.update(dict.fromkeys(stems, 1))
-        self._owner.update(zip(wire_ids, owners.values(), strict=True))
-        self.bare_owners.update(owners)
-        self._answer, self._answer_calls, self._siblings = None, newest, {}
-        self._round_first, self._round_over = self.next_ordinal - len(newest), bool(newest)
-
     # --- finding ------------------------------------------------------------------------------------------------------
 
     def find(self, response: ToolResponse) -> CallId | None:

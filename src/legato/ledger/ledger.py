@@ -202,12 +202,6 @@ class Ledger:
                 if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
                     self._adopt(call, orphan)
 
-    def take_row(self, calls: dict[CallId, Call], entries: int) -> None:
-        """Take calls that are new and complete, out of so many entries."""
-        self.calls.update(calls)
-        self.in_order += calls.values()
-        self.importing = max(0, self.importing - entries)
-
     def _adopt(self, call: Call, orphan: Call) -> None:
         """The call of a result that came alone has come after all: what is known of the result is true of it."""
         del self.calls[orphan.id]

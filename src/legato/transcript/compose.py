@@ -11,7 +11,7 @@ recorded. A view for one window puts summaries in place of the runs that compact
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from msgspec.structs import replace
 
@@ -43,7 +43,7 @@ from legato.model.records import (
     Started,
 )
 from legato.transcript.slots import Slot, SlotKind, orphan_call
-from legato.transcript.units import Exchange
+from legato.transcript.units import AnswerBlock
 
 _HUMAN, _AI, _TOOL = Speaker
 _PERSON, _INSTRUCTION = Authority
@@ -111,11 +111,16 @@ class Composer:
                     self._make_units()
                 return
         elif speaker is _AI:
-            if entry.answer is None and self._place_usual_answer(seq, entry):
+            if entry.answer is None and self._place_simple_answer(seq, entry):
                 return
         elif entry.authority is _INSTRUCTION and self._leads(entry):
             self.instructions.append(entry.text)
             return
+        self._place_blocks(seq, entry)
+
+    def _place_blocks(self, seq: int, entry: Entry) -> None:
+        """Place each block by what it is, whoever the entry is from."""
+        speaker = entry.speaker
         said: Slot | None = None
         answer: Slot | None = None
         orphans: Slot | None = None
@@ -130,16 +135,7 @@ class Composer:
                     answer = self._answer_slot(seq, entry, continues=answer is None)
                     after_result = False
                 said = None
-                if type(block) is ToolCall:
-                    if block.id in self._slot_of:
-                        answer.note(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
-                        continue
-                    self._slot_of[block.id] = answer
-                    if speaker is not _AI or block.adopts is not None:
-                        self._note_odd_call(block, speaker, answer)
-                elif type(block) is HostedTool:
-                    block = self._recorded_once(block, answer)
-                answer.blocks.append(block)
+                self._add_to_answer(block, speaker, answer)
             else:
                 if said is None:
                     said = self._append(Slot(_SAID, seq, seq, [], entry.authority))
@@ -147,16 +143,17 @@ class Composer:
                         said.note(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
                 said.blocks.append(block)
 
-    def take_row(self, slots: list[Slot], homes: Iterable[tuple[CallId, Slot]]) -> None:
-        """Take slots whose units are made; `homes` has each call in them with its slot."""
-        self._make_units()
-        self.slots += slots
-        self._slot_of.update(homes)
-        newest = slots[-1]
-        is_whole = type(newest.unit) is Exchange and newest.unit.completions and not self.ledger.pending
-        if not is_whole:  # it is made when the next slot begins, like any other
-            newest.unit, newest.is_stale = None, True
-            self._stale.append(newest)
+    def _add_to_answer(self, block: AnswerBlock, speaker: Speaker, answer: Slot) -> None:
+        if type(block) is ToolCall:
+            if block.id in self._slot_of:
+                answer.note(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
+                return
+            self._slot_of[block.id] = answer
+            if speaker is not _AI or block.adopts is not None:
+                self._note_odd_call(block, speaker, answer)
+        elif type(block) is HostedTool:
+            block = self._recorded_once(block, answer)
+        answer.blocks.append(block)
 
     def _awaits(self, entry: Entry) -> bool:
         """Whether `entry` holds nothing but results for the newest answer, which needs nothing to know of them."""
@@ -171,7 +168,7 @@ class Composer:
                 return False
         return True
 
-    def _place_usual_answer(self, seq: int, entry: Entry) -> bool:
+    def _place_simple_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
         slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
         slot_of, blocks = self._slot_of, slot.blocks

@@ -35,10 +35,8 @@ from legato.model import (
 )
 from legato.model.records import Record, Recorded
 from legato.transcript.compose import Composer, standing
-from legato.transcript.row import record_row
 from legato.transcript.view import View
 
-_SHORT_ROW, _LONGEST_STRETCH = 8, 256
 _BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
 
 
@@ -133,26 +131,15 @@ class Conversation:
                 composer.apply(seq, record, log)
 
     def take(self, entries: Iterable[Entry]) -> None:
-        """Record entries that one of our own parsers or readers made: their values are safe, and nobody changes them.
-
-        Most transcripts are recorded in a row as a whole. Where hardly anything is as usual, looking for more of it
-        would take longer than it saves, so the stretches between two looks grow.
-        """
+        """Record entries that our own parsers or readers made: their values are safe, and nobody changes them."""
         self._forget_unapplied()
         news = [_meaningful(entry) for entry in entries]  # all of them say something, or none is recorded
-        log, identity, ledger, composer = self._log, self._identity, self.ledger, self.composer
-        mint, enter, place = identity.mint, ledger.enter, composer.place
-        index, stretch = 0, 1
-        while index < len(news):
-            first = index
-            index = record_row(news, first, log, identity, ledger, composer)
-            stretch = min(2 * stretch, _LONGEST_STRETCH) if index - first < _SHORT_ROW else 1
-            named = [mint(entry) for entry in news[index : index + stretch]]
-            for seq, entry in enumerate(named, len(log)):
-                log.append(Recorded(entry=entry))
-                enter(seq, entry)
-                place(seq, entry)
-            index += stretch
+        log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
+        for seq, entry in enumerate(news, len(log)):
+            entry = mint(entry)
+            log.append(Recorded(entry=entry))
+            enter(seq, entry)
+            place(seq, entry)
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""

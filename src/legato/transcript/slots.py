@@ -157,14 +157,10 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
             is_visible = True
         elif is_refused:
             continue
-        elif type(block) is Text:
-            if block.native or not _is_blank(block):
-                blocks.append(block)
-                is_visible = True
         elif type(block) is Thinking:
-            if not (is_cut and not block.native):
+            if block.native or not is_cut:
                 blocks.append(block)
-        else:
+        elif type(block) is not Text or block.native or not _is_blank(block):
             blocks.append(block)
             is_visible = True
     if is_cut:
