@@ -53,9 +53,9 @@ def test_the_same_parts_have_the_same_names_in_every_dialect(dialect: Dialect) -
         "decode": "decode",
         "parse": "parse",
         "reply": "reply",
-        "reply_stream": "reply",
     }
     parts = dialect_parts(dialect)
     for name, home in homes.items():
         assert getattr(parts, name) is getattr(import_module(f"legato.wire.{dialect}.{home}"), name)
     assert parts.decoder is import_module(f"legato.wire.{dialect}.stream").Decoder
+    assert parts.writer is import_module(f"legato.wire.{dialect}.reply").Writer

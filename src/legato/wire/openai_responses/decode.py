@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, ingest
-from legato.model.json_access import as_count, as_object, as_objects, as_string
+from legato.model.json_access import as_count, as_object, as_objects, as_text
 from legato.wire.openai_responses.reading import blocks_of
 from legato.wire.voice import Names
 
@@ -21,12 +21,12 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     ending = ending_of(body, output, blocks)
     if not blocks and ending is not Ending.REFUSED:
         raise empty_answer(ending)
-    served = as_string(body.get("model"))
+    served = as_text(body.get("model"))
     return Answer(
         Entry(Speaker.AI, tuple(blocks), origin=target.origin(served), ending=ending),
         usage=usage_of(body),
         served=served,
-        response_id=as_string(body.get("id")),
+        response_id=as_text(body.get("id")),
     )
 
 
@@ -40,15 +40,15 @@ def output_blocks(output: list[JsonObject], names: Names) -> list[Block]:
 
 
 def _is_output(item: JsonObject) -> bool:
-    return as_string(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
+    return as_text(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
 
 
 def ending_of(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
     """How the answer ended; raises `BadAnswer` if it has not."""
-    status = as_string(body.get("status")) or "completed"  # some compatible servers leave it out
+    status = as_text(body.get("status")) or "completed"  # some compatible servers leave it out
     if status == "incomplete":
         reason = as_object(body.get("incomplete_details")).get("reason")
-        return _INCOMPLETE.get(as_string(reason), Ending.CUT)
+        return _INCOMPLETE.get(as_text(reason), Ending.CUT)
     if status == "cancelled":
         return Ending.CANCELLED
     if status != "completed":
@@ -91,7 +91,7 @@ def raise_error(body: JsonObject) -> None:
         if body.get("status") == "failed":
             raise BadAnswer("the response failed and the provider does not say why", layer="decode", error={})
         return
-    message = as_string(error) or as_string(as_object(error).get("message")) or "an error without a message"
+    message = as_text(error) or as_text(as_object(error).get("message")) or "an error without a message"
     raise BadAnswer(f"the provider answered with an error: {message}", layer="decode", error=ingest(error))
 
 

@@ -29,7 +29,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.model.json_access import as_object, as_objects, as_string
+from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
@@ -57,13 +57,13 @@ def parse(body: JsonObject) -> Parsed:
         reader.finish()
     elif source is not None:
         notes.append("input: neither text nor a list of items")
-    instructions = as_string(body.get("instructions"))
+    instructions = as_text(body.get("instructions"))
     system = "\n\n".join(text for text in (clean_text(instructions), *reader.system) if text)
     return Parsed(
         reader.collected.entries,
         system=system,
         tools=tools,
-        model=as_string(body.get("model")),
+        model=as_text(body.get("model")),
         options=options,
         notes=notes,
         places=reader.collected.places,
@@ -90,7 +90,7 @@ class _Reader:
             self.notes.append(f"{path}: not an item")
             return
         item = as_object(item)
-        kind = as_string(item.get("type"))
+        kind = as_text(item.get("type"))
         if kind == "message" or (not kind and "role" in item):
             self._message(item, path, is_last=is_last)
         elif kind in ("function_call_output", "custom_tool_call_output", *_OUTPUTS):
@@ -157,7 +157,7 @@ class _Reader:
     def _part(self, part: JsonObject, path: str) -> list[Block]:
         kind = part.get("type")
         if kind in ("input_text", "output_text", "text"):
-            text = as_string(part.get("text"))
+            text = as_text(part.get("text"))
             return [Text(text)] if text else []
         if kind in ("input_image", "input_file"):
             media = _media(part)
@@ -200,19 +200,19 @@ class _Reader:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return as_string(item.get("call_id")) or as_string(item.get("id"))
+    return as_text(item.get("call_id")) or as_text(item.get("id"))
 
 
 def _media(part: JsonObject) -> Media | None:
     """An image or file with its data or address in it; None if it is only a reference to a stored file."""
     if part.get("type") == "input_image":
-        source, fallback = as_string(part.get("image_url")), "image/png"
+        source, fallback = as_text(part.get("image_url")), "image/png"
     else:
-        source = as_string(part.get("file_data")) or as_string(part.get("file_url"))
+        source = as_text(part.get("file_data")) or as_text(part.get("file_url"))
         fallback = "application/pdf"
     if not source:
         return None
-    name = as_string(part.get("filename")) or None
+    name = as_text(part.get("filename")) or None
     if not source.startswith("data:"):
         if part.get("file_data"):
             return Media(MediaKind.DOCUMENT, fallback, data=source, name=name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
-from legato.model.json_access import as_object, as_objects, as_string
+from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
 
 _READ = frozenset({"model", "input", "instructions", "tools", "stream", "tool_choice", "reasoning"})
@@ -47,7 +47,7 @@ def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
     if choice in ("auto", "none", "required"):
         return {"choice": Choice(choice)}
     chosen = as_object(choice)
-    if chosen.get("type") in ("function", "custom") and as_string(chosen.get("name")):
+    if chosen.get("type") in ("function", "custom") and as_text(chosen.get("name")):
         return {"tool": chosen["name"]}
     if choice is not None:
         extra["tool_choice"] = ingest(choice)
@@ -87,7 +87,7 @@ def _definitions(source: object, path: str, notes: list[str], *, in_namespace: b
             tools += _definitions(tool.get("tools"), f"{place}.tools", notes, in_namespace=True)
             notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
             continue
-        name, description = as_string(tool.get("name")), as_string(tool.get("description"))
+        name, description = as_text(tool.get("name")), as_text(tool.get("description"))
         if kind == "function" and name:
             parameters = as_object(ingest(tool.get("parameters")))
             tools.append(ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description))

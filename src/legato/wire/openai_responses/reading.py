@@ -31,7 +31,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.model.json_access import as_objects, as_string
+from legato.model.json_access import as_objects, as_text
 from legato.wire.arguments import read_arguments
 
 CLIENT_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -56,7 +56,7 @@ _HOSTED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Callable[[str], str] = str) -> list[Block]:
     """The blocks of one item of the model's. `outputs` are the `call_id`s whose outputs stand in the same response."""
-    kind = as_string(item.get("type"))
+    kind = as_text(item.get("type"))
     if kind == "message" or (not kind and "role" in item):
         return _message(item)
     if kind == "reasoning":
@@ -74,19 +74,19 @@ def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Calla
 
 def is_client_call(item: JsonObject, outputs: Collection[str] = ()) -> bool:
     """Whether `item` asks the client to execute one of the provider's own kinds of tools."""
-    kind = as_string(item.get("type"))
+    kind = as_text(item.get("type"))
     if kind == "tool_search_call":
         return item.get("execution") == "client"
-    return kind in CLIENT_CALLS and not (kind == "shell_call" and as_string(item.get("call_id")) in outputs)
+    return kind in CLIENT_CALLS and not (kind == "shell_call" and as_text(item.get("call_id")) in outputs)
 
 
 def hosted(item: JsonObject) -> HostedTool:
     """An item that the provider takes back as it is and that says to others what was done."""
-    kind = as_string(item.get("type"))
+    kind = as_text(item.get("type"))
     if not kind:
         return HostedTool("unknown", result=ingest(item), native={"item": ingest(item)})  # told, as it never goes back
     asked, given = _HOSTED.get(kind, ((), ()))
-    name = as_string(item.get("name")) or kind.removesuffix("_call")
+    name = as_text(item.get("name")) or kind.removesuffix("_call")
     arguments: JsonObject = {}
     for field in asked:
         value = item.get(field)
@@ -95,24 +95,24 @@ def hosted(item: JsonObject) -> HostedTool:
         elif value is not None:
             arguments[field] = ingest(value)
     result: Json = next((ingest(item[field]) for field in given if item.get(field) is not None), None)
-    wire_id = as_string(item.get("id"))
+    wire_id = as_text(item.get("id"))
     return HostedTool(name, arguments, result, wire_id, native={"item": ingest(item)})
 
 
 def thinking_text(item: JsonObject) -> str:
     """The visible part of a reasoning item: its summary, or where there is none its own text."""
-    summary = [as_string(part.get("text")) for part in as_objects(item.get("summary"))]
-    content = [as_string(part.get("text")) for part in as_objects(item.get("content"))]
+    summary = [as_text(part.get("text")) for part in as_objects(item.get("summary"))]
+    content = [as_text(part.get("text")) for part in as_objects(item.get("content"))]
     return "\n\n".join(text for text in (summary if any(summary) else content) if text)
 
 
 def _message(item: JsonObject) -> list[Block]:
     phase = item.get("phase")
-    native: JsonObject | None = {"phase": as_string(phase)} if isinstance(phase, str) else None
+    native: JsonObject | None = {"phase": as_text(phase)} if isinstance(phase, str) else None
     content = item.get("content")
     if isinstance(content, str):
         return [Text(clean_text(content), native=native)] if content else []
-    texts = [as_string(part.get("text")) or as_string(part.get("refusal")) for part in as_objects(content)]
+    texts = [as_text(part.get("text")) or as_text(part.get("refusal")) for part in as_objects(content)]
     return [Text(text, native=native) for text in texts if text]
 
 
@@ -127,7 +127,7 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
     if item.get("status") == "incomplete" and (raw is not None or not item.get("arguments")):
         finished = False
     return ToolCall(
-        restore(as_string(item.get("name"))),
+        restore(as_text(item.get("name"))),
         arguments,
         _wire_id(item),
         raw=raw,
@@ -138,8 +138,8 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 
 def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
     return ToolCall(
-        restore(as_string(item.get("name"))),
-        {"input": as_string(item.get("input"))},
+        restore(as_text(item.get("name"))),
+        {"input": as_text(item.get("input"))},
         _wire_id(item),
         kind=CallKind.CUSTOM,
         finished=item.get("status") != "incomplete",
@@ -148,7 +148,7 @@ def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return as_string(item.get("call_id")) or as_string(item.get("id"))
+    return as_text(item.get("call_id")) or as_text(item.get("id"))
 
 
 def _call_native(item: JsonObject) -> JsonObject | None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 
 from legato.model import Answer, CallKind, Ending, JsonObject, Target, ingest
-from legato.model.json_access import as_count, as_object, as_objects, as_string
+from legato.model.json_access import as_count, as_object, as_objects, as_string, as_text
 from legato.wire.contract import Delta
 from legato.wire.openai_responses.decode import empty_answer, ending_of, output_blocks, raise_error, usage_of
 from legato.wire.openai_responses.reading import blocks_of, thinking_text
@@ -72,8 +72,8 @@ class Decoder(EventDecoder):
     def _learn(self, event: JsonObject) -> None:
         """What an event says about the response as a whole; an error without a type is one too."""
         response = as_object(event.get("response"))
-        self.served = as_string(response.get("model")) or self.served
-        self.response_id = as_string(response.get("id")) or self.response_id
+        self.served = as_text(response.get("model")) or self.served
+        self.response_id = as_text(response.get("id")) or self.response_id
         if "type" not in event:
             raise_error(event)
 
