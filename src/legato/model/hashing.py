@@ -5,6 +5,8 @@ Base62 because every provider takes letters and digits, whatever else it refuses
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
@@ -13,21 +15,32 @@ if TYPE_CHECKING:
 ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
-def _sha256(data: bytes) -> HASH:
+_PAIRS = [low + high for high in ALPHABET for low in ALPHABET]
+"""two digits, the lower one first"""
+_PAIR = len(_PAIRS)
+
+
+@cache
+def _sha256() -> Callable[[bytes], HASH]:
     import hashlib  # loads OpenSSL, which takes longer than most of this library
 
-    return hashlib.sha256(data)
+    return hashlib.sha256
 
 
 def base62(*parts: str | int, length: int) -> str:
     """`length` (at most 40) base62 characters of the hash of `parts`; no two lists of parts are confused."""
     text = "\0".join([f"{len(part)}:{part}" for part in map(str, parts)])
-    number = int.from_bytes(_sha256(text.encode("utf-8", "surrogatepass")).digest(), "big") % 62**length
-    digits: list[str] = []
-    for _ in range(length):
-        number, digit = divmod(number, 62)
-        digits.append(ALPHABET[digit])
-    return "".join(digits)
+    number = int.from_bytes(_sha256()(text.encode("utf-8", "surrogatepass")).digest(), "big")
+    return digits62(number % 62**length, length)
+
+
+def digits62(number: int, length: int) -> str:
+    """`number`, which is less than 62**length, in base62, the lowest digit first."""
+    digits = ""
+    for _ in range(length // 2):
+        digits += _PAIRS[number % _PAIR]
+        number //= _PAIR
+    return digits + ALPHABET[number] if length % 2 else digits
 
 
 def digest(data: bytes) -> str:
@@ -41,7 +54,7 @@ class RunningDigest:
     __slots__ = ("_hash",)
 
     def __init__(self, data: bytes = b"") -> None:
-        self._hash = _sha256(data)
+        self._hash = _sha256()(data)
 
     def add(self, data: bytes) -> None:
         """More bytes."""

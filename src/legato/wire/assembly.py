@@ -58,8 +58,9 @@ class Assembly:
         self.ends.append(end)
         for message in added:
             if last is not None and last["role"] == message["role"]:
-                last = self._open_last()
-                last[name].extend(message[name])
+                if last is not self._open:
+                    last = self._reopen_last()
+                last[name] += message[name]
             else:
                 messages.append(message)
                 last = self._open = message
@@ -78,12 +79,12 @@ class Assembly:
         name = self._field
         self.append([{**message, name: [*message[name]]} for message in added] if name else added, end)
 
-    def _open_last(self) -> JsonObject:
+    def _reopen_last(self) -> JsonObject:
+        """A copy of the last message, which others have seen, in its place."""
+        self._forget_from(len(self.messages) - 1)
         last = self.messages[-1]
-        if last is not self._open:
-            self._forget_from(len(self.messages) - 1)
-            last = self._open = self.messages[-1] = {**last, self._field: [*last[self._field]]}
-        return last
+        self._open = self.messages[-1] = {**last, self._field: [*last[self._field]]}
+        return self._open
 
     def cut(self, unit: int) -> list[tuple[JsonObject, ...]]:
         """Take the unit with this number, and all after it, away again; the messages of each of them."""

@@ -54,6 +54,7 @@ class Encoder:
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
         self._needs_placeholder = self._demands_thoughts or grammar.call_signatures
         self._takes_answers = not grammar.trims_answers
+        self._bridges_people = not grammar.user_after_tool
         may_begin = grammar.answer_first and grammar.calls_first
         follows = {_HUMAN: True, _RESULTS: True, _START: may_begin, _ANSWER: grammar.answers_in_a_row}
         self._before_answers = frozenset(end for end, follow in follows.items() if follow)
@@ -108,6 +109,7 @@ class Encoder:
                 return
             if len(outputs) > most_calls or not (outputs or self._takes_answers):
                 return
+            is_plain = unit.plain
             texts: list[Any] = []
             calls: list[JsonObject] = []
             results: list[JsonObject] = []
@@ -117,11 +119,11 @@ class Encoder:
                     if name not in simple_names and not self._stays(name, simple_names):
                         return
                     calls.append(spell_call(wire_id, name, block))
-                    if unit.plain:
+                    if is_plain:
                         results.append(spell_result(wire_id, name, outputs[len(results)], False))
                 elif type(block) is Text:
                     texts.append(spell_text(block.text))
-            if not unit.plain:
+            if not is_plain:
                 told = self._spell_results(unit, outputs)
                 if told is None:
                     return
@@ -134,14 +136,14 @@ class Encoder:
     def _append_simple_said(self, unit: Said, before: End, page: Assembly, decided: Projected) -> bool:
         """Append what a person said, if that is one text."""
         text = unit.blocks[0]
-        if len(unit.blocks) > 1 or type(text) is not Text or unit.authority is not _PERSON:
+        if type(text) is not Text or len(unit.blocks) > 1 or unit.authority is not _PERSON:
             return False
         message = self._shapes.human_text(text.text)
-        if before is not _RESULTS or self._grammar.user_after_tool:
-            page.append((message,), _HUMAN)
-        else:
+        if before is _RESULTS and self._bridges_people:
             decided[len(page.ends)] = (ANSWER_BRIDGED,)
             page.append((*self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], False), message), _HUMAN)
+        else:
+            page.append((message,), _HUMAN)
         return True
 
     def _stays(self, name: str, simple_names: set[str]) -> bool:

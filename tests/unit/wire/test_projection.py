@@ -109,6 +109,14 @@ def test_ids_stay_one_to_one_for_a_hundred_thousand_calls(scheme: IdScheme) -> N
     assert len(set(ids)) == 100_000
 
 
+def test_a_nine_letter_id_that_is_taken_is_passed_over() -> None:
+    (hashed,) = table(IdScheme.NINE, named("a"))
+    kept, other = table(IdScheme.NINE, named("b", hashed), named("a"))
+    assert kept == hashed
+    assert re.fullmatch("[A-Za-z0-9]{9}", other)
+    assert other != hashed
+
+
 @pytest.mark.parametrize("scheme", IdScheme)
 def test_an_id_depends_on_earlier_calls_only(scheme: IdScheme) -> None:
     some = [named("a", "call_a"), named("b", ""), named("c", "functions.read:1")]
@@ -134,7 +142,7 @@ def test_when_nothing_is_free_it_is_a_projection_fault(monkeypatch: pytest.Monke
     monkeypatch.setattr("legato.wire.ids.base62", lambda *_, length: "x" * length)
     monkeypatch.setattr("legato.wire.names.base62", lambda *_, length: "x")
     with pytest.raises(ProjectionError, match="no free id"):
-        table(IdScheme.NINE, named("a"), named("b"))
+        table(IdScheme.CALL40, named("y", "call_x"), named("x"), named("z", "call_w"), named("w"))
     names = NameTable(NameRule.OPENAI)
     names.project("a b")
     with pytest.raises(ProjectionError, match="no free name"):

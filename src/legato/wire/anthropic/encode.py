@@ -119,7 +119,8 @@ class AnthropicShapes:
     def exchange(
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
-        answer = assistant(texts + calls if texts else calls)
+        texts += calls
+        answer = assistant(texts)
         return (answer, user(results)) if results else (answer,)
 
 
