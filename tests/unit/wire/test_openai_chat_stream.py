@@ -121,6 +121,46 @@ def calls_of(*fragments: Any) -> list[tuple[str, str, Any]]:
             [("c1", "f", {})],
             id="the id comes late",
         ),
+        pytest.param(
+            [fragment(0, "c1", "f", ""), fragment(0, "c2", None, '{"a"'), fragment(0, "c3", None, ":1}")],
+            [("c1", "f", {"a": 1})],
+            id="each fragment has an id of its own",
+        ),
+        pytest.param(
+            [fragment(0, "c1", "f", '{"a"'), fragment(0, "c2", "f", ":1}")],
+            [("c1", "f", {"a": 1})],
+            id="each fragment has an id of its own, and the name",
+        ),
+        pytest.param(
+            [fragment(0, "c1", None, None), fragment(0, "c2", "f", "{}")],
+            [("c1", "f", {})],
+            id="the name comes with another id",
+        ),
+        pytest.param(
+            [fragment(0, "c1", "f", "{}"), fragment(0, "c2", "f", "{}"), fragment(0, "c3", "f", "")],
+            [("c1", "f", {}), ("c2", "f", {}), ("c3", "f", {})],
+            id="calls of one tool all have the index 0",
+        ),
+        pytest.param(
+            [fragment(0, "c1", "f", '{"a"'), fragment(0, "c2", "g", '{"b"'), fragment(0, None, None, ":2}")],
+            [("c1", "f", '{"a"'), ("c2", "g", {"b": 2})],
+            id="another name and another id are another call",
+        ),
+        pytest.param(
+            [fragment(None, "c1", "f", '{"a"'), fragment(None, "c2", None, ":1}")],
+            [("c1", "f", {"a": 1})],
+            id="the id changes and there is no index",
+        ),
+        pytest.param(
+            [
+                fragment(None, "c1", "f", '{"a":'),
+                fragment(None, "c2", "g", '{"b":'),
+                fragment(None, "c1", None, "1}"),
+                fragment(None, "c2", None, "2}"),
+            ],
+            [("c1", "f", {"a": 1}), ("c2", "g", {"b": 2})],
+            id="two calls grow in turns and there is no index",
+        ),
         pytest.param([fragment(0, "c1", "f", None)], [("c1", "f", {})], id="arguments are null"),
         pytest.param([fragment(0, "c1", "f", {"a": 1})], [("c1", "f", {"a": 1})], id="arguments are an object"),
         pytest.param([fragment(None, None, None, '{"a":1}')], [("", "", {"a": 1})], id="a piece of nothing known"),

@@ -2,12 +2,17 @@
 
 The rule of the protocol is simple: fragments with one `index` are one call, and the first of them brings id and name.
 Servers of the family keep it loosely. Some leave the index out, some count every call as 0, some repeat id and name in
-each fragment, some send no ids at all or whole calls at once. So a fragment is matched by what it brings:
+each fragment, some make up a new id for each, some send no ids at all or whole calls at once. So a fragment is matched
+with the call at its index (without one: the call of its id, or the last one), and by what else it brings:
 
-    another id than the call at its index has     another call
-    the same id                                   the same call, unless that one is whole and this is a second one
-    no id, but a name, behind a whole call        another call
-    anything else                                 more of the call at its index, or of the last one
+    another id, and no name            more of that call, whose first id stays; without an index, another call if that
+                                       one is whole
+    another id, and another name       another call
+    another id, and the same name      more of that call, unless it is whole or the fragment has no arguments yet: then
+                                       it begins another call
+    the same id                        the same call, unless that one is whole and this is a second one
+    no id, but a name                  another call if that one is whole
+    anything else                      more of that call
 """
 
 from __future__ import annotations
@@ -84,14 +89,18 @@ class CallPlaces:
     def _match(self, fragment: Fragment) -> OpenCall | None:
         if fragment.index is not None:
             return self._at_index.get(fragment.index)
-        if fragment.wire_id:
-            return self._with_id.get(fragment.wire_id)
-        return self._calls[-1] if self._calls else None
+        known = self._with_id.get(fragment.wire_id)
+        if known is None and not (fragment.wire_id and fragment.name):  # a new call would have both
+            known = self._calls[-1] if self._calls else None
+        return known
 
     @staticmethod
     def _is_another(call: OpenCall, fragment: Fragment) -> bool:
         if fragment.wire_id and call.wire_id and fragment.wire_id != call.wire_id:
-            return True
+            if not fragment.name:
+                return fragment.index is None and call.arguments.is_whole()
+            is_anew = fragment.name != call.name or not fragment.arguments
+            return bool(call.name) and (is_anew or call.arguments.is_whole())
         if not (fragment.name and fragment.arguments and call.name):
             return False
         is_same = bool(fragment.wire_id) and fragment.wire_id == call.wire_id and fragment.name == call.name
