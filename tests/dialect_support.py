@@ -28,6 +28,7 @@ from legato.model import (
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.assembly import Assembly, encode_json
 from legato.wire.contract import DialectParts, StreamDecoder
+from legato.wire.deltas import Shown
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.names import NameTable
 from legato.wire.voice import End, Voice
@@ -125,6 +126,11 @@ def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice:
 
 def reasons(spelled: EncodedUnit) -> list[tuple[str, str]]:
     return [(str(decision.action), decision.reason) for decision in spelled.decisions]
+
+
+def shown(decoder: StreamDecoder, *events: JsonObject) -> list[Shown]:
+    """What there is to show of `events`."""
+    return [delta for event in events for delta in decoder.event(event) if isinstance(delta, Shown)]
 
 
 def read_stream(make: Callable[[], StreamDecoder], pieces: Iterator[bytes] | list[bytes]) -> Answer:

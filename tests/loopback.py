@@ -11,7 +11,6 @@ import anyio
 
 from legato.model import Answer, Dialect, Ending, JsonObject, Target
 from legato.transport import HttpTransport, Key, Timeouts, WireRequest, wire_request
-from legato.wire.contract import Delta
 from legato.wire.names import NameTable
 from legato.wire.stream import EventDecoder
 
@@ -131,11 +130,11 @@ async def in_time(
 class Words(EventDecoder):
     """Reads `{"say": text}` and `{"end": true}`; everything else says nothing."""
 
-    def event(self, event: JsonObject) -> list[Delta]:
+    def read(self, event: JsonObject) -> None:
         if event.get("end"):
             self.ending = Ending.DONE
-            return []
-        return self.builder.text("text", str(event.get("say", "")))
+        else:
+            self.builder.text("text", str(event.get("say", "")))
 
 
 TARGET = Target(dialect=Dialect.OPENAI_CHAT, profile="openai", provider="p", model="m", endpoint="http://127.0.0.1/v1")

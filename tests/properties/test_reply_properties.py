@@ -33,8 +33,8 @@ from legato.model import (
     Usage,
 )
 from legato.wire.arguments import read_arguments
-from legato.wire.contract import Delta, DialectParts, StreamDecoder
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.contract import DialectParts, StreamDecoder
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
 
@@ -149,7 +149,7 @@ class Shown(Struct):
     thinking: str = ""
     calls: dict[int, str] = field(default_factory=dict[int, str])
 
-    def add(self, delta: ReplyDelta) -> None:
+    def add(self, delta: Delta) -> None:
         match delta:
             case TextDelta():
                 self.text += delta.text
@@ -163,7 +163,7 @@ class Shown(Struct):
                 pass
 
 
-def call_of(delta: ReplyDelta) -> int:
+def call_of(delta: Delta) -> int:
     match delta:
         case CallDelta():
             return delta.index
@@ -173,7 +173,7 @@ def call_of(delta: ReplyDelta) -> int:
             return -1
 
 
-def as_it_arrives(answer: Answer, piece: int) -> Iterator[ReplyDelta]:
+def as_it_arrives(answer: Answer, piece: int) -> Iterator[Delta]:
     """The deltas of `answer`, where a block begins before its provider has signed it."""
     for delta in deltas_of(answer, piece):
         yield replace(delta, block=replace(delta.block, native=None)) if isinstance(delta, BlockStart) else delta
@@ -299,11 +299,11 @@ def test_calls_that_grow_side_by_side_stay_apart(
 ) -> None:
     parts = dialect_parts(dialect)
     answer = answer_of([Text("so"), *calls])
-    queues: list[list[ReplyDelta]] = [[] for _ in calls]
+    queues: list[list[Delta]] = [[] for _ in calls]
     for delta in as_it_arrives(answer, piece):
         if call_of(delta) >= 0:
             queues[call_of(delta)].append(delta)
-    mixed: list[ReplyDelta] = [queue.pop(0) for queue in queues]
+    mixed: list[Delta] = [queue.pop(0) for queue in queues]
     while any(queues):
         mixed.append(chance.choice([queue for queue in queues if queue]).pop(0))
     writer = parts.writer("model-1", "resp_1")

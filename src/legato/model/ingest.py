@@ -252,11 +252,22 @@ def read_json_leniently(data: bytes | str) -> Json:
     """As `read_json`, for files made by others: the last of equal keys wins, half an emoji becomes U+FFFD."""
     try:
         value: Json = msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        pass  # the slow road below either reads it or says what is wrong
-    else:
-        return value if _reads_safely(data) else ingest(value)
-    return ingest(_loads(_text(data), reject_duplicates=False))
+    except _NOT_SIMPLE:
+        return ingest(_loads(_text(data), reject_duplicates=False))
+    return value if _reads_safely(data) else ingest(value)
+
+
+def load_json(data: bytes | str) -> Json:
+    """As `read_json_leniently`, but the value is not made safe: for a reader that ingests the parts that it keeps."""
+    try:
+        return msgspec.json.decode(data)
+    except _NOT_SIMPLE:
+        text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+        return _loads(_text(text), reject_duplicates=False)
+
+
+_NOT_SIMPLE = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""what a parser in C makes of JSON that the slow road either reads, or says what is wrong with"""
 
 
 def _reads_safely(data: bytes | str) -> bool:

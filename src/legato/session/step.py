@@ -21,7 +21,7 @@ from legato.routing import Compact, NextRoute, Retry, Route, Stop, StripReasonin
 from legato.session import events
 from legato.session.table import Happening
 from legato.transport import AnswerStream, open_answer, wire_request
-from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
+from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
 
 if TYPE_CHECKING:
     from legato.session.session import Session
@@ -148,6 +148,8 @@ class Step:
         async with self._stream as stream:
             is_first = True
             async for delta in stream:
+                if not isinstance(delta, Shown):
+                    continue
                 if is_first:
                     session.happened(Happening.FIRST_DELTA)
                     is_first = False
@@ -215,7 +217,7 @@ def _diagnosed(error: ProviderError, request: Request) -> ProviderError:
     return error
 
 
-def _shown(delta: Delta) -> events.Event:
+def _shown(delta: Shown) -> events.Event:
     match delta:
         case TextDelta():
             return events.Said(text=delta.text)

@@ -13,6 +13,7 @@ time, `Bounds` in size.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -20,18 +21,18 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 import anyio
-import msgspec
 from msgspec.structs import replace
 
 from legato.errors import BadAnswer, CallerError, IngestError, ProviderError
-from legato.model import Answer, Ending, Json, JsonObject, Text, Thinking, ToolCall
+from legato.model import Answer, Ending, Json, JsonObject, Text
 from legato.transport.classify import classify
 from legato.transport.complaint import complaint_of, read_complaint
 from legato.transport.contract import Transport, WireResponse
 from legato.transport.intake import Intake
 from legato.transport.outgoing import WireRequest
 from legato.wire.bounds import Bounds, beyond, read_bounded_json
-from legato.wire.contract import CallDelta, Delta, StreamDecoder, TextDelta, ThinkingDelta
+from legato.wire.contract import StreamDecoder
+from legato.wire.deltas import Delta, Shown, deltas_of
 from legato.wire.plain import REFUSED
 
 T = TypeVar("T")
@@ -66,7 +67,7 @@ class AnswerStream:
     ) -> None:
         self.request = request
         self.visible = False
-        """whether a delta has been decoded: from here on there is no retry and no failover"""
+        """whether there was something to show: from here on there is no retry and no failover"""
         self._transport = transport
         self._decoder = decoder
         self._decode = decode
@@ -176,7 +177,7 @@ class AnswerStream:
         self._count(b"")  # one piece may be all of it
         body, self._body = self._body, bytearray()
         self._answer = self._decoded(lambda: self._allowed(self._decode(_json_object(bytes(body)))))
-        self._show(deltas_of(self._answer))
+        self._show(list(deltas_of(self._answer, sys.maxsize)))
 
     def _finish(self) -> Answer:
         return self._allowed(self._decoder.finish())
@@ -201,10 +202,10 @@ class AnswerStream:
         return True
 
     def _show(self, deltas: list[Delta]) -> None:
-        if deltas and self._intake is not None:
+        self._deltas.extend(deltas)
+        if self._intake is not None and any(isinstance(delta, Shown) for delta in deltas):
             self._intake.shown()
             self.visible = True
-            self._deltas.extend(deltas)
 
     @property
     def _bounds(self) -> Bounds:
@@ -254,24 +255,6 @@ class AnswerStream:
             except ProviderError:
                 pass  # how the body broke off says less than the status
         return bytes(body[:limit])
-
-
-def deltas_of(answer: Answer) -> list[Delta]:
-    """The deltas that show an answer which came whole."""
-    deltas: list[Delta] = []
-    calls = 0
-    for block in answer.entry.blocks:
-        match block:
-            case Text() if block.text:
-                deltas.append(TextDelta(block.text))
-            case Thinking() if block.text:
-                deltas.append(ThinkingDelta(block.text))
-            case ToolCall():
-                deltas.append(CallDelta(calls, block.name, block.raw or msgspec.json.encode(block.arguments).decode()))
-                calls += 1
-            case _:
-                pass  # hosted tools and media have no delta in any stream
-    return deltas
 
 
 def _begins_like_events(beginning: bytes) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from legato.errors import BadAnswer, IngestError
 from legato.model import Json, read_json_leniently
-from legato.model.ingest import MAX_NODES
+from legato.model.ingest import MAX_NODES, load_json
 
 _Count = Annotated[int, Meta(ge=1)]
 _KIB, _MIB = 1024, 1024 * 1024
@@ -57,13 +57,25 @@ def read_bounded_json(data: bytes | str) -> Json:
 
     Those are refused before they are parsed: a value of many small parts takes thirty times the memory of its text.
     """
-    if len(data) > _MOST_PARTS and _parts(data) > _MOST_PARTS:
-        raise IngestError(f"JSON of more than {MAX_NODES:,} parts")
+    if len(data) > _MOST_PARTS:
+        _allow_parts(data)
     return read_json_leniently(data)
+
+
+def load_bounded_json(data: bytes | str) -> Json:
+    """The same as it stands, for a reader that ingests the parts that it keeps."""
+    if len(data) > _MOST_PARTS:
+        _allow_parts(data)
+    return load_json(data)
 
 
 _MOST_PARTS = 2 * MAX_NODES
 """commas and brackets: twice as many as a value may have parts, because some of them stand in texts"""
+
+
+def _allow_parts(data: bytes | str) -> None:
+    if _parts(data) > _MOST_PARTS:
+        raise IngestError(f"JSON of more than {MAX_NODES:,} parts")
 
 
 def _parts(data: bytes | str) -> int:

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -40,7 +40,7 @@ from legato.model import (
 )
 from legato.transcript.conversation import Conversation
 from legato.wire.bounds import Bounds
-from legato.wire.deltas import CallDelta, ReplyDelta, TextDelta, ThinkingDelta, answer_id, deltas_of
+from legato.wire.deltas import Delta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
 from legato.wire.judge import Ruleset
@@ -64,9 +64,6 @@ class Head(Struct, frozen=True):
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
-
-
-Delta: TypeAlias = TextDelta | ThinkingDelta | CallDelta
 
 
 class StreamDecoder(Protocol):
@@ -146,7 +143,7 @@ class ReplyWriter(Protocol):
         """What comes before the first block."""
         ...
 
-    def feed(self, delta: ReplyDelta) -> list[bytes]:
+    def feed(self, delta: Delta) -> list[bytes]:
         """What `delta` makes known."""
         ...
 

@@ -1,8 +1,9 @@
 """The pieces in which an answer arrives, and the pieces that a whole answer falls into.
 
-A decoder gives what there is to show: text, thinking, calls. To write an answer for somebody else, more has to be said
-in time: that a block begins, with what is known of it by then (the id and the kind of a call), and that it is whole,
-with what is known only then (a signature). `deltas_of` gives all of it for an answer that is already there.
+Text, thinking and calls are what there is to show. To write the answer for another client while it arrives, more has to
+be said in time: that a block begins, with what is known of it by then (the id and the kind of a call), and that it is
+whole, with what is known only then (a signature). Decoders tell both; `deltas_of` does for an answer that is already
+there.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from legato.model.hashing import base62
 from legato.wire.arguments import written_arguments
 
 
-class TextDelta(Struct, frozen=True):
+class TextDelta(Struct, frozen=True, gc=False):
     """More visible text."""
 
     text: str
 
 
-class ThinkingDelta(Struct, frozen=True):
+class ThinkingDelta(Struct, frozen=True, gc=False):
     """More visible thinking."""
 
     text: str
 
 
-class CallDelta(Struct, frozen=True):
+class CallDelta(Struct, frozen=True, gc=False):
     """More of a call: `index` counts the calls of this answer; the name stands in the first delta of each."""
 
     index: int
@@ -56,13 +57,16 @@ class BlockDone(Struct, frozen=True):
     call: int = -1
 
 
-ReplyDelta: TypeAlias = TextDelta | ThinkingDelta | CallDelta | BlockStart | BlockDone
+Shown: TypeAlias = TextDelta | ThinkingDelta | CallDelta
+"""what there is to show"""
+
+Delta: TypeAlias = Shown | BlockStart | BlockDone
 
 _PIECE = 24
 """characters in one delta"""
 
 
-def deltas_of(answer: Answer, piece: int = _PIECE) -> Iterator[ReplyDelta]:
+def deltas_of(answer: Answer, piece: int = _PIECE) -> Iterator[Delta]:
     """The deltas that `answer` could have arrived in, its texts in pieces of `piece` characters."""
     calls = 0
     for block in answer.entry.blocks:

@@ -2,7 +2,8 @@
 
 A dialect subclasses `EventWriter` and says which events a block makes when it opens, grows and closes.
 
-    BlockStart, or the first delta of a block      opens it, and closes the text or thought that was open
+    BlockStart, or the first delta of a block      opens it, and closes the text or thought that was open; a text or
+                                                   thought of which nothing is known yet opens with its first delta
     more deltas                                    grow it
     BlockDone                                      closes it; a block that was never opened is written whole
     the end of the answer                          does the same for every block that was not called done
@@ -15,7 +16,7 @@ is passed to `seal` all the same; a dialect writes it if its clients can still r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from typing import ClassVar, TypeAlias
 
 import msgspec
@@ -37,7 +38,7 @@ from legato.model import (
     Usage,
 )
 from legato.wire.arguments import written_arguments
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.growing import Growing, Part
 from legato.wire.plain import told
 
@@ -69,10 +70,17 @@ class EventWriter(ABC):
         """how many blocks the response has so far"""
         self._run: Part | None = None
         """the text or thought that is open"""
-        self._unclaimed: dict[type[Block], list[Part]] = {Text: [], Thinking: []}
+        self._unclaimed: dict[type[Block], deque[Part]] = {Text: deque(), Thinking: deque()}
         self._calls: dict[int, Part] = {}
-        self._done: Counter[type[Block]] = Counter()
-        self._waiting: list[ReplyDelta] = []
+        self._unfinished: dict[int, Part] = {}
+        """the calls that were not closed, in the order in which they began"""
+        self._open_calls: set[int] = set()
+        self._done: Counter[type[Block] | bytes] = Counter()
+        """what was called done: texts and thoughts by their kind, what comes whole by what it is"""
+        self._waiting: dict[int, list[Delta]] = {}
+        """what has to wait for a call to be done, by call; texts between calls stand under negative numbers"""
+        self._waited = 0
+        """how many texts between calls had to wait"""
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
 
@@ -110,10 +118,10 @@ class EventWriter(ABC):
         """What comes before the first block."""
         return self._framed(self.begin())
 
-    def feed(self, delta: ReplyDelta) -> list[bytes]:
+    def feed(self, delta: Delta) -> list[bytes]:
         """What `delta` makes known."""
         if isinstance(delta, BlockDone):
-            self._done[type(delta.block)] += 1
+            self._done[_kind_of(delta.block)] += 1
         return self._framed(self._take(delta))
 
     def finish(self, answer: Answer) -> list[bytes]:
@@ -124,12 +132,13 @@ class EventWriter(ABC):
             if isinstance(block, ToolCall):
                 events += self._take(BlockDone(block, calls))
                 calls += 1
-            elif self._done[type(block)]:
-                self._done[type(block)] -= 1
+            elif self._done[kind := _kind_of(block)]:
+                self._done[kind] -= 1
             else:
                 events += self._take(BlockDone(block))
-        while unfinished := [part for part in self._calls.values() if not part.is_closed]:
-            events += self._close_call(unfinished[0], unfinished[0].block())
+        while self._unfinished:
+            part = next(iter(self._unfinished.values()))
+            events += self._close_call(part, part.block()) + self._release()
         return self._framed(events + self._end_run() + self.end(answer))
 
     def _framed(self, events: list[Event]) -> list[bytes]:
@@ -142,10 +151,34 @@ class EventWriter(ABC):
 
     # --- which block --------------------------------------------------------------------------------------------------
 
-    def _take(self, delta: ReplyDelta) -> list[Event]:
-        if self._must_wait(delta):
-            self._waiting.append(delta)
-            return []
+    def _take(self, delta: Delta) -> list[Event]:
+        call = _call_of(delta)
+        if not self._must_wait(delta, call):
+            return self._place(delta) + self._release()
+        if call < 0:  # a text goes behind everything that waits already
+            if next(reversed(self._waiting), 0) >= 0:
+                self._waited += 1
+            call = -self._waited
+        self._waiting.setdefault(call, []).append(delta)
+        return []
+
+    def _must_wait(self, delta: Delta, call: int) -> bool:
+        if self.whole_calls:  # they keep their order
+            return isinstance(delta, BlockDone) and next(iter(self._unfinished), call) < call
+        return not self.interleaves and any(other != call for other in self._open_calls)
+
+    def _release(self) -> list[Event]:
+        """What needs to wait no longer."""
+        events: list[Event] = []
+        while self._waiting and not self._open_calls:
+            first = next(iter(self._unfinished if self.whole_calls else self._waiting), -1)
+            if first not in self._waiting:
+                break
+            for delta in self._waiting.pop(first):
+                events += self._place(delta)
+        return events
+
+    def _place(self, delta: Delta) -> list[Event]:
         match delta:
             case TextDelta():
                 return self._grow_run(Text(""), delta.text)
@@ -153,23 +186,12 @@ class EventWriter(ABC):
                 return self._grow_run(Thinking(), delta.text)
             case CallDelta():
                 return self._grow_call(delta)
+            case BlockStart(block=ToolCall() as block):
+                return self._start(block, delta.call)
             case BlockStart():
-                return self._start(delta.block, delta.call)
+                return self._start(delta.block) if delta.block.native else self._end_run()
             case BlockDone():
                 return self._finish_block(delta.block, delta.call)
-
-    def _must_wait(self, delta: ReplyDelta) -> bool:
-        match delta:
-            case TextDelta() | ThinkingDelta():
-                call = -1
-            case CallDelta():
-                call = delta.index
-            case BlockStart() | BlockDone():
-                call = delta.call
-        if self.whole_calls:  # they keep their order
-            is_done = isinstance(delta, BlockDone)
-            return is_done and any(part.call < call and not part.is_closed for part in self._calls.values())
-        return not self.interleaves and any(part.is_open and part.call != call for part in self._calls.values())
 
     def _finish_block(self, block: Block, call: int) -> list[Event]:
         match block:
@@ -190,7 +212,7 @@ class EventWriter(ABC):
     def _start(self, block: Growing, call: int = -1, *, is_told: bool = False) -> list[Event]:
         part = Part(block, call, is_told=is_told)
         if isinstance(block, ToolCall):
-            self._calls[call] = part
+            self._calls[call] = self._unfinished[call] = part
             return [] if self.whole_calls or not block.name else self._open(part)
         events = self._open(part)
         self._run = part
@@ -200,6 +222,8 @@ class EventWriter(ABC):
     def _open(self, part: Part) -> list[Event]:
         events = self._end_run()
         part.place, self.places = self.places, self.places + 1
+        if isinstance(part.begun, ToolCall):
+            self._open_calls.add(part.call)
         events += self.open(part)
         written, part.pieces = part.text, []
         return events + self._write(part, written)
@@ -251,6 +275,8 @@ class EventWriter(ABC):
         """`block` is whole: write what is missing of it, and close what it was written as."""
         events = self._write_half(self._run)
         part, missing = self._claim(block)
+        if part is None and not block.text and not block.native:
+            return events  # there was nothing in it
         if part is None or (missing and part.is_closed):
             return events + self._write_whole(replace(block, text=missing))
         if missing:
@@ -270,15 +296,14 @@ class EventWriter(ABC):
         parts = self._unclaimed[type(block)]
         found: Part | None = None
         left = len(block.text)
-        for part in tuple(parts):
-            if (found is not None and not left) or (part.pieces and not block.text):
-                break
-            found = part
-            claimed = min(left, part.unclaimed)
-            part.unclaimed -= claimed
+        while parts and (left or found is None) and (block.text or not parts[0].pieces):
+            found = parts[0]
+            claimed = min(left, found.unclaimed)
+            found.unclaimed -= claimed
             left -= claimed
-            if not part.unclaimed:
-                parts.remove(part)
+            if found.unclaimed:
+                break
+            parts.popleft()
         return found, block.text[len(block.text) - left :]
 
     def _write_whole(self, block: Text | Thinking, *, is_told: bool = False) -> list[Event]:
@@ -319,11 +344,24 @@ class EventWriter(ABC):
         if part.is_closed:
             return []
         events = [] if part.is_open else self._open(part)
-        events += self._close(part, block)
-        waiting, self._waiting = self._waiting, []
-        for delta in waiting:
-            events += self._take(delta)
-        return events
+        self._open_calls.discard(part.call)
+        self._unfinished.pop(part.call, None)
+        return events + self._close(part, block)
+
+
+def _call_of(delta: Delta) -> int:
+    match delta:
+        case TextDelta() | ThinkingDelta():
+            return -1
+        case CallDelta():
+            return delta.index
+        case BlockStart() | BlockDone():
+            return delta.call
+
+
+def _kind_of(block: Block) -> type[Block] | bytes:
+    """By what a block is known again that was done before: texts are matched by counting, other blocks are equal."""
+    return type(block) if isinstance(block, Growing) else msgspec.json.encode(block)
 
 
 def tool_response_in_answer() -> RenderError:

@@ -1,16 +1,14 @@
 """Server-sent events out of raw bytes, however they are split.
 
 In:  the bytes of a response, in pieces that may break anywhere, also inside a character.
-Out: the events whose blank line has arrived.
+Out: the data of the events whose blank line has arrived.
 
-Lines end in LF, CRLF or CR; comments and unknown fields are skipped, a byte-order mark at the start too. Each byte is
-looked at once, when it arrives: what is kept of an unfinished line is known to hold no line end, and is only added to.
-A line, or an event, longer than `longest` bytes raises `BadAnswer`.
+Lines end in LF, CRLF or CR; a byte-order mark at the start is skipped, and so is everything but data: providers repeat
+the type of an event in it. Each byte is looked at once, when it arrives: what is kept of an unfinished line is known to
+hold no line end, and is only added to. A line, or an event, longer than `longest` bytes raises `BadAnswer`.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 from legato.errors import BadAnswer
 from legato.wire.bounds import Bounds, beyond
@@ -18,15 +16,8 @@ from legato.wire.bounds import Bounds, beyond
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-class ServerSentEvent(NamedTuple):
-    """One event: its type (empty if it has none) and its data lines joined with newlines."""
-
-    event: str
-    data: str
-
-
 class SSEParser:
-    """Collects bytes and gives out whole events."""
+    """Collects bytes and gives out the data of whole events."""
 
     def __init__(self, longest: int = Bounds().event) -> None:
         self.longest = longest
@@ -35,13 +26,13 @@ class SSEParser:
         self._after_return = False
         """whether the last byte was a CR: an LF that follows belongs to it"""
         self._is_first_line = True
-        self._event = ""
-        self._data: list[str] = []
+        self._data: list[bytes] = []
+        """the data lines of the event that is being read"""
         self._size = 0
-        """bytes of the data lines of the event that is being read"""
+        """their bytes"""
 
-    def feed(self, data: bytes) -> list[ServerSentEvent]:
-        """The events that `data` completes."""
+    def feed(self, data: bytes) -> list[bytes]:
+        """The data of the events that `data` completes, each with its lines joined by LF."""
         if not data:
             return []
         if self._after_return:
@@ -53,41 +44,34 @@ class SSEParser:
             self._tail += lines[0]
             lines[0] = bytes(self._tail)
             self._tail.clear()
-        events: list[ServerSentEvent] = []
-        for line in lines:
-            self._take(line, events)
         self._tail += rest
-        if len(self._tail) > self.longest:
+        if max(map(len, lines), default=0) > self.longest or len(self._tail) > self.longest:
             raise self._too_long("a line")
-        return events
+        return self._events(lines)
 
-    def close(self) -> list[ServerSentEvent]:
+    def close(self) -> list[bytes]:
         """The event that was still open at the end of the stream, if any: some servers forget the last blank line."""
         return self.feed(b"\n\n")
 
-    def _take(self, line: bytes, events: list[ServerSentEvent]) -> None:
-        if not line:
-            if self._data:
-                events.append(ServerSentEvent(self._event, "\n".join(self._data)))
-                self._data, self._size = [], 0
-            self._event = ""
-            return
-        if len(line) > self.longest:
-            raise self._too_long("a line")
-        if self._is_first_line:
+    def _events(self, lines: list[bytes]) -> list[bytes]:
+        if self._is_first_line and lines:
             self._is_first_line = False
-            line = line.removeprefix(_BYTE_ORDER_MARK)
-        if line.startswith(b"data:") or line == b"data":  # a field without a colon has an empty value
-            self._size += len(line)
-            if self._size > self.longest:
-                raise self._too_long("an event")
-            self._data.append(_text(line[5:]))
-        elif line.startswith(b"event:") or line == b"event":
-            self._event = _text(line[6:])
+            lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
+        events: list[bytes] = []
+        data, size = self._data, self._size
+        for line in lines:
+            if not line:
+                if data:
+                    events.append(b"\n".join(data))
+                    data.clear()
+                    size = 0
+            elif line[:5] == b"data:" or line == b"data":  # a field without a colon has an empty value
+                size += len(line)
+                if size > self.longest:
+                    raise self._too_long("an event")
+                data.append(line[5:].removeprefix(b" "))
+        self._size = size
+        return events
 
     def _too_long(self, what: str) -> BadAnswer:
         return beyond(f"{what} of it is longer than {self.longest:,} bytes", bound="event", limit=self.longest)
-
-
-def _text(value: bytes) -> str:
-    return value.removeprefix(b" ").decode("utf-8", "replace")

@@ -31,7 +31,6 @@ from legato.model import (
     Speaker,
     Target,
     Text,
-    Thinking,
     ToolCall,
 )
 from legato.transcript import Conversation
@@ -41,14 +40,13 @@ from legato.transport import (
     Timeouts,
     WireRequest,
     WireResponse,
-    exchange,
     intake,
     open_answer,
     whole_response,
     wire_request,
 )
 from legato.wire import bounds
-from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
+from legato.wire.deltas import BlockDone, BlockStart, Delta, Shown, TextDelta
 from legato.wire.names import NameTable
 from legato.wire.stream import EventDecoder
 from loopback import in_time
@@ -67,13 +65,13 @@ def anyio_backend() -> str:
 class WordDecoder(EventDecoder):
     """A dialect of three events: {"say": text}, {"end": true}, {"error": ...}."""
 
-    def event(self, event: JsonObject) -> list[Delta]:
+    def read(self, event: JsonObject) -> None:
         if "error" in event:
             raise BadAnswer("an error was streamed", error=event["error"])
         if event.get("end"):
             self.ending = Ending.DONE
-            return []
-        return self.builder.text("text", str(event.get("say", "")))
+        else:
+            self.builder.text("text", str(event.get("say", "")))
 
 
 def decoder() -> WordDecoder:
@@ -133,9 +131,9 @@ class Scripted:
         self.closed += 1
 
 
-async def read(transport: Scripted) -> tuple[list[Delta], Answer]:
+async def read(transport: Scripted) -> tuple[list[Shown], Answer]:
     async with open_answer(transport, REQUEST, decoder(), decode=decode) as stream:
-        deltas = [delta async for delta in stream]
+        deltas = [delta async for delta in stream if isinstance(delta, Shown)]
     assert transport.closed == 1
     return deltas, stream.answer
 
@@ -177,7 +175,7 @@ async def test_finish_reads_to_the_end() -> None:
 
 async def test_iterating_after_the_end_ends_again() -> None:
     async with open_answer(Scripted([HELLO]), REQUEST, decoder(), decode=decode) as stream:
-        assert len([delta async for delta in stream]) == 2
+        assert len([delta async for delta in stream]) == 4
         assert [delta async for delta in stream] == []
 
 
@@ -202,7 +200,7 @@ async def test_visible_begins_with_the_first_delta_and_a_left_stream_has_a_parti
     transport = Scripted([b": hello\n\n", events({"say": "Hel"}), events({"say": "lo"}, {"end": True})])
     async with open_answer(transport, REQUEST, decoder(), decode=decode) as stream:
         assert (stream.visible, stream.partial()) == (False, None)
-        assert await anext(stream) == TextDelta("Hel")
+        assert [await anext(stream), await anext(stream)] == [BlockStart(Text("")), TextDelta("Hel")]
         assert stream.visible
     assert stream.partial() == said("Hel", Ending.CUT)
     assert transport.closed == 1
@@ -351,22 +349,24 @@ async def test_a_whole_response_is_a_transport_in_three_lines() -> None:
     await response.close()
 
 
-def test_an_answer_that_came_whole_is_shown_in_the_deltas_of_a_stream() -> None:
-    blocks = (
-        Thinking("hm"),
-        Thinking(native={"signature": "s"}),
-        Text("I look."),
-        HostedTool("search"),
-        ToolCall("read", {"path": "a"}),
-        ToolCall("read", {}, raw="{broken"),
-        Text(""),
-    )
-    assert exchange.deltas_of(Answer(Entry(Speaker.AI, blocks))) == [
-        ThinkingDelta("hm"),
-        TextDelta("I look."),
-        CallDelta(0, "read", '{"path":"a"}'),
-        CallDelta(1, "read", "{broken"),
-    ]
+class Hosting(WordDecoder):
+    """Reads `{"search": text}`, which a tool of the provider's did, as well."""
+
+    def read(self, event: JsonObject) -> None:
+        if "search" in event:
+            self.builder.put("search", HostedTool("search", result=event["search"]))
+        else:
+            super().read(event)
+
+
+async def test_what_a_tool_of_the_provider_did_is_told_and_nothing_is_visible_yet() -> None:
+    transport = Scripted([events({"search": "found"}), events({"say": "Hel"})])
+    reader = Hosting(TARGET, NameTable(TARGET.capabilities.name_rule))
+    async with open_answer(transport, REQUEST, reader, decode=decode) as stream:
+        assert await anext(stream) == BlockDone(HostedTool("search", result="found"))
+        assert (stream.visible, stream.partial()) == (False, None)
+        assert await anext(stream) == BlockStart(Text(""))
+        assert stream.visible
 
 
 # --- an answer has an end -----------------------------------------------------------------------------------------------
@@ -434,8 +434,8 @@ async def test_an_answer_with_too_many_parts_is_refused_also_where_it_comes_whol
 
 async def test_the_decoder_is_held_to_the_bounds_of_the_transport() -> None:
     class Many(WordDecoder):
-        def event(self, event: JsonObject) -> list[Delta]:
-            return self.builder.call(str(event["call"]), name="read")
+        def read(self, event: JsonObject) -> None:
+            self.builder.call(str(event["call"]), name="read")
 
     transport = Scripted([events({"call": 1}, {"call": 2}, {"call": 3})], bounds=Bounds(calls=2))
     reader = Many(TARGET, NameTable(TARGET.capabilities.name_rule))
@@ -494,7 +494,7 @@ async def test_signs_of_life_do_not_keep_an_answer_alive(name: str, phase: str, 
 
 
 async def test_an_answer_that_is_complete_survives_a_server_that_never_stops() -> None:
-    async def attempt(limit: float) -> tuple[list[Delta], Answer] | None:
+    async def attempt(limit: float) -> tuple[list[Shown], Answer] | None:
         try:
             return await read(Pinging([HELLO], timeouts=Timeouts(between_deltas=limit)))
         except TimedOut:
@@ -579,10 +579,10 @@ async def test_a_million_empty_chunks_do_not_shut_others_out() -> None:
 @pytest.mark.parametrize("surprise", [RecursionError("deep"), ValueError("odd"), KeyError("name"), InvalidEntry("no")])
 async def test_whatever_a_decoder_stumbles_over_is_a_bad_answer(surprise: Exception) -> None:
     class Stumbling(WordDecoder):
-        def event(self, event: JsonObject) -> list[Delta]:
+        def read(self, event: JsonObject) -> None:
             if event.get("say") == "!":
                 raise surprise
-            return super().event(event)
+            super().read(event)
 
     def stumble(_: JsonObject) -> Answer:
         raise surprise
@@ -628,9 +628,8 @@ async def test_json_of_too_many_parts_is_refused_before_it_is_parsed(
 
 async def test_a_refusal_that_says_nothing_can_be_recorded() -> None:
     class Refusing(WordDecoder):
-        def event(self, event: JsonObject) -> list[Delta]:
+        def read(self, event: JsonObject) -> None:
             self.ending = Ending.REFUSED
-            return []
 
     def refuse(_: JsonObject) -> Answer:
         return Answer(Entry(Speaker.AI, (), origin=TARGET.origin(), ending=Ending.REFUSED))

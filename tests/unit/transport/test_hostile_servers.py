@@ -16,7 +16,7 @@ from legato.errors import BadAnswer, Overloaded, ProviderError, TimedOut
 from legato.model import Answer, Ending
 from legato.transport import Bounds, HttpTransport, Timeouts, open_answer
 from legato.transport.exchange import AnswerStream
-from legato.wire.contract import Delta
+from legato.wire.deltas import Delta
 from legato.wire.names import NameTable
 from loopback import (
     CHUNKED,

@@ -100,7 +100,7 @@ def test_an_answer_keeps_order_signatures_ids_and_usage() -> None:
         ("model_context_window_exceeded", Ending.LENGTH),
         ("pause_turn", Ending.PAUSED),
         ("refusal", Ending.REFUSED),
-        ("something_new", Ending.DONE),
+        ("something_new", Ending.CUT),
         (None, Ending.DONE),
     ],
 )

@@ -33,7 +33,6 @@ from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.reply import reply
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.names import NameTable
-from legato.wire.sse import SSEParser
 
 TARGET = claude()
 NAMES = NameTable(NameRule.ANTHROPIC)
@@ -86,11 +85,12 @@ def test_a_reply_is_read_back_as_the_same_answer(given: Answer) -> None:
 def test_the_official_client_takes_a_reply(given: Answer) -> None:
     message = Message.model_validate(reply(given, "model-1"))
     assert (message.model, message.usage.input_tokens) == ("model-1", reply(given, "model-1")["usage"]["input_tokens"])
-    parser = SSEParser()
-    events = [event for piece in DIALECT.reply_stream(given, "model-1") for event in parser.feed(piece)]
-    for event in events:
-        assert EVENT.validate_json(event.data).type == event.event
-    assert [events[0].event, events[-2].event, events[-1].event] == ["message_start", "message_delta", "message_stop"]
+    types: list[str] = []
+    for piece in DIALECT.reply_stream(given, "model-1"):
+        name, data, *end = piece.split(b"\n")
+        types.append(EVENT.validate_json(data.removeprefix(b"data: ")).type)
+        assert (name, end) == (f"event: {types[-1]}".encode(), [b"", b""])
+    assert [types[0], *types[-2:]] == ["message_start", "message_delta", "message_stop"]
 
 
 def test_usage_counts_the_cache_apart() -> None:

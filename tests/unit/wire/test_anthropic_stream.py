@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from block_support import claude
-from dialect_support import SAMPLES, needs_samples, read_every_way
+from dialect_support import SAMPLES, needs_samples, read_every_way, shown
 from legato.errors import BadAnswer
 from legato.model import Ending, HostedTool, JsonObject, NameRule, Text, Thinking, ToolCall, Usage
 from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.stream import Decoder
-from legato.wire.contract import CallDelta, TextDelta, ThinkingDelta
+from legato.wire.deltas import CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 
 TARGET = claude()
@@ -86,7 +86,7 @@ def test_a_stream_gives_deltas_and_then_the_answer() -> None:
         {"type": "something_new"},
     ]
     reading = decoder()
-    assert [delta for event in events for delta in reading.event(event)] == [
+    assert shown(reading, *events) == [
         ThinkingDelta("hm"),
         TextDelta("I "),
         TextDelta("look"),

@@ -87,7 +87,7 @@ def test_the_official_client_takes_a_reply(given: Answer) -> None:
     )
     parser = SSEParser()
     events = [event for piece in DIALECT.reply_stream(given, "model-1") for event in parser.feed(piece)]
-    chunks = [genai.GenerateContentResponse.model_validate_json(event.data) for event in events]
+    chunks = [genai.GenerateContentResponse.model_validate_json(event) for event in events]
     ends = [chunk.candidates[0].finish_reason is not None for chunk in chunks if chunk.candidates]
     assert ends == [False] * (len(chunks) - 1) + [True]
 

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from block_support import gemini
-from dialect_support import SAMPLES, needs_samples, read_every_way
+from dialect_support import SAMPLES, needs_samples, read_every_way, shown
 from legato.errors import BadAnswer
 from legato.model import Answer, Ending, JsonObject, NameRule, Text, ToolCall, Usage
-from legato.wire.contract import CallDelta, TextDelta, ThinkingDelta
+from legato.wire.deltas import CallDelta, TextDelta, ThinkingDelta
 from legato.wire.gemini.decode import decode
 from legato.wire.gemini.partial import PartialArguments
 from legato.wire.gemini.stream import Decoder
@@ -59,7 +59,7 @@ def test_a_stream_gives_deltas_and_then_the_answer() -> None:
         {"usageMetadata": {"trafficType": "ON_DEMAND"}},
     ]
     reading = decoder()
-    assert [delta for item in chunks for delta in reading.event(item)] == [
+    assert shown(reading, *chunks) == [
         ThinkingDelta("hm"),
         TextDelta("I "),
         TextDelta("look"),
@@ -94,7 +94,7 @@ def test_arguments_may_arrive_value_by_value() -> None:
         chunk({"functionCall": {"name": "list", "partialArgs": [{"jsonPath": "$.all", "boolValue": True}]}}),
         chunk(finish="STOP"),
     ]
-    assert [delta for item in chunks for delta in reading.event(item)] == [
+    assert shown(reading, *chunks) == [
         CallDelta(0, "cook"),
         CallDelta(0, "", '{"steps":[{"do":"stir"},{"minutes":5}]}'),
         CallDelta(1, "list"),

@@ -97,6 +97,8 @@ def test_what_the_official_client_dumps_is_read_like_the_body_itself():
         ("model_length", {"content": "x"}, Ending.LENGTH),
         ("content_filter", {"content": "x"}, Ending.REFUSED),
         ("abort", {"content": "x"}, Ending.CUT),
+        ("something_new", {"content": "x"}, Ending.CUT),
+        ("STOP", {"content": "x"}, Ending.DONE),
     ],
 )
 def test_every_finish_reason_has_an_ending(reason, message, ending):

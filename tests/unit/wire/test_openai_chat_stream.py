@@ -14,7 +14,7 @@ from chat_support import target
 from dialect_support import SAMPLES, needs_samples, read_every_way
 from legato.errors import BadAnswer
 from legato.model import Answer, CallKind, Ending, NameRule, Text, Thinking, ToolCall, Usage
-from legato.wire.contract import CallDelta, TextDelta, ThinkingDelta
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.stream import Decoder
@@ -185,6 +185,25 @@ def test_a_call_of_the_old_kind_and_one_of_the_custom_kind_are_read():
     assert custom.entry.blocks == (ToolCall("sh", {"input": "ls"}, "c", kind=CallKind.CUSTOM),)
 
 
+def test_a_call_is_told_to_be_whole_when_something_else_begins_and_not_before_it_is():
+    reading = decoder()
+    told = [
+        reading.event(chunk({"tool_calls": [fragment(0, "c1", "f", '{"a"')]})),
+        reading.event(chunk({"tool_calls": [fragment(1, "c2", "g", "{}")]})),
+        reading.event(chunk({"tool_calls": [fragment(0, None, None, ":1}")]})),
+        reading.event(chunk({"content": "so"})),
+        reading.event(chunk({}, "stop")),
+    ]
+    first, second = ToolCall("f", {"a": 1}, "c1"), ToolCall("g", {}, "c2")
+    assert told == [
+        [BlockStart(ToolCall("f", {}, "c1"), 0), CallDelta(0, "f", '{"a"')],
+        [BlockStart(second, 1), CallDelta(1, "g", "{}")],
+        [BlockDone(second, 1), CallDelta(0, "", ":1}")],
+        [BlockDone(first, 0), BlockStart(Text("")), TextDelta("so")],
+        [BlockDone(Text("so"))],
+    ]
+
+
 def test_a_truncated_call_is_unfinished_and_the_one_before_it_is_not():
     answer = answer_of(
         chunk({"tool_calls": [fragment(0, "c1", "f", "")]}),
@@ -198,9 +217,9 @@ def test_a_truncated_call_is_unfinished_and_the_one_before_it_is_not():
 # --- text, thinking, ends ---------------------------------------------------------------------------------------------
 
 
-def test_deltas_are_shown_as_they_come():
+def test_deltas_tell_what_begins_what_comes_and_what_is_whole():
     reading = decoder()
-    shown = [
+    told = [
         *reading.event(chunk({"role": "assistant", "content": ""})),
         *reading.event(chunk({"reasoning_content": "hm"})),
         *reading.event(chunk({"content": "Hel"})),
@@ -208,12 +227,18 @@ def test_deltas_are_shown_as_they_come():
         *reading.event(chunk({"tool_calls": [fragment(0, None, None, ":1}")]})),
         *reading.event(chunk({}, "tool_calls")),
     ]
-    assert shown == [
+    assert told == [
+        BlockStart(Thinking()),
         ThinkingDelta("hm"),
+        BlockStart(Text("")),
         TextDelta("Hel"),
         TextDelta("lo"),
+        BlockStart(ToolCall("f", {}, "c1"), 0),
         CallDelta(0, "f", '{"a"'),
         CallDelta(0, "", ":1}"),
+        BlockDone(Thinking("hm")),
+        BlockDone(Text("Hello")),
+        BlockDone(ToolCall("f", {"a": 1}, "c1"), 0),
     ]
     assert reading.finish().entry.blocks == (Thinking("hm"), Text("Hello"), ToolCall("f", {"a": 1}, "c1"))
 

@@ -216,7 +216,7 @@ def test_a_call_that_breaks_off_is_not_finished(arguments: str, call: ToolCall) 
 
 def test_a_refusal_keeps_its_text() -> None:
     answer = decode(body(message({"type": "refusal", "refusal": "no"})))
-    assert (answer.entry.blocks, answer.entry.ending) == ((Text("no"),), Ending.REFUSED)
+    assert (answer.entry.blocks, answer.entry.ending) == ((Text("no", native={"refusal": True}),), Ending.REFUSED)
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,7 @@ def test_a_refusal_keeps_its_text() -> None:
         ({"status": "cancelled"}, Ending.CANCELLED),
         ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, Ending.REFUSED),
         ({"status": "incomplete", "incomplete_details": None}, Ending.CUT),
+        ({"status": "incomplete", "incomplete_details": {"reason": "something_new"}}, Ending.CUT),
     ],
 )
 def test_the_status_says_how_the_answer_ended(more: JsonObject, ending: Ending) -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from dialect_support import SAMPLES, make_target, needs_samples, read_every_way
+from dialect_support import SAMPLES, make_target, needs_samples, read_every_way, shown
 from legato.errors import BadAnswer
 from legato.model import (
     Answer,
@@ -25,7 +26,8 @@ from legato.model import (
     ToolCall,
     Usage,
 )
-from legato.wire.contract import CallDelta, StreamDecoder, TextDelta, ThinkingDelta
+from legato.wire.contract import StreamDecoder
+from legato.wire.deltas import BlockDone, CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.openai_responses import DIALECT
 
@@ -78,16 +80,16 @@ MESSAGE: JsonObject = {
 
 def test_deltas_are_shown_as_they_come() -> None:
     reader = fed(CREATED, added(0, {"type": "reasoning"}))
-    assert reader.event(delta("reasoning_summary_text", 0, "one", summary_index=0)) == [ThinkingDelta("one")]
-    assert reader.event(delta("reasoning_summary_text", 0, "", summary_index=1)) == []
-    assert reader.event(delta("reasoning_summary_text", 0, "two", summary_index=1)) == [ThinkingDelta("\n\ntwo")]
-    assert reader.event(done(0, REASONING)) == []
-    assert reader.event(delta("output_text", 1, "hel", content_index=0)) == [TextDelta("hel")]
-    assert reader.event(delta("output_text", 1, "lo", content_index=0)) == [TextDelta("lo")]
-    assert reader.event(done(1, MESSAGE)) == []
-    assert reader.event(added(2, {**CALL, "arguments": ""})) == [CallDelta(0, "read")]
-    assert reader.event(delta("function_call_arguments", 2, '{"a"')) == [CallDelta(0, "", '{"a"')]
-    assert reader.event(done(2, CALL)) == []
+    assert shown(reader, delta("reasoning_summary_text", 0, "one", summary_index=0)) == [ThinkingDelta("one")]
+    assert shown(reader, delta("reasoning_summary_text", 0, "", summary_index=1)) == []
+    assert shown(reader, delta("reasoning_summary_text", 0, "two", summary_index=1)) == [ThinkingDelta("\n\ntwo")]
+    assert shown(reader, done(0, REASONING)) == []
+    assert shown(reader, delta("output_text", 1, "hel", content_index=0)) == [TextDelta("hel")]
+    assert shown(reader, delta("output_text", 1, "lo", content_index=0)) == [TextDelta("lo")]
+    assert shown(reader, done(1, MESSAGE)) == []
+    assert shown(reader, added(2, {**CALL, "arguments": ""})) == [CallDelta(0, "read")]
+    assert shown(reader, delta("function_call_arguments", 2, '{"a"')) == [CallDelta(0, "", '{"a"')]
+    assert shown(reader, done(2, CALL)) == []
     assert reader.partial() == Answer(
         Entry(
             Speaker.AI,
@@ -103,7 +105,7 @@ def test_deltas_are_shown_as_they_come() -> None:
         response_id="resp_1",
     )
     end = completed(REASONING, MESSAGE, CALL, usage={"input_tokens": 1, "output_tokens": 2})
-    assert reader.event(end) == []
+    assert shown(reader, end) == []
     assert reader.finish() == DIALECT.decode(end["response"], TARGET, NameTable(NameRule.OPENAI))
     assert reader.finish().usage == Usage(1, 2)
 
@@ -113,15 +115,15 @@ def test_items_that_arrive_whole_are_shown_when_they_are_done() -> None:
     search: JsonObject = {"type": "web_search_call", "id": "ws_1"}
     refusal: JsonObject = {"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}
     reader = fed(CREATED)
-    assert reader.event(done(0, REASONING)) == [ThinkingDelta("one\n\ntwo")]
-    assert reader.event(done(1, search)) == []
-    assert reader.event(done(2, refusal)) == [TextDelta("no")]
-    assert reader.event(done(3, custom)) == [CallDelta(0, "sql", "select")]
+    assert shown(reader, done(0, REASONING)) == [ThinkingDelta("one\n\ntwo")]
+    assert shown(reader, done(1, search)) == []
+    assert shown(reader, done(2, refusal)) == [TextDelta("no")]
+    assert shown(reader, done(3, custom)) == [CallDelta(0, "sql", "select")]
     reader.event(completed())
     assert reader.finish().entry.blocks == (
         Thinking("one\n\ntwo", native={"item": REASONING}),
         HostedTool("web_search", wire_id="ws_1", native={"item": search}),
-        Text("no"),
+        Text("no", native={"refusal": True}),
         ToolCall("sql", {"input": "select"}, "call_2", kind=CallKind.CUSTOM),
     )
     assert reader.finish().entry.ending is Ending.REFUSED
@@ -130,7 +132,7 @@ def test_items_that_arrive_whole_are_shown_when_they_are_done() -> None:
 def test_a_custom_call_grows_by_its_input() -> None:
     item: JsonObject = {"type": "custom_tool_call", "call_id": "call_2", "name": "sql", "input": ""}
     reader = fed(added(0, item))
-    assert reader.event(delta("custom_tool_call_input", 0, "sel")) == [CallDelta(0, "", "sel")]
+    assert shown(reader, delta("custom_tool_call_input", 0, "sel")) == [CallDelta(0, "", "sel")]
     partial = reader.partial()
     assert partial is not None
     assert partial.calls == (ToolCall("sql", {"input": "sel"}, "call_2", kind=CallKind.CUSTOM),)
@@ -147,6 +149,51 @@ def test_items_without_an_output_index_are_known_by_their_ids() -> None:
     closed = {"type": "response.output_item.done", "item": MESSAGE}
     assert fed(first, closed, completed()).finish().text == "hello"
     assert fed(first, closed, completed(MESSAGE)).finish().text == "hello"
+
+
+def test_a_call_keeps_the_id_that_it_began_with() -> None:
+    begun = fed(added(0, {**CALL, "call_id": "first", "arguments": ""}), delta("function_call_arguments", 0, "{}"))
+    whole = {**CALL, "call_id": "second", "arguments": "{}"}
+    assert begun.event(done(0, whole)) == [BlockDone(ToolCall("read", {}, "first"), 0)]
+    begun.event(completed())
+    assert [call.wire_id for call in begun.finish().calls] == ["first"]
+    listed = fed(added(0, {**CALL, "call_id": "first", "arguments": ""}), completed(whole))
+    assert [call.wire_id for call in listed.finish().calls] == ["first"]
+
+
+def test_a_shell_is_told_at_the_end_when_it_shows_whose_it_was() -> None:
+    shell: JsonObject = {"type": "shell_call", "call_id": "c", "id": "s", "action": {"commands": ["ls"]}}
+    output: JsonObject = {"type": "shell_call_output", "call_id": "c", "id": "o", "output": []}
+    ours = fed(done(0, shell))
+    assert ours.event(completed()) == [BlockDone(ToolCall("shell", {"action": {"commands": ["ls"]}}, "c"), 0)]
+    theirs = fed(done(0, shell), done(1, output))
+    told = [delta.block for delta in theirs.event(completed()) if isinstance(delta, BlockDone)]
+    assert [(type(block), block.native) for block in told] == [(HostedTool, {"item": shell})]
+
+
+def test_an_answer_of_which_only_the_end_came_is_told_then() -> None:
+    message: JsonObject = {"type": "message", "content": [{"type": "output_text", "text": "hello"}]}
+    reader = fed()
+    assert reader.event(completed(message, CALL)) == [
+        BlockDone(Text("hello")),
+        BlockDone(ToolCall("read", {"a": 1}, CALL["call_id"]), 0),
+    ]
+
+
+def test_a_refusal_survives_being_passed_on() -> None:
+    refusal: JsonObject = {"type": "refusal", "refusal": "no"}
+    message: JsonObject = {"type": "message", "content": [refusal]}
+    streamed = fed(
+        added(0, {**message, "content": []}), delta("refusal", 0, "no", content_index=0), done(0, message), completed()
+    )
+    answer = streamed.finish()
+    assert answer.entry.blocks == (Text("no", native={"refusal": True}),)
+    assert answer.entry.ending is Ending.REFUSED
+    assert DIALECT.reply(answer, "m")["output"][0]["content"] == [refusal]
+    again = fed()
+    for chunk in DIALECT.reply_stream(answer, "m"):
+        again.feed(chunk)
+    assert again.finish().entry == replace(answer.entry, origin=TARGET.origin("m"))
 
 
 def test_an_item_that_was_never_whole_is_what_its_deltas_said() -> None:

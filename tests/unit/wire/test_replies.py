@@ -24,7 +24,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
 
@@ -36,7 +36,7 @@ def answer(*blocks: Block, served: str = "model-1") -> Answer:
     return Answer(Entry(Speaker.AI, blocks, ending=ending), served=served, response_id="resp_1")
 
 
-def written(dialect: Dialect, deltas: Iterable[ReplyDelta], said: Answer) -> list[bytes]:
+def written(dialect: Dialect, deltas: Iterable[Delta], said: Answer) -> list[bytes]:
     writer = dialect_parts(dialect).writer("model-1", "resp_1")
     return [*writer.start(), *(chunk for delta in deltas for chunk in writer.feed(delta)), *writer.finish(said)]
 

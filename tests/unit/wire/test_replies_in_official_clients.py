@@ -28,7 +28,7 @@ from legato.model import (
     ToolCall,
 )
 from legato.wire.contract import ReplyWriter
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, ReplyDelta, TextDelta, ThinkingDelta, deltas_of
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
 
 ASKED: Any = [{"role": "user", "content": "hi"}]
@@ -151,7 +151,7 @@ def everything(reader: Reader) -> Answer:
     return answer(Thinking(THOUGHT, native=reader.native), Text(SAID), *calls)
 
 
-def written(reader: Reader, deltas: Iterable[ReplyDelta], said: Answer) -> list[bytes]:
+def written(reader: Reader, deltas: Iterable[Delta], said: Answer) -> list[bytes]:
     writer = reader.writer()
     return [*writer.start(), *(chunk for delta in deltas for chunk in writer.feed(delta)), *writer.finish(said)]
 
@@ -166,7 +166,7 @@ def test_thoughts_text_and_parallel_calls_are_read(reader: Reader, piece: int) -
 @EVERY_READER
 def test_a_stream_is_read_that_was_written_from_the_deltas_of_a_decoder(reader: Reader) -> None:
     said = everything(reader)
-    shown: list[ReplyDelta] = [delta for delta in deltas_of(said, 3) if not isinstance(delta, BlockStart | BlockDone)]
+    shown: list[Delta] = [delta for delta in deltas_of(said, 3) if not isinstance(delta, BlockStart | BlockDone)]
     if reader.native == {"chunk": True}:
         shown.insert(0, BlockStart(Thinking(native=reader.native)))  # one of two forms, which nothing else tells
     assert reader.read(written(reader, shown, said)) == EVERYTHING
@@ -182,7 +182,7 @@ def test_calls_that_grow_side_by_side_are_read(reader: Reader) -> None:
     assert reader.read(written(reader, [*before, *mixed], said)) == EVERYTHING
 
 
-def call_of(delta: ReplyDelta) -> int:
+def call_of(delta: Delta) -> int:
     match delta:
         case CallDelta():
             return delta.index

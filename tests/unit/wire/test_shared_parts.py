@@ -12,10 +12,11 @@ from legato import resolve
 from legato.errors import BadAnswer
 from legato.model import CallKind, Ending, JsonObject, NameRule, Text, Thinking, ToolCall
 from legato.wire.arguments import RAW_KEY, Arguments, read_arguments, wire_arguments, wire_arguments_text
-from legato.wire.contract import CallDelta, Delta, TextDelta, ThinkingDelta
+from legato.wire.builder import AnswerBuilder
+from legato.wire.deltas import BlockStart, CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
-from legato.wire.sse import ServerSentEvent, SSEParser
-from legato.wire.stream import AnswerBuilder, EventDecoder
+from legato.wire.sse import SSEParser
+from legato.wire.stream import EventDecoder
 
 
 @pytest.mark.parametrize(
@@ -53,24 +54,24 @@ def test_arguments_come_back_from_the_wire_as_they_were(source: str) -> None:
 EVENTS = (
     b": comment\n\ndata: one\n\nevent: named\r\ndata: two\r\ndata: lines\r\n\r\ndata\rdata:x\r\rid: 3\n\ndata: last"
 )
-PARSED = [ServerSentEvent("", "one"), ServerSentEvent("named", "two\nlines"), ServerSentEvent("", "\nx")]
+PARSED = [b"one", b"two\nlines", b"\nx"]
 
 
 @given(st.lists(st.integers(0, len(EVENTS)), max_size=20))
 def test_events_are_the_same_wherever_the_bytes_are_split(cuts: list[int]) -> None:
     parser = SSEParser()
     places = [0, *sorted(cuts), len(EVENTS)]
-    found: list[ServerSentEvent] = []
+    found: list[bytes] = []
     for start, end in itertools.pairwise(places):
         found += parser.feed(EVENTS[start:end])
-    assert found + parser.close() == [*PARSED, ServerSentEvent("", "last")]
+    assert found + parser.close() == [*PARSED, b"last"]
 
 
 def test_a_byte_order_mark_and_a_split_character_are_survived() -> None:
     parser = SSEParser()
     data = "\ufeffdata: ü\n\n".encode()
     found = [event for byte in data for event in parser.feed(bytes([byte]))]
-    assert found == [ServerSentEvent("", "ü")]
+    assert found == ["ü".encode()]
 
 
 def builder() -> AnswerBuilder:
@@ -79,18 +80,20 @@ def builder() -> AnswerBuilder:
 
 def test_the_builder_joins_pieces_under_their_keys_in_order_of_appearance() -> None:
     answer = builder()
-    deltas: list[Delta] = []
-    deltas += answer.thinking("t", "hm")
-    deltas += answer.text("a", "Hel")
-    deltas += answer.call("c", name="read", wire_id="id1", arguments='{"a"')
-    deltas += answer.text("a", "lo")
-    deltas += answer.call("c", name="ignored", wire_id="ignored", arguments=": 1}")
-    deltas += answer.call("c")
+    answer.thinking("t", "hm")
+    answer.text("a", "Hel")
+    answer.call("c", name="read", wire_id="id1", arguments='{"a"')
+    answer.text("a", "lo")
+    answer.call("c", name="ignored", wire_id="ignored", arguments=": 1}")
+    answer.call("c")
     answer.native("t", signature="sig")
     answer.native("t", signature="")
-    assert deltas == [
+    assert answer.take_deltas() == [
+        BlockStart(Thinking()),
         ThinkingDelta("hm"),
+        BlockStart(Text("")),
         TextDelta("Hel"),
+        BlockStart(ToolCall("read", {}, "id1"), 0),
         CallDelta(0, "read", '{"a"'),
         TextDelta("lo"),
         CallDelta(0, "", ": 1}"),
@@ -111,12 +114,16 @@ def test_a_call_that_was_cut_is_unfinished_unless_it_was_done_or_whole() -> None
     answer.call("half", name="x", arguments='{"a')
     answer.call("bare", name="x")
     answer.call("done", name="x")
+    answer.call("passed", name="x")
     answer.done("done")
     answer.done("unknown")
+    answer.passed("passed")
+    answer.passed("unknown")
     assert [call.finished for call in answer.blocks(cut=True) if isinstance(call, ToolCall)] == [
         True,
         False,
         False,
+        True,
         True,
     ]
 
@@ -125,7 +132,7 @@ def test_custom_calls_keep_their_text_and_whole_blocks_stand_in_their_place() ->
     answer = builder()
     answer.put("b", Text("whole"))
     answer.call("c", name="patch", kind=CallKind.CUSTOM, arguments="not json")
-    answer.replace_arguments("c", "final text")
+    answer.done("c", ToolCall("patch", {"input": "final text"}, kind=CallKind.CUSTOM))
     answer.text("empty", "")
     assert answer.blocks() == (
         Text("whole"),
@@ -136,11 +143,11 @@ def test_custom_calls_keep_their_text_and_whole_blocks_stand_in_their_place() ->
 class Letters(EventDecoder):
     """A decoder for a stream of letters that ends with `end`."""
 
-    def event(self, event: JsonObject) -> list[Delta]:
+    def read(self, event: JsonObject) -> None:
         if "end" in event:
             self.ending = Ending(event["end"])
-            return []
-        return self.builder.text("t", event["letter"])
+        else:
+            self.builder.text("t", event["letter"])
 
 
 def letters() -> Letters:
@@ -150,7 +157,10 @@ def letters() -> Letters:
 def test_a_stream_without_its_end_is_no_answer_but_what_was_visible_is_kept() -> None:
     decoder = letters()
     assert decoder.partial() is None
-    assert decoder.feed(b'data: {"letter": "a"}\n\ndata: [DONE]\n\ndata: 7\n\n') == [TextDelta("a")]
+    assert decoder.feed(b'data: {"letter": "a"}\n\ndata: [DONE]\n\ndata: 7\n\n') == [
+        BlockStart(Text("")),
+        TextDelta("a"),
+    ]
     with pytest.raises(BadAnswer, match="ended before"):
         decoder.finish()
     partial = decoder.partial()

@@ -95,6 +95,8 @@ def test_usage_of_older_versions_stands_side_by_side() -> None:
         ("length", Ending.LENGTH),
         ("content-filter", Ending.REFUSED),
         ("unknown", Ending.DONE),
+        ("other", Ending.CUT),
+        ("something-new", Ending.CUT),
         (None, Ending.DONE),
         ({"unified": "interrupted"}, Ending.CUT),
     ],

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialect_support import make_target, read_every_way
+from dialect_support import make_target, read_every_way, shown
 from legato.errors import BadAnswer
 from legato.model import (
     Answer,
@@ -26,7 +26,8 @@ from legato.model import (
     ToolCall,
     Usage,
 )
-from legato.wire.contract import CallDelta, StreamDecoder, TextDelta, ThinkingDelta
+from legato.wire.contract import StreamDecoder
+from legato.wire.deltas import CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.vercel import DIALECT
 
@@ -77,8 +78,7 @@ MODEL_STREAM: list[JsonObject] = [
 
 def test_language_model_parts_are_shown_and_give_the_answer_of_the_result() -> None:
     reader = decoder()
-    deltas = [delta for event in MODEL_STREAM for delta in reader.event(event)]
-    assert deltas == [
+    assert shown(reader, *MODEL_STREAM) == [
         ThinkingDelta("hm"),
         TextDelta("hel"),
         TextDelta("lo"),
@@ -116,7 +116,7 @@ def test_the_bytes_may_be_split_anywhere() -> None:
 
 def test_a_call_may_come_whole() -> None:
     reader = decoder()
-    assert reader.event(CALL) == [CallDelta(0, "read", '{"a":1}')]
+    assert shown(reader, CALL) == [CallDelta(0, "read", '{"a":1}')]
     reader.event(FINISH)
     answer = reader.finish()
     assert (answer.calls, answer.entry.ending, answer.usage) == (
@@ -146,7 +146,7 @@ def test_what_the_provider_executes_is_hosted_and_shown_as_no_call() -> None:
         result,
         part("text-delta", id="1", delta="x"),
     ]
-    assert [delta for event in events for delta in reader.event(event)] == [TextDelta("x")]
+    assert shown(reader, *events) == [TextDelta("x")]
     reader.event(FINISH)
     body: JsonObject = {"content": [hosted, result, part("text", text="x")]}
     assert reader.finish().entry.blocks == DIALECT.decode(body, TARGET, NameTable(NameRule.OPENAI)).entry.blocks

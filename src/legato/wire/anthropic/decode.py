@@ -33,10 +33,11 @@ from legato.model import (
 from legato.model.json_access import as_count, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
+from legato.wire.endings import ending_of
 from legato.wire.plain import REFUSED
 from legato.wire.voice import Names
 
-_ENDINGS = {
+_ENDINGS = {  # https://docs.anthropic.com/en/api/handling-stop-reasons
     "end_turn": Ending.DONE,
     "stop_sequence": Ending.DONE,
     "tool_use": Ending.CALLS,
@@ -51,7 +52,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     """The answer in a response body; raises `BadAnswer` for an error object, or if there is none."""
     refuse_error(body)
     blocks = tuple(read_blocks(as_list(body.get("content")), names.restore))
-    ending = read_ending(body.get("stop_reason"))
+    ending = read_ending(body.get("stop_reason"), has_calls=any(isinstance(block, ToolCall) for block in blocks))
     blocks, ending = settle(blocks, ending, body.get("stop_details"))
     if not blocks:
         raise BadAnswer("the answer is empty", layer="decode", stop_reason=body.get("stop_reason"))
@@ -65,26 +66,24 @@ def refuse_error(body: JsonObject) -> None:
     error = as_object(body.get("error"))
     if error or body.get("type") == "error":
         said = as_text(error.get("message")) or "no reason given"
-        raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=error or body)
+        raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=ingest(error or body))
 
 
-def read_ending(stop_reason: Json) -> Ending:
-    """How the answer ended; a reason that is new to us is an ordinary end."""
-    return _ENDINGS.get(as_text(stop_reason), Ending.DONE)
+def read_ending(stop_reason: Json, *, has_calls: bool) -> Ending:
+    """How the answer ended."""
+    return ending_of(as_text(stop_reason), _ENDINGS, has_calls=has_calls)
 
 
 def settle(blocks: tuple[Block, ...], ending: Ending, details: Json) -> tuple[tuple[Block, ...], Ending]:
     """What the ending says about the blocks.
 
     An answer that ran into its limit was cut inside its last block: a call there is unfinished, even if its arguments
-    can be read. Some compatible servers report an ordinary end after calls.
+    can be read.
     """
     if ending is Ending.LENGTH and blocks and isinstance(blocks[-1], ToolCall):
         return (*blocks[:-1], replace(blocks[-1], finished=False)), ending
     if ending is Ending.REFUSED and not blocks:
         return (Text(as_text(as_object(details).get("explanation")) or REFUSED),), ending
-    if ending is Ending.DONE and any(isinstance(block, ToolCall) for block in blocks):
-        return blocks, Ending.CALLS
     return blocks, ending
 
 

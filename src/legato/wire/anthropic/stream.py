@@ -20,7 +20,7 @@ from legato.model import (
     ingest,
     read_json_leniently,
 )
-from legato.model.json_access import as_count, as_list, as_object, as_text, present
+from legato.model.json_access import as_count, as_list, as_object, as_string, as_text, present
 from legato.wire.anthropic.decode import (
     read_block,
     read_caller,
@@ -31,9 +31,11 @@ from legato.wire.anthropic.decode import (
     settle,
 )
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
-from legato.wire.contract import Delta
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
+
+_GROWING = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
+"""blocks that are whole when they stop; a tool that the provider ran may still wait for its result"""
 
 
 class Decoder(EventDecoder):
@@ -51,24 +53,23 @@ class Decoder(EventDecoder):
         self._usage: JsonObject = {}
         self._details: Json = None
 
-    def event(self, event: JsonObject) -> list[Delta]:
-        """Take one event that is already parsed; kinds that are new to us are skipped."""
+    def read(self, event: JsonObject) -> None:
+        """Take one event; kinds that are new to us are skipped."""
         match event.get("type"):
-            case "message_start":
-                self._start(as_object(event.get("message")))
-            case "content_block_start":
-                return self._start_block(as_count(event.get("index")), as_object(event.get("content_block")))
             case "content_block_delta":
-                return self._grow_block(as_count(event.get("index")), as_object(event.get("delta")))
+                self._grow_block(as_count(event.get("index")), as_object(event.get("delta")))
+            case "content_block_start":
+                self._start_block(as_count(event.get("index")), as_object(event.get("content_block")))
             case "content_block_stop":
                 self._stop_block(as_count(event.get("index")))
+            case "message_start":
+                self._start(as_object(event.get("message")))
             case "message_delta":
                 self._end(as_object(event.get("delta")), as_object(event.get("usage")))
             case "error":
                 refuse_error(event)
             case _:
                 pass
-        return []
 
     def _start(self, message: JsonObject) -> None:
         self.served = as_text(message.get("model"))
@@ -77,79 +78,55 @@ class Decoder(EventDecoder):
         if message.get("stop_reason") is not None:
             self._end(message, {})
 
-    def _start_block(self, index: int, block: JsonObject) -> list[Delta]:
-        kind = as_text(block.get("type"))
-        self._kinds[index] = kind
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    def _start_block(self, index: int, block: JsonObject) -> None:
+        kind = self._kinds[index] = as_text(block.get("type"))
         match kind:
             case "text":
-                deltas = self.builder.text(index, as_text(block.get("text")))
+                self.builder.text(index, as_string(block.get("text")))
                 self._cite(index, as_list(block.get("citations")))
-                return deltas
             case "thinking":
-                deltas = self.builder.thinking(index, as_text(block.get("thinking")))
-                self.builder.native(index, signature=as_text(block.get("signature")))
-                return deltas
+                signature = as_text(block.get("signature"))
+                self.builder.thinking(index, as_string(block.get("thinking")), {"signature": signature})
             case "redacted_thinking":
-                self.builder.thinking(index, "")
-                self.builder.native(index, data=as_text(block.get("data")))
-                return []
+                self.builder.thinking(index, "", {"data": as_text(block.get("data"))})
             case "tool_use":
                 whole = as_object(block.get("input"))  # some servers send all of it here
-                deltas = self.builder.call(
+                self.builder.call(
                     index,
-                    name=as_text(block.get("name")),
-                    wire_id=as_text(block.get("id")),
+                    name=as_string(block.get("name")),
+                    wire_id=as_string(block.get("id")),
                     arguments=_json(whole) if whole else "",
+                    native=read_caller(block.get("caller")),
                 )
-                self.builder.native(index, **(read_caller(block.get("caller")) or {}))
-                return deltas
             case _:
-                return self._start_hosted(index, block)
+                self._start_hosted(index, block)
 
-    def _start_hosted(self, index: int, block: JsonObject) -> list[Delta]:
-        if is_use(block):
-            self._uses[index] = present(block)
-        hosted = read_block(block, str)
-        if not isinstance(hosted, HostedTool):
-            return []
-        if is_result(block) and (known := self._hosted.pop(hosted.wire_id, None)) is not None:
-            return self.builder.put(known[0], joined(known[1], hosted))
-        if is_use(block) and hosted.wire_id:
-            self._hosted[hosted.wire_id] = index, hosted
-        return self.builder.put(index, hosted)
-
-    def _grow_block(self, index: int, delta: JsonObject) -> list[Delta]:
+    def _grow_block(self, index: int, delta: JsonObject) -> None:
+        kind = self._kinds.get(index)
         match delta.get("type"):
-            case "text_delta" if self._kinds.get(index) == "text":
-                return self.builder.text(index, as_text(delta.get("text")))
-            case "thinking_delta" if self._kinds.get(index) == "thinking":
-                return self.builder.thinking(index, as_text(delta.get("thinking")))
-            case "signature_delta" if self._kinds.get(index) == "thinking":
+            case "text_delta" if kind == "text":
+                self.builder.text(index, as_string(delta.get("text")))
+            case "input_json_delta" if kind == "tool_use":
+                self.builder.call(index, arguments=as_string(delta.get("partial_json")))
+            case "input_json_delta" if index in self._uses:
+                self._pieces.setdefault(index, []).append(as_string(delta.get("partial_json")))
+            case "thinking_delta" if kind == "thinking":
+                self.builder.thinking(index, as_string(delta.get("thinking")))
+            case "signature_delta" if kind == "thinking":
                 self.builder.native(index, signature=as_text(delta.get("signature")))
-            case "citations_delta" if self._kinds.get(index) == "text":
+            case "citations_delta" if kind == "text":
                 self._cite(index, [delta.get("citation")])
-            case "input_json_delta":
-                piece = as_text(delta.get("partial_json"))
-                if self._kinds.get(index) == "tool_use":
-                    return self.builder.call(index, arguments=piece)
-                if index in self._uses:
-                    self._pieces.setdefault(index, []).append(piece)
             case _:
                 pass
-        return []
 
     def _stop_block(self, index: int) -> None:
         use, written = self._uses.pop(index, None), "".join(self._pieces.pop(index, ()))
-        if use is None:
+        if use is not None:
+            self._stop_use(index, use, written)
+        elif self._kinds.get(index) in _GROWING:
             self.builder.done(index)
-        elif written:
-            # What the provider ran is known only now that its arguments are whole.
-            try:
-                hosted = read_hosted({**use, "input": read_json_leniently(written)})
-            except IngestError:
-                hosted = read_hosted(use)
-            self._hosted[hosted.wire_id] = index, hosted
-            self.builder.put(index, hosted)
 
     def _cite(self, index: int, citations: list[Json]) -> None:
         native = read_citations(citations)
@@ -158,12 +135,41 @@ class Decoder(EventDecoder):
             kept += native["citations"]
             self.builder.native(index, citations=kept)
 
+    # --- tools that the provider runs ---------------------------------------------------------------------------------
+
+    def _start_hosted(self, index: int, block: JsonObject) -> None:
+        if is_use(block):
+            self._uses[index] = present(block)
+        hosted = read_block(block, str)
+        if not isinstance(hosted, HostedTool):
+            return
+        if is_result(block) and (known := self._hosted.pop(hosted.wire_id, None)) is not None:
+            self.builder.put(known[0], joined(known[1], hosted))
+        elif is_use(block):
+            if hosted.wire_id:
+                self._hosted[hosted.wire_id] = index, hosted
+            self.builder.hold(index, hosted)
+        else:
+            self.builder.put(index, hosted)
+
+    def _stop_use(self, index: int, use: JsonObject, written: str) -> None:
+        """What the provider ran is known only now that its arguments are whole; its result may still come."""
+        if written:
+            try:
+                hosted = read_hosted({**use, "input": read_json_leniently(written)})
+            except IngestError:
+                hosted = read_hosted(use)
+            self._hosted[hosted.wire_id] = index, hosted
+            self.builder.hold(index, hosted)
+
+    # --- the message as a whole ---------------------------------------------------------------------------------------
+
     def _end(self, delta: JsonObject, usage: JsonObject) -> None:
         self._count(usage)
         if delta.get("stop_details") is not None:
             self._details = ingest(delta["stop_details"])
         if delta.get("stop_reason") is not None:
-            self.ending = read_ending(delta["stop_reason"])
+            self.ending = read_ending(delta["stop_reason"], has_calls=self.builder.has_calls)
 
     def _count(self, usage: JsonObject) -> None:
         self._usage |= present(usage)  # later events repeat the counts that have changed

@@ -8,7 +8,8 @@ A body has the shape of a streamed piece, so one reader serves both and they can
 
 from __future__ import annotations
 
-from legato.model import Answer, Ending, JsonObject, Target
+from legato.model import Answer, JsonObject, Target
+from legato.wire.endings import ending_of
 from legato.wire.gemini.stream import Decoder
 from legato.wire.voice import Names
 
@@ -16,7 +17,7 @@ from legato.wire.voice import Names
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     """The answer in a response body; raises `BadAnswer` for an error object, or if there is none."""
     decoder = Decoder(target, names)
-    decoder.event(body)
-    if decoder.ending is None:
-        decoder.ending = Ending.DONE  # a whole body that does not say why it ended has ended all the same
+    decoder.read(body)
+    if decoder.ending is None:  # a whole body that does not say why it ended has ended all the same
+        decoder.ending = ending_of("", {}, has_calls=decoder.builder.has_calls)
     return decoder.finish()

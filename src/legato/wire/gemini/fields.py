@@ -23,7 +23,10 @@ def as_base64(value: Json) -> str:
 
 def camel(value: Json) -> JsonObject:
     """An object with its own names in camelCase, without the empty optional fields that SDK objects dump."""
-    return {_camel_name(name): item for name, item in as_object(value).items() if item is not None}
+    fields = as_object(value)
+    if None not in fields.values() and "_" not in "".join(fields):
+        return fields  # as the API itself sends it
+    return {_camel_name(name): item for name, item in fields.items() if item is not None}
 
 
 def _camel_name(name: str) -> str:

@@ -29,13 +29,13 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_list, as_object, as_text
+from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
 from legato.wire.readback import read_result
-from legato.wire.stream import AnswerBuilder
 
 _UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
 _GENERATION = frozenset({"maxOutputTokens", "temperature", "thinkingConfig", "responseModalities"})

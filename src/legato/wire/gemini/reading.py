@@ -13,14 +13,13 @@ from typing import Literal
 
 import msgspec
 
-from legato.model import Block, HostedTool, JsonObject, Media, MediaKind, ingest
-from legato.model.json_access import as_list, as_object, as_text
+from legato.model import Block, HostedTool, Json, JsonObject, Media, MediaKind, clean_text, ingest
+from legato.model.json_access import as_list, as_object, as_string, as_text
 from legato.wire.arguments import read_arguments
-from legato.wire.contract import Delta
+from legato.wire.builder import AnswerBuilder
 from legato.wire.gemini.fields import as_base64, camel
 from legato.wire.gemini.partial import PartialArguments
 from legato.wire.gemini.signatures import kept_signature
-from legato.wire.stream import AnswerBuilder
 
 _USES = {"executableCode": "code_execution", "toolCall": ""}
 _RESULTS = {"codeExecutionResult", "toolResponse"}
@@ -41,93 +40,102 @@ class PartReader:
         self._uses: dict[str, tuple[int, HostedTool]] = {}
         """tools that the provider ran, by id, and the last of them under no id: their results may follow"""
 
-    def take(self, source: object) -> list[Delta]:
+    def take(self, source: object) -> None:
         """Take one part."""
-        part = camel(source)
-        signature = kept_signature(as_base64(part.get("thoughtSignature")))
-        if "text" in part:
-            return self._text(as_text(part["text"]), bool(part.get("thought")), signature)
+        part = as_object(source)
+        signed: Json = part.get("thoughtSignature") or part.get("thought_signature")
+        signature = kept_signature(as_base64(signed)) if signed else None
+        if part.get("text") is not None:
+            self._text(as_string(part["text"]), bool(part.get("thought")), signature)
+            return
+        part = camel(part)
         if "functionCall" in part:
-            self._open = None
-            return self._call(camel(part["functionCall"]), signature)
-        media = read_media(part, native=signature)
-        if media is not None:
-            return self._put(media)
-        return self._other(part, signature)
+            self._end_text()
+            self._call(camel(part["functionCall"]), signature)
+        elif (media := read_media(part, native=signature)) is not None:
+            self._put(media)
+        else:
+            self._other(part, signature)
 
-    def close(self) -> list[Delta]:
+    def close(self) -> None:
         """The answer ended well: a call whose arguments were still arriving has them all."""
-        if self._arriving is None:
-            return []
-        key, arguments = self._arriving
-        self._arriving = None
-        self._builder.done(key)
-        return self._builder.call(key, arguments=_json(arguments.value))
+        if self._arriving is not None:
+            key, arguments = self._arriving
+            self._arriving = None
+            self._builder.call(key, arguments=_json(arguments.value))
+            self._builder.done(key)
 
     def _key(self) -> int:
         self._next += 1
         return self._next
 
-    def _text(self, text: str, is_thought: bool, signature: JsonObject | None) -> list[Delta]:
-        kind = "thinking" if is_thought else "text"
+    def _text(self, text: str, is_thought: bool, signature: JsonObject | None) -> None:
         if not text and signature is None:
-            return []
-        if signature is None and self._open is not None and self._open[0] == kind:
-            key = self._open[1]
-        else:
-            key = self._key()
-        self._open = (kind, key) if signature is None else None
-        deltas = self._builder.thinking(key, text) if is_thought else self._builder.text(key, text)
-        self._builder.native(key, **(signature or {}))
-        return deltas
+            return
+        kind = "thinking" if is_thought else "text"
+        if signature is not None or self._open is None or self._open[0] != kind:
+            self._end_text()
+            self._open = kind, self._key()
+        add = self._builder.thinking if is_thought else self._builder.text
+        add(self._open[1], text, signature)
+        if signature is not None:
+            self._end_text()
 
-    def _call(self, call: JsonObject, signature: JsonObject | None) -> list[Delta]:
+    def _end_text(self) -> None:
+        """What comes next does not continue the text or thought that was open."""
+        if self._open is not None:
+            self._builder.done(self._open[1])
+            self._open = None
+
+    def _call(self, call: JsonObject, signature: JsonObject | None) -> None:
         name, goes_on = as_text(call.get("name")), call.get("willContinue") is True
-        deltas: list[Delta] = []
         if name:
-            deltas += self.close()
+            self.close()
             key = self._key()
-            arguments = call.get("args")
-            told = "" if arguments is None else _argument_text(arguments)
-            deltas += self._builder.call(key, name=name, wire_id=as_text(call.get("id")), arguments=told)
-            self._builder.native(key, **(signature or {}))
+            told = _argument_text(call["args"]) if "args" in call else ""
+            self._builder.call(key, name=name, wire_id=as_text(call.get("id")), arguments=told, native=signature)
             if not goes_on and "partialArgs" not in call:
                 self._builder.done(key)
-                return deltas
+                return
             self._arriving = key, PartialArguments()
         if self._arriving is not None:
             for piece in as_list(call.get("partialArgs")):
                 self._arriving[1].add(piece)
             if not goes_on:
-                deltas += self.close()
-        return deltas
+                self.close()
 
-    def _other(self, part: JsonObject, signature: JsonObject | None) -> list[Delta]:
+    def _other(self, part: JsonObject, signature: JsonObject | None) -> None:
         """What is neither text nor call nor medium: tools that the provider runs, and kinds that are new to us."""
         kind = next((name for name in part if name not in _NOT_DATA), "")
         if not kind:
-            return self._text("", bool(part.get("thought")), signature)
-        fields = camel(part[kind])
+            self._text("", bool(part.get("thought")), signature)
+            return
+        self._end_text()
+        fields, kind = camel(part[kind]), clean_text(kind)
         kept: JsonObject = {kind: ingest(fields)} | (signature or {})
         wire_id = as_text(fields.get("id"))
         if kind in _RESULTS and (known := self._uses.get(wire_id) or self._uses.get("")):
-            key, use = known
-            parts = [*as_object(use.native)["parts"], kept]
-            result = ingest(fields.get("response", fields))
-            self._open = None
-            return self._builder.put(
-                key, HostedTool(use.name, use.arguments, result, use.wire_id, native={"parts": parts})
-            )
+            self._join(known, kept, ingest(fields.get("response", fields)))
+            return
         name = _USES.get(kind) or as_text(fields.get("toolType")).lower() or kind
         arguments = read_arguments(fields.get("args", {n: v for n, v in fields.items() if n != "id"})).value
         block = HostedTool(name, arguments, wire_id=wire_id, native={"parts": [kept]})
         if kind in _USES:
-            self._uses[wire_id] = self._uses[""] = self._next + 1, block
-        return self._put(block)
+            key = self._key()
+            self._uses[wire_id] = self._uses[""] = key, block
+            self._builder.hold(key, block)
+        else:
+            self._put(block)
 
-    def _put(self, block: Block) -> list[Delta]:
-        self._open = None
-        return self._builder.put(self._key(), block)
+    def _join(self, known: tuple[int, HostedTool], result: JsonObject, value: Json) -> None:
+        """A use with its result."""
+        key, use = known
+        parts = [*as_object(use.native)["parts"], result]
+        self._builder.put(key, HostedTool(use.name, use.arguments, value, use.wire_id, native={"parts": parts}))
+
+    def _put(self, block: Block) -> None:
+        self._end_text()
+        self._builder.put(self._key(), block)
 
 
 def read_media(part: JsonObject, *, native: JsonObject | None = None) -> Media | None:

@@ -7,27 +7,27 @@ Out: deltas to show, and at the end the `Answer`.
 from __future__ import annotations
 
 from legato.errors import BadAnswer
-from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, Text, ToolCall, Usage, ingest
-from legato.model.json_access import as_count, as_list, as_object, as_text
-from legato.wire.contract import Delta
+from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, Text, Usage, ingest
+from legato.model.json_access import as_count, as_list, as_object, as_string, as_text
+from legato.wire.endings import CUT_SHORT, ending_of
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
 
-_REFUSALS = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "LANGUAGE",
-        "BLOCKLIST",
-        "PROHIBITED_CONTENT",
-        "SPII",
-        "IMAGE_SAFETY",
-        "IMAGE_PROHIBITED_CONTENT",
-        "IMAGE_RECITATION",
-    }
-)
+_ENDINGS = {  # https://ai.google.dev/api/generate-content#FinishReason; what is not here is "other", or new
+    "STOP": Ending.DONE,
+    "MAX_TOKENS": Ending.LENGTH,
+    "SAFETY": Ending.REFUSED,
+    "RECITATION": Ending.REFUSED,
+    "LANGUAGE": Ending.REFUSED,
+    "BLOCKLIST": Ending.REFUSED,
+    "PROHIBITED_CONTENT": Ending.REFUSED,
+    "SPII": Ending.REFUSED,
+    "IMAGE_SAFETY": Ending.REFUSED,
+    "IMAGE_PROHIBITED_CONTENT": Ending.REFUSED,
+    "IMAGE_RECITATION": Ending.REFUSED,
+}
 _MALFORMED = frozenset(
     {
         "MALFORMED_FUNCTION_CALL",
@@ -49,49 +49,49 @@ class Decoder(EventDecoder):
         self._grounding: dict[str, HostedTool] = {}
         """repeated and completed from piece to piece; it stands behind the parts"""
 
-    def event(self, event: JsonObject) -> list[Delta]:
+    def read(self, event: JsonObject) -> None:
         """Take one piece of the response; fields that are new to us are skipped."""
         chunk = camel(event)
-        refuse_error(chunk)
-        self.served = as_text(chunk.get("modelVersion")) or self.served
-        self.response_id = as_text(chunk.get("responseId")) or self.response_id
-        usage = read_usage(camel(chunk.get("usageMetadata")))
-        self.usage = usage or self.usage
-        blocked = as_text(camel(chunk.get("promptFeedback")).get("blockReason"))
-        if blocked:
-            self._refuse(blocked, as_text(camel(chunk["promptFeedback"]).get("blockReasonMessage")))
-        deltas: list[Delta] = []
+        if "error" in chunk:
+            refuse_error(chunk)
+        if not self.served:
+            self.served = as_text(chunk.get("modelVersion"))
+        if not self.response_id:
+            self.response_id = as_text(chunk.get("responseId"))
+        if "usageMetadata" in chunk:
+            self.usage = read_usage(camel(chunk["usageMetadata"])) or self.usage
+        if "promptFeedback" in chunk:
+            self._read_feedback(camel(chunk["promptFeedback"]))
         for candidate in as_list(chunk.get("candidates"))[:1]:
-            deltas += self._candidate(camel(candidate))
-        return deltas
+            self._read_candidate(camel(candidate))
 
-    def _candidate(self, candidate: JsonObject) -> list[Delta]:
-        deltas: list[Delta] = []
+    def _read_candidate(self, candidate: JsonObject) -> None:
         for part in as_list(as_object(candidate.get("content")).get("parts")):
-            deltas += self._parts.take(part)
-        self._grounding |= {block.name: block for block in read_grounding(candidate)}
-        reason = as_text(candidate.get("finishReason"))
-        said = as_text(candidate.get("finishMessage"))
+            self._parts.take(part)
+        if "groundingMetadata" in candidate or "urlContextMetadata" in candidate:
+            self._grounding |= {block.name: block for block in read_grounding(candidate)}
+        reason = as_string(candidate.get("finishReason"))
+        if reason and reason != "FINISH_REASON_UNSPECIFIED":
+            self._end(reason, as_text(candidate.get("finishMessage")))
+
+    def _read_feedback(self, feedback: JsonObject) -> None:
+        blocked = as_text(feedback.get("blockReason"))
+        if blocked:
+            self.ending = Ending.REFUSED
+            self._refusal = as_text(feedback.get("blockReasonMessage")) or _refused(blocked)
+
+    def _end(self, reason: str, said: str) -> None:
         if reason in _MALFORMED:
             said = said or "no reason given"
             raise BadAnswer(f"the model's answer cannot be used ({reason}): {said}", layer="decode", reason=reason)
-        if reason in _REFUSALS:
-            self._refuse(reason, said)
-        elif reason == "MAX_TOKENS":
-            self.ending = Ending.LENGTH
-        elif reason and reason != "FINISH_REASON_UNSPECIFIED":
-            deltas += self._parts.close()
-            self.ending = Ending.DONE
-        return deltas
-
-    def _refuse(self, reason: str, said: str) -> None:
-        self.ending = Ending.REFUSED
-        self._refusal = said or f"[The provider blocked this: {reason}]"
+        self.ending = ending_of(reason, _ENDINGS, has_calls=self.builder.has_calls)
+        if self.ending is Ending.REFUSED:
+            self._refusal = said or _refused(reason)
+        elif self.ending not in CUT_SHORT:
+            self._parts.close()
 
     def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:
         blocks = (*blocks, *self._grounding.values())
-        if ending is Ending.DONE and any(isinstance(block, ToolCall) for block in blocks):
-            ending = Ending.CALLS
         if all(isinstance(block, Text) and not block.text for block in blocks):
             blocks = ()  # a signature alone says nothing
         if ending is Ending.REFUSED and not blocks:
@@ -99,12 +99,16 @@ class Decoder(EventDecoder):
         return super()._answer(blocks, ending)
 
 
+def _refused(reason: str) -> str:
+    return f"[The provider blocked this: {reason}]"
+
+
 def refuse_error(chunk: JsonObject) -> None:
     """Raise `BadAnswer` if `chunk` is an error object."""
     error = as_object(chunk.get("error"))
     if error:
         said = as_text(error.get("message")) or "no reason given"
-        raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=error)
+        raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=ingest(error))
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Target, ingest
 from legato.model.json_access import as_object, as_objects, as_string
+from legato.wire.endings import CUT_SHORT
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.voice import Names
@@ -27,7 +28,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     ending = read_ending(
         as_string(choice.get("finish_reason")), has_calls=reader.builder.has_calls, is_refused=reader.is_refused
     )
-    blocks = reader.builder.blocks(cut=ending is Ending.LENGTH)
+    blocks = reader.builder.blocks(cut=ending in CUT_SHORT)
     if not blocks and ending is not Ending.REFUSED:
         raise BadAnswer("the answer is empty", layer="decode", finish_reason=choice.get("finish_reason"))
     served = as_string(body.get("model"))

@@ -11,7 +11,7 @@ import re
 
 import msgspec
 
-from legato.model import Json, JsonObject, ingest
+from legato.model import Json, JsonObject, clean_text, ingest
 
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
@@ -111,7 +111,7 @@ class ReasoningDetails:
                 detail.setdefault(name)  # its place among the fields
             elif value is not None or is_new:
                 grown.pop(name, None)
-                detail[name] = ingest(value)
+                detail[clean_text(name)] = ingest(value)
 
     def _goes_on(self, item: JsonObject) -> bool:
         last = self._details[-1] if self._details else {}

@@ -7,17 +7,18 @@ its own, calls of the function and custom kind, and the `function_call` of old.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from legato.model import CallKind, Json, JsonObject, ingest
 from legato.model.json_access import as_object, as_objects, as_string
-from legato.wire.contract import Delta
-from legato.wire.openai_chat.calls import CallPlaces, Fragment
+from legato.wire.builder import AnswerBuilder
+from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
 from legato.wire.openai_chat.growing import ReasoningDetails
 from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
-from legato.wire.stream import AnswerBuilder
 from legato.wire.voice import Names
 
-_REASONING = "reasoning"
-_LEGACY_CALL = "function_call"
+_THOUGHTS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
+_BESIDE = frozenset({"images", "audio", "refusal"})
 
 
 class MessageReader:
@@ -31,7 +32,7 @@ class MessageReader:
         self._run_kind = ""
         self._details = ReasoningDetails()
         self._is_plain = False
-        self._last_call: object = None
+        self._last_call: tuple[Hashable, OpenCall | None] | None = None
         self._images = 0
 
     def read_message(self, message: JsonObject) -> None:
@@ -39,88 +40,89 @@ class MessageReader:
         self._read_parts(message)
         for position, item in enumerate(as_objects(message.get("tool_calls"))):
             self._read_call(("call", position), Fragment.read(item), item)
-        self._read_legacy_call(message)
+        self._read_legacy_call(message.get("function_call"))
 
-    def read_delta(self, delta: JsonObject) -> list[Delta]:
-        """Take a piece of a message; gives what is new to show."""
-        deltas = self._read_parts(delta)
-        for item in as_objects(delta.get("tool_calls")):
-            fragment = Fragment.read(item)
-            call = self._places.place(fragment)
-            if call is not None:
-                deltas += self._read_call(("call", call.key), fragment, item)
-        return deltas + self._read_legacy_call(delta)
+    def read_delta(self, delta: JsonObject) -> None:
+        """Take a piece of a message."""
+        self._read_parts(delta)
+        if "tool_calls" in delta:
+            for item in as_objects(delta["tool_calls"]):
+                fragment = Fragment.read(item)
+                call = self._places.place(fragment)
+                if call is not None:
+                    self._read_call(("call", call.key), fragment, item, call)
+        if "function_call" in delta:
+            self._read_legacy_call(delta["function_call"])
 
     # --- text and thinking ---
 
-    def _read_parts(self, message: JsonObject) -> list[Delta]:
-        deltas = self._read_reasoning(message)
+    def _read_parts(self, message: JsonObject) -> None:
+        if not _THOUGHTS.isdisjoint(message):
+            self._read_reasoning(message)
         content: Json = message.get("content")
         if isinstance(content, str):
-            deltas += self._text(content)
-        for chunk in as_objects(content):
-            deltas += self._read_chunk(chunk)
-        for part in as_objects(message.get("images")):
-            self._read_image(part)
-        transcript = as_string(as_object(message.get("audio")).get("transcript"))
-        return deltas + self._text(transcript) + self._read_refusal(message.get("refusal"))
+            self._text(content)
+        else:
+            for chunk in as_objects(content):
+                self._read_chunk(chunk)
+        if not _BESIDE.isdisjoint(message):
+            for part in as_objects(message.get("images")):
+                self._read_image(part)
+            self._text(as_string(as_object(message.get("audio")).get("transcript")))
+            self._read_refusal(message.get("refusal"))
 
-    def _read_reasoning(self, message: JsonObject) -> list[Delta]:
+    def _read_reasoning(self, message: JsonObject) -> None:
         details = as_objects(message.get("reasoning_details"))
         piece = as_string(message.get("reasoning_content")) or as_string(message.get("reasoning"))
         self._is_plain = self._is_plain or bool(piece)
         if not self._is_plain:  # the details say the same as the plain field, where there is one
             piece = "".join(as_string(item.get("text")) or as_string(item.get("summary")) for item in details)
-        if not piece and not details:
-            return []
-        deltas = self.builder.thinking(_REASONING, piece)
+        if piece or details:
+            self._pass_call()
+            self.builder.thinking("reasoning", piece)
+        for item in details:
+            self._details.add(item)
         if details:
-            for item in details:
-                self._details.add(item)
-            self.builder.native_later(_REASONING, "reasoning_details", self._details.value)
-        return deltas
+            self.builder.native_later("reasoning", "reasoning_details", self._details.value)
 
-    def _read_chunk(self, chunk: JsonObject) -> list[Delta]:
+    def _read_chunk(self, chunk: JsonObject) -> None:
         match chunk.get("type"):
             case "text":
-                return self._text(as_string(chunk.get("text")))
+                self._text(as_string(chunk.get("text")))
             case "thinking":
-                return self._thinking_chunk(chunk)
+                self._thinking_chunk(chunk)
             case "refusal":
-                return self._read_refusal(chunk.get("refusal"))
+                self._read_refusal(chunk.get("refusal"))
             case "image_url":
                 self._read_image(chunk)
-                return []
             case _:
-                return []  # references and the like: about the text, not part of it
+                pass  # references and the like: about the text, not part of it
 
-    def _text(self, piece: str) -> list[Delta]:
-        return self.builder.text(self._run_key("text"), piece) if piece else []
+    def _text(self, piece: str) -> None:
+        if piece:
+            self._pass_call()
+            self.builder.text(self._run_key("text"), piece)
 
-    def _thinking_chunk(self, chunk: JsonObject) -> list[Delta]:
+    def _thinking_chunk(self, chunk: JsonObject) -> None:
         piece = read_text(chunk.get("thinking"))
-        if not piece and not chunk.get("signature"):
-            return []
-        key = self._run_key("thinking")
-        deltas = self.builder.thinking(key, piece)
-        self.builder.native(key, chunk=True, signature=ingest(chunk.get("signature")))
-        return deltas
+        if piece or chunk.get("signature"):
+            self._pass_call()
+            native = {"chunk": True, "signature": ingest(chunk.get("signature"))}
+            self.builder.thinking(self._run_key("thinking"), piece, native)
 
-    def _run_key(self, kind: str) -> tuple[str, int]:
+    def _run_key(self, kind: str) -> int:
         """Neighbouring pieces of one kind are one block; another kind between them starts a new one."""
         if kind != self._run_kind:
+            self.builder.done(self._run)
             self._run += 1
             self._run_kind = kind
-        return ("content", self._run)
+        return self._run
 
-    def _read_refusal(self, value: Json) -> list[Delta]:
+    def _read_refusal(self, value: Json) -> None:
         piece = as_string(value)
-        if not piece:
-            return []
-        self.is_refused = True
-        deltas = self.builder.text("refusal", piece)
-        self.builder.native("refusal", refusal=True)
-        return deltas
+        if piece:
+            self.is_refused = True
+            self.builder.text("refusal", piece, {"refusal": True})
 
     def _read_image(self, part: JsonObject) -> None:
         image = read_image(part)
@@ -130,23 +132,31 @@ class MessageReader:
 
     # --- calls ---
 
-    def _read_call(self, key: object, fragment: Fragment, item: JsonObject) -> list[Delta]:
-        if key != self._last_call:
-            self.builder.done(self._last_call)
-            self._last_call = key
-        deltas = self.builder.call(
+    def _read_call(self, key: Hashable, fragment: Fragment, item: JsonObject, call: OpenCall | None = None) -> None:
+        if self._last_call is not None and self._last_call[0] != key:
+            self._pass_call()
+        self._last_call = key, call
+        self.builder.call(
             key,
             name=fragment.name,
             wire_id=fragment.wire_id,
             arguments=fragment.arguments,
             kind=CallKind.CUSTOM if fragment.is_custom else CallKind.FUNCTION,
+            native={"extra_content": ingest(item["extra_content"])} if "extra_content" in item else None,
         )
-        self.builder.native(key, extra_content=ingest(item.get("extra_content")))
-        return deltas
 
-    def _read_legacy_call(self, message: JsonObject) -> list[Delta]:
-        call = as_object(message.get("function_call"))
+    def _pass_call(self) -> None:
+        """A call is whole when something else begins; but calls may also grow in turns, as long as they are not."""
+        if self._last_call is None:
+            return
+        (key, call), self._last_call = self._last_call, None
+        if call is not None and call.arguments.is_whole():
+            self.builder.done(key)
+        else:
+            self.builder.passed(key)
+
+    def _read_legacy_call(self, value: Json) -> None:
+        call = as_object(value)
         fragment = Fragment(None, "", as_string(call.get("name")), read_argument_text(call.get("arguments")))
-        if not fragment.name and not fragment.arguments:
-            return []  # some servers send the field with nothing in it
-        return self._read_call(_LEGACY_CALL, fragment, {})
+        if fragment.name or fragment.arguments:  # some servers send the field with nothing in it
+            self._read_call("function_call", fragment, {})

@@ -12,14 +12,28 @@ import msgspec
 
 from legato.errors import BadAnswer
 from legato.model import Ending, Json, JsonObject, Media, MediaKind, Text, Usage, ingest
-from legato.model.json_access import as_count, as_object, as_string
+from legato.model.json_access import as_count, as_object, as_string, as_text
+from legato.wire.endings import ending_of
 
 _ENDINGS = {
+    "stop": Ending.DONE,
+    "tool_calls": Ending.CALLS,
+    "function_call": Ending.CALLS,
     "length": Ending.LENGTH,
+    "content_filter": Ending.REFUSED,
+    # What servers of the family say in place of these, in lower case.
+    "eos": Ending.DONE,  # Together
+    "eos_token": Ending.DONE,  # Text Generation Inference
+    "stop_sequence": Ending.DONE,
+    "end_turn": Ending.DONE,
+    "complete": Ending.DONE,  # Cohere
+    "tool_call": Ending.CALLS,
+    "tool_use": Ending.CALLS,
     "max_tokens": Ending.LENGTH,
     "model_length": Ending.LENGTH,  # Mistral: the window is full
-    "content_filter": Ending.REFUSED,
+    "model_context_window_exceeded": Ending.LENGTH,  # GLM
     "refusal": Ending.REFUSED,
+    "sensitive": Ending.REFUSED,  # GLM
     "abort": Ending.CUT,  # vLLM
     "insufficient_system_resource": Ending.CUT,  # DeepSeek
 }
@@ -88,11 +102,10 @@ def _read_audio(source: Json) -> Media | None:
 
 
 def read_ending(reason: str, *, has_calls: bool, is_refused: bool) -> Ending:
-    """How an answer ended. Servers say "stop", or nothing, where calls are there to see."""
-    ending = _ENDINGS.get(reason)
+    """How an answer ended."""
     if is_refused:
         return Ending.REFUSED
-    return ending or (Ending.CALLS if has_calls else Ending.DONE)
+    return ending_of(reason.lower(), _ENDINGS, has_calls=has_calls)
 
 
 def read_usage(value: Json) -> Usage | None:
@@ -120,11 +133,11 @@ def read_usage(value: Json) -> Usage | None:
 def raise_for_error(body: JsonObject) -> None:
     """Raise `BadAnswer` if `body` (a response, a chunk of a stream or one of its choices) is an error."""
     error: Json = body.get("error")
-    if not error and (body.get("object") == "error" or body.get("finish_reason") == "error"):
-        error = body
     if not error:
-        return
-    said = error if isinstance(error, str) else as_string(as_object(error).get("message"))
+        if body.get("object") != "error" and body.get("finish_reason") != "error":
+            return
+        error = body
+    said = as_text(error) or as_text(as_object(error).get("message"))
     raise BadAnswer(
         f"the provider sent an error in place of an answer: {said or 'it gave no message'}",
         layer="decode",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
+from legato.wire.endings import ending_of
 from legato.wire.openai_responses.reading import blocks_of
 from legato.wire.voice import Names
 
@@ -18,7 +19,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     raise_error(body)
     output = as_objects(body.get("output"))
     blocks = output_blocks(output, names)
-    ending = ending_of(body, output, blocks)
+    ending = read_ending(body, output, blocks)
     if not blocks and ending is not Ending.REFUSED:
         raise empty_answer(ending)
     served = as_text(body.get("model"))
@@ -32,30 +33,37 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
 
 def output_blocks(output: list[JsonObject], names: Names) -> list[Block]:
     """The blocks of all output items."""
-    outputs = {item["call_id"] for item in output if _is_output(item)}
+    outputs = call_outputs(output)
     blocks: list[Block] = []
     for item in output:
         blocks += blocks_of(item, outputs=outputs, restore=names.restore)
     return blocks
 
 
+def call_outputs(output: list[JsonObject]) -> set[str]:
+    """The ids of the calls that the provider answered itself."""
+    return {item["call_id"] for item in output if _is_output(item)}
+
+
 def _is_output(item: JsonObject) -> bool:
     return as_text(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
 
 
-def ending_of(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
+def read_ending(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
     """How the answer ended; raises `BadAnswer` if it has not."""
     status = as_text(body.get("status")) or "completed"  # some compatible servers leave it out
-    if status == "incomplete":
-        reason = as_object(body.get("incomplete_details")).get("reason")
-        return _INCOMPLETE.get(as_text(reason), Ending.CUT)
-    if status == "cancelled":
-        return Ending.CANCELLED
-    if status != "completed":
-        raise BadAnswer(f"the response is {status}: wait until it is finished, then read it", layer="decode")
-    if any(has_refusal(item) for item in output):
-        return Ending.REFUSED
-    return Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else Ending.DONE
+    has_calls = any(isinstance(block, ToolCall) for block in blocks)
+    match status:
+        case "completed":
+            is_refused = any(has_refusal(item) for item in output)
+            return Ending.REFUSED if is_refused else ending_of("", _INCOMPLETE, has_calls=has_calls)
+        case "incomplete":
+            reason = as_text(as_object(body.get("incomplete_details")).get("reason"))
+            return ending_of(reason or status, _INCOMPLETE, has_calls=has_calls)
+        case "cancelled":
+            return Ending.CANCELLED
+        case _:
+            raise BadAnswer(f"the response is {status}: wait until it is finished, then read it", layer="decode")
 
 
 _INCOMPLETE = {"max_output_tokens": Ending.LENGTH, "content_filter": Ending.REFUSED}

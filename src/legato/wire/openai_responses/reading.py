@@ -3,7 +3,7 @@
 In:  one item as JSON.
 Out: the blocks it stands for, in order.
 
-    message              Text, with the message's `phase` in `native`
+    message              Text, with the message's `phase` in `native`, and `refusal` where the model refuses
     reasoning            Thinking, with the whole item in `native` if it came in encrypted form; without that it can
                          never be sent back
     function_call        ToolCall
@@ -106,14 +106,29 @@ def thinking_text(item: JsonObject) -> str:
     return "\n\n".join(text for text in (summary if any(summary) else content) if text)
 
 
+def message_native(item: JsonObject, *, is_refusal: bool) -> JsonObject | None:
+    """What a text keeps of its message: the phase, and that it is a refusal."""
+    native: JsonObject = {}
+    if isinstance(item.get("phase"), str):
+        native["phase"] = as_text(item["phase"])
+    if is_refusal:
+        native["refusal"] = True
+    return native or None
+
+
 def _message(item: JsonObject) -> list[Block]:
-    phase = item.get("phase")
-    native: JsonObject | None = {"phase": as_text(phase)} if isinstance(phase, str) else None
     content = item.get("content")
     if isinstance(content, str):
-        return [Text(clean_text(content), native=native)] if content else []
-    texts = [as_text(part.get("text")) or as_text(part.get("refusal")) for part in as_objects(content)]
-    return [Text(text, native=native) for text in texts if text]
+        return [Text(clean_text(content), native=message_native(item, is_refusal=False))] if content else []
+    blocks: list[Block] = []
+    for part in as_objects(content):
+        text, native = (
+            as_text(part.get("text")) or as_text(part.get("refusal")),
+            message_native(item, is_refusal=part.get("type") == "refusal"),
+        )
+        if text:
+            blocks.append(Text(text, native=native))
+    return blocks
 
 
 def _reasoning(item: JsonObject) -> list[Block]:

@@ -10,18 +10,25 @@ encrypted reasoning in earlier events may be incomplete.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import ClassVar
 
-from legato.model import Answer, CallKind, Ending, JsonObject, Target, ingest
+from legato.errors import BadAnswer
+from legato.model import Block, CallKind, Ending, JsonObject, Target
 from legato.model.json_access import as_count, as_object, as_objects, as_string, as_text
-from legato.wire.contract import Delta
-from legato.wire.openai_responses.decode import empty_answer, ending_of, output_blocks, raise_error, usage_of
-from legato.wire.openai_responses.reading import blocks_of, thinking_text
-from legato.wire.stream import AnswerBuilder, EventDecoder
+from legato.wire.openai_responses.decode import (
+    call_outputs,
+    empty_answer,
+    output_blocks,
+    raise_error,
+    read_ending,
+    usage_of,
+)
+from legato.wire.openai_responses.reading import blocks_of, message_native, thinking_text
+from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
 
 _CALLS = {"function_call": CallKind.FUNCTION, "custom_tool_call": CallKind.CUSTOM}
-_ENDS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 
 
 class Decoder(EventDecoder):
@@ -31,43 +38,107 @@ class Decoder(EventDecoder):
         super().__init__(target, names)
         self._names = names
         self._done: dict[Hashable, JsonObject] = {}
-        self._begun: dict[Hashable, None] = {}
-        """the items that were seen, in order, by output index"""
+        self._begun: dict[Hashable, JsonObject] = {}
+        """the items that were seen, in order, by output index, as far as they were known when they began"""
         self._part: dict[Hashable, Hashable] = {}
         """which part of a reasoning item grew last: parts are set apart by a blank line"""
+        self._shells: dict[Hashable, JsonObject] = {}
+        """calls of a shell, which may be ours or the provider's"""
+        self._whole: tuple[Block, ...] | None = None
+        """what the finished items come to"""
 
-    def event(self, event: JsonObject) -> list[Delta]:
-        """Take one event."""
-        kind = as_string(event.get("type"))
-        if kind in _ENDS:
-            return self._end(as_object(event.get("response")), kind)
-        match kind:
-            case "response.output_item.added":
-                return self._open(_place(event), as_object(event.get("item")))
-            case "response.output_item.done":
-                return self._close(_place(event), as_object(event.get("item")))
-            case "response.output_text.delta" | "response.refusal.delta":
-                place = self._begin(event)
-                return self.builder.text((place, as_count(event.get("content_index"))), as_string(event.get("delta")))
-            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return self._think(event)
-            case "response.function_call_arguments.delta":
-                return self.builder.call(self._begin(event), arguments=as_string(event.get("delta")))
-            case "response.custom_tool_call_input.delta":
-                place = self._begin(event)
-                return self.builder.call(place, arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
-            case "error":
-                raise_error(event if event.get("error") else {"error": event})
+    def read(self, event: JsonObject) -> None:
+        """Take one event; kinds that are new to us say at most something about the response as a whole."""
+        read = self._READERS.get(as_string(event.get("type")))
+        if read is None:
+            self._learn(event)
+        else:
+            read(self, event)
+
+    # --- items --------------------------------------------------------------------------------------------------------
+
+    def _begin(self, event: JsonObject) -> Hashable:
+        place = _place(event)
+        self._begun.setdefault(place, {})
+        return place
+
+    def _open(self, event: JsonObject) -> None:
+        place, item = _place(event), as_object(event.get("item"))
+        if not self._begun.get(place):
+            self._begun[place] = item
+        kind = _CALLS.get(as_string(item.get("type")))
+        if kind is not None:
+            name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
+            self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
+
+    def _speak(self, event: JsonObject) -> None:
+        place, piece = self._begin(event), as_string(event.get("delta"))
+        key = (place, as_count(event.get("content_index")))
+        if key in self.builder:
+            self.builder.text(key, piece)
+        else:
+            is_refusal = event["type"] == "response.refusal.delta"
+            self.builder.text(key, piece, message_native(self._begun[place], is_refusal=is_refusal))
+
+    def _think(self, event: JsonObject) -> None:
+        place, piece = self._begin(event), as_string(event.get("delta"))
+        if not piece:
+            return
+        part = (event.get("type"), event.get("summary_index"), event.get("content_index"))
+        if self._part.setdefault(place, part) != part:
+            self._part[place] = part
+            piece = "\n\n" + piece
+        self.builder.thinking(place, piece)
+
+    def _call(self, event: JsonObject) -> None:
+        self.builder.call(self._begin(event), arguments=as_string(event.get("delta")))
+
+    def _call_freely(self, event: JsonObject) -> None:
+        self.builder.call(self._begin(event), arguments=as_string(event.get("delta")), kind=CallKind.CUSTOM)
+
+    def _close(self, event: JsonObject) -> None:
+        """An item is whole: tell of it what no delta has told."""
+        place = self._begin(event)
+        item = self._done[place] = self._first_named(place, as_object(event.get("item")))
+        blocks = blocks_of(item, restore=self._names.restore)
+        match item.get("type"):
+            case "message":
+                self._close_message(place, item)
+            case "reasoning" if blocks:
+                self.builder.thinking(place, "" if place in self.builder else thinking_text(item))
+                self.builder.done(place, blocks[0])
+            case "function_call" | "custom_tool_call":
+                self._close_call(place, item, blocks[0])
+            case "shell_call":  # whose shell it is shows at the end: the provider's has its output in the response
+                self.builder.hold(place, blocks[0])
+                self._shells[place] = item
             case _:
-                self._learn(event)
-        return []
+                for block in blocks:
+                    self.builder.put(place, block)
 
-    def finish(self) -> Answer:
-        """The whole answer."""
-        self._events(self._sse.close())
-        if self.ending is not None and self.ending is not Ending.REFUSED and self.builder.is_empty:
-            raise empty_answer(self.ending)
-        return super().finish()
+    def _close_message(self, place: Hashable, item: JsonObject) -> None:
+        for index, part in enumerate(as_objects(item.get("content"))):
+            key = (place, index)
+            text = "" if key in self.builder else as_string(part.get("text")) or as_string(part.get("refusal"))
+            self.builder.text(key, text, message_native(item, is_refusal=part.get("type") == "refusal"))
+            self.builder.done(key)
+
+    def _close_call(self, place: Hashable, item: JsonObject, block: Block) -> None:
+        kind = _CALLS[as_string(item.get("type"))]
+        name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
+        whole = as_string(item.get("arguments" if kind is CallKind.FUNCTION else "input"))
+        if place in self.builder:
+            self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
+        else:
+            self.builder.call(place, name=name, wire_id=wire_id, arguments=whole, kind=kind)
+        self.builder.done(place, block if whole else None)
+
+    def _first_named(self, place: Hashable, item: JsonObject) -> JsonObject:
+        """`item` under the call id that it began with: that is the one which others may have heard of."""
+        first = as_text(self._begun.get(place, {}).get("call_id"))
+        return {**item, "call_id": first} if first and as_string(item.get("type")) in _CALLS else item
+
+    # --- the response as a whole --------------------------------------------------------------------------------------
 
     def _learn(self, event: JsonObject) -> None:
         """What an event says about the response as a whole; an error without a type is one too."""
@@ -77,89 +148,25 @@ class Decoder(EventDecoder):
         if "type" not in event:
             raise_error(event)
 
-    def _begin(self, event: JsonObject) -> Hashable:
-        place = _place(event)
-        self._begun.setdefault(place)
-        return place
+    def _fail(self, event: JsonObject) -> None:
+        raise_error(event if event.get("error") else {"error": event})
 
-    def _open(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        self._begun.setdefault(place)
-        kind = _CALLS.get(as_string(item.get("type")))
-        if kind is not None:
-            name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
-            return self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
-        return []
-
-    def _think(self, event: JsonObject) -> list[Delta]:
-        place = self._begin(event)
-        piece = as_string(event.get("delta"))
-        if not piece:
-            return []
-        part = (event.get("type"), event.get("summary_index"), event.get("content_index"))
-        if self._part.setdefault(place, part) != part:
-            self._part[place] = part
-            piece = "\n\n" + piece
-        return self.builder.thinking(place, piece)
-
-    def _close(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        """An item is whole; show what no delta has shown."""
-        self._begun.setdefault(place)
-        self._done[place] = item
-        kind = as_string(item.get("type"))
-        if kind in _CALLS:
-            return self._close_call(place, item)
-        if kind == "reasoning":
-            return self._close_reasoning(place, item)
-        if kind == "message":
-            return self._close_message(place, item)
-        for block in blocks_of(item):
-            self.builder.put(place, block)
-        return []
-
-    def _close_reasoning(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        deltas = [] if place in self.builder else self.builder.thinking(place, thinking_text(item))
-        if item.get("encrypted_content"):
-            self.builder.native(place, item=ingest(item))
-        return deltas
-
-    def _close_message(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        deltas: list[Delta] = []
-        for index, part in enumerate(as_objects(item.get("content"))):
-            if (place, index) not in self.builder:
-                deltas += self.builder.text(
-                    (place, index), as_string(part.get("text")) or as_string(part.get("refusal"))
-                )
-            self.builder.native((place, index), phase=item.get("phase"))
-        return deltas
-
-    def _close_call(self, place: Hashable, item: JsonObject) -> list[Delta]:
-        kind = _CALLS[as_string(item.get("type"))]
-        whole = as_string(item.get("arguments" if kind is CallKind.FUNCTION else "input"))
-        name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
-        if place in self.builder:
-            deltas = self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
-            if whole:
-                self.builder.replace_arguments(place, whole)
-        else:
-            deltas = self.builder.call(place, name=name, wire_id=wire_id, arguments=whole, kind=kind)
-        self.builder.done(place)
-        return deltas
-
-    def _end(self, response: JsonObject, kind: str) -> list[Delta]:
+    def _end(self, event: JsonObject) -> None:
         if self.ending is not None:
-            return []  # a response ends once
-        self._learn({"type": kind, "response": response})
+            return  # a response ends once
+        self._learn(event)
+        kind, response = as_string(event.get("type")), as_object(event.get("response"))
         if kind == "response.failed":
             response = {"status": "failed", **response}
         raise_error(response)
         self.usage = usage_of(response)
         items = self._items(response)
         if items is not None:
-            self._settle(items)
-        blocks = list(self.builder.blocks())
+            self._whole = tuple(output_blocks(items, self._names))
+            self._tell_unseen(self._whole, call_outputs(items))
         status = response.get("status") or kind.removeprefix("response.")
-        self.ending = ending_of({**response, "status": status}, items or list(self._done.values()), blocks)
-        return []
+        blocks = list(self._blocks(cut=False))
+        self.ending = read_ending({**response, "status": status}, items or list(self._done.values()), blocks)
 
     def _items(self, response: JsonObject) -> list[JsonObject] | None:
         """All items of the response, whole; None if one of them never was."""
@@ -168,15 +175,42 @@ class Decoder(EventDecoder):
         if len(numbered) == len(self._begun):
             places = sorted({*listed, *numbered})
             items = [self._done.get(place) or listed.get(place) for place in places]
+            items = [item and self._first_named(place, item) for place, item in zip(places, items, strict=True)]
         else:  # items are known by their ids alone
             items = list(listed.values()) or [self._done.get(place) for place in self._begun]
         whole = [item for item in items if item is not None]
         return whole if len(whole) == len(items) else None
 
-    def _settle(self, items: list[JsonObject]) -> None:
-        self.builder = AnswerBuilder(self._names, self.builder.bounds)
-        for index, block in enumerate(output_blocks(items, self._names)):
-            self.builder.put(index, block)
+    def _tell_unseen(self, blocks: tuple[Block, ...], outputs: set[str]) -> None:
+        """Tell what is known only now that all items are there; that may be all of them."""
+        for place, item in self._shells.items():
+            self.builder.put(place, blocks_of(item, outputs=outputs, restore=self._names.restore)[0])
+        if self.builder.is_empty:
+            for index, block in enumerate(blocks):
+                self.builder.put(index, block)
+
+    def _blocks(self, *, cut: bool) -> tuple[Block, ...]:
+        return super()._blocks(cut=cut) if self._whole is None else self._whole
+
+    def _empty_answer(self, ending: Ending) -> BadAnswer:
+        return empty_answer(ending)
+
+    _READERS: ClassVar[dict[str, Callable[[Decoder, JsonObject], None]]] = {
+        "response.output_text.delta": _speak,
+        "response.refusal.delta": _speak,
+        "response.reasoning_summary_text.delta": _think,
+        "response.reasoning_text.delta": _think,
+        "response.function_call_arguments.delta": _call,
+        "response.custom_tool_call_input.delta": _call_freely,
+        "response.output_item.added": _open,
+        "response.output_item.done": _close,
+        "response.completed": _end,
+        "response.incomplete": _end,
+        "response.failed": _end,
+        "response.cancelled": _end,
+        "error": _fail,
+    }
+    """what is done with the events that bring something"""
 
 
 def _place(event: JsonObject) -> Hashable:

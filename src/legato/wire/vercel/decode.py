@@ -10,6 +10,7 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, Json, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
+from legato.wire.endings import ending_of
 from legato.wire.vercel.reading import Form, answer_blocks
 from legato.wire.voice import Names
 
@@ -20,7 +21,8 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
         raise provider_error(body["error"])
     response = as_object(body.get("response"))
     blocks = _blocks(body, response, names)
-    ending = ending_of(body.get("finishReason"), blocks)
+    has_calls = any(isinstance(block, ToolCall) for block in blocks)
+    ending = read_ending(body.get("finishReason"), has_calls=has_calls)
     if not blocks and ending is not Ending.REFUSED:
         raise BadAnswer("the answer is empty", layer="decode")
     served = as_text(response.get("modelId"))
@@ -42,18 +44,22 @@ def _blocks(body: JsonObject, response: JsonObject, names: Names) -> list[Block]
     return answer_blocks(parts, Form.MESSAGE, names.restore)
 
 
-def ending_of(reason: Json, blocks: list[Block]) -> Ending:
+def read_ending(reason: Json, *, has_calls: bool) -> Ending:
     """How the answer ended, from the finish reason in any of its forms."""
     unified = as_text(as_object(reason).get("unified")) or as_text(reason)
     if unified == "error":
         raise provider_error({"finishReason": ingest(reason)})
-    known = _ENDINGS.get(unified)
-    if known is not None:
-        return known
-    return Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else Ending.DONE
+    return ending_of(unified, _ENDINGS, has_calls=has_calls)
 
 
-_ENDINGS = {"length": Ending.LENGTH, "content-filter": Ending.REFUSED, "interrupted": Ending.CUT}
+_ENDINGS = {  # https://ai-sdk.dev/docs/reference/ai-sdk-core/generate-text; "other" is left to the rule
+    "stop": Ending.DONE,
+    "tool-calls": Ending.CALLS,
+    "length": Ending.LENGTH,
+    "content-filter": Ending.REFUSED,
+    "interrupted": Ending.CUT,
+    "unknown": Ending.DONE,  # the provider gave none
+}
 
 
 def usage_of(usage: Json) -> Usage | None:

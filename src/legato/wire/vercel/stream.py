@@ -10,15 +10,15 @@ counts as its `tool-call` part says; a call whose result comes in the stream was
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable
+from typing import ClassVar
 
 import msgspec
 
 from legato.model import Answer, Block, Ending, HostedTool, Json, JsonObject, Target, ToolCall, ingest
-from legato.model.json_access import as_object, as_text
-from legato.wire.contract import Delta
+from legato.model.json_access import as_object, as_string, as_text
 from legato.wire.stream import EventDecoder
-from legato.wire.vercel.decode import ending_of, provider_error, usage_of
+from legato.wire.vercel.decode import provider_error, read_ending, usage_of
 from legato.wire.vercel.reading import Form, native_of, read_call, read_file, read_hosted
 from legato.wire.voice import Names
 
@@ -29,8 +29,9 @@ class Decoder(EventDecoder):
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
         self._restore = names.restore
-        self._open: dict[tuple[str, str], Hashable] = {}
+        self._texts: dict[str, int] = {}
         """the block that is being written under an id"""
+        self._thoughts: dict[str, int] = {}
         self._opened = 0
         self._calls: dict[str, JsonObject] = {}
         """whole calls, by id"""
@@ -42,90 +43,79 @@ class Decoder(EventDecoder):
         """results of calls that were executed on the way"""
         self._reason: Json = None
 
-    def event(self, event: JsonObject) -> list[Delta]:
+    def read(self, event: JsonObject) -> None:
         """Take one part."""
-        kind = as_text(event.get("type"))
-        match kind:
-            case "text-start" | "reasoning-start":
-                self._begin(kind.removesuffix("-start"), event)
-            case "text-delta" | "reasoning-delta":
-                return self._grow(kind.removesuffix("-delta"), event)
-            case "text-end" | "reasoning-end":
-                self._sign(self._open.get((kind.removesuffix("-end"), as_text(event.get("id")))), event)
-            case "tool-input-start":
-                return self._begin_call(event)
-            case "tool-input-delta":
-                return self._grow_call(event)
-            case "tool-call" | "tool-input-available" | "tool-input-error":
-                return self._call(event)
-            case "tool-result" | "tool-error" | "tool-output-available" | "tool-output-error":
-                self._result(event)
-            case "file":
-                self._put_file(event)
-            case "error":
-                raise provider_error(event.get("error") or event.get("errorText") or "no message")
-            case "finish" | "finish-step":
-                self._finish(event, is_last=kind == "finish")
-            case _:
-                self._learn(event)
-        return []
+        read = self._READERS.get(as_string(event.get("type")))
+        if read is None:
+            self._learn(event)
+        else:
+            read(self, event)
 
     # Texts and thoughts.
 
-    def _key(self, kind: str, event: JsonObject) -> Hashable:
-        name = (kind, as_text(event.get("id")))
-        if name not in self._open:
-            self._open[name] = (*name, self._opened)
+    def _begin_text(self, event: JsonObject) -> None:
+        self._texts.pop(as_string(event.get("id")), None)
+        self._grow_text(event)
+
+    def _grow_text(self, event: JsonObject) -> None:
+        self.builder.text(self._key(self._texts, event), _piece(event), native_of(event))
+
+    def _end_text(self, event: JsonObject) -> None:
+        self._end(self._texts, event)
+
+    def _begin_thought(self, event: JsonObject) -> None:
+        self._thoughts.pop(as_string(event.get("id")), None)
+        self._grow_thought(event)
+
+    def _grow_thought(self, event: JsonObject) -> None:
+        self.builder.thinking(self._key(self._thoughts, event), _piece(event), native_of(event))
+
+    def _end_thought(self, event: JsonObject) -> None:
+        self._end(self._thoughts, event)
+
+    def _key(self, known: dict[str, int], event: JsonObject) -> int:
+        wire_id = as_string(event.get("id"))
+        key = known.get(wire_id)
+        if key is None:
+            key = known[wire_id] = self._opened
             self._opened += 1
-        return self._open[name]
+        return key
 
-    def _begin(self, kind: str, event: JsonObject) -> None:
-        self._open.pop((kind, as_text(event.get("id"))), None)
-        self._grow(kind, event)
-
-    def _grow(self, kind: str, event: JsonObject) -> list[Delta]:
-        key = self._key(kind, event)
-        piece = as_text(event.get("delta")) or as_text(event.get("text"))
-        deltas = self.builder.text(key, piece) if kind == "text" else self.builder.thinking(key, piece)
-        self._sign(key, event)
-        return deltas
-
-    def _sign(self, key: Hashable, event: JsonObject) -> None:
-        native = native_of(event)
-        if native is not None and key in self.builder:
-            self.builder.native(key, **native)
+    def _end(self, known: dict[str, int], event: JsonObject) -> None:
+        key = known.get(as_string(event.get("id")))
+        if key is not None:
+            self.builder.native(key, **(native_of(event) or {}))
+            self.builder.done(key)
 
     # Tools.
 
-    def _begin_call(self, event: JsonObject) -> list[Delta]:
+    def _begin_call(self, event: JsonObject) -> None:
         wire_id = _call_id(event)
         if event.get("providerExecuted") is True:
             self._hosted.add(wire_id)
-            return []
-        return self.builder.call(wire_id, name=as_text(event.get("toolName")), wire_id=wire_id)
+        else:
+            self.builder.call(wire_id, name=as_string(event.get("toolName")), wire_id=wire_id)
 
-    def _grow_call(self, event: JsonObject) -> list[Delta]:
+    def _grow_call(self, event: JsonObject) -> None:
         wire_id = _call_id(event)
-        if wire_id in self._hosted:
-            return []
-        piece = as_text(event.get("delta")) or as_text(event.get("inputTextDelta"))
-        return self.builder.call(wire_id, wire_id=wire_id, arguments=piece)
+        if wire_id not in self._hosted:
+            piece = as_string(event.get("delta")) or as_string(event.get("inputTextDelta"))
+            self.builder.call(wire_id, wire_id=wire_id, arguments=piece)
 
-    def _call(self, event: JsonObject) -> list[Delta]:
+    def _call(self, event: JsonObject) -> None:
         wire_id = _call_id(event)
         self._calls[wire_id] = event
         if event.get("providerExecuted") is True:
             self._hosted.add(wire_id)
-            return self._execute(wire_id, event, None)
-        name, source = as_text(event.get("toolName")), event.get("input")
-        whole = source if isinstance(source, str) else msgspec.json.encode(ingest(source)).decode()
-        if wire_id in self.builder:
-            deltas = self.builder.call(wire_id, name=name)
-            self.builder.replace_arguments(wire_id, whole)
-        else:
-            deltas = self.builder.call(wire_id, name=name, wire_id=wire_id, arguments=whole)
-        self.builder.done(wire_id)
-        return deltas
+            self._execute(wire_id, event, None)
+            return
+        name, source = as_string(event.get("toolName")), event.get("input")
+        whole = ""
+        if wire_id not in self.builder:
+            whole = source if isinstance(source, str) else msgspec.json.encode(ingest(source)).decode()
+        self.builder.call(wire_id, name=name, wire_id=wire_id, arguments=whole)
+        form = Form.RESULT if event.get("type") == "tool-call" else Form.MESSAGE
+        self.builder.done(wire_id, read_call(event, form, self._restore))
 
     def _result(self, event: JsonObject) -> None:
         if event.get("preliminary") is True:
@@ -139,25 +129,37 @@ class Decoder(EventDecoder):
         else:
             self._results[wire_id] = event
 
-    def _execute(self, wire_id: str, call: JsonObject | None, result: JsonObject | None) -> list[Delta]:
-        """Keep a place for what was executed; it is read once, at the end, however often its result is repeated."""
+    def _execute(self, wire_id: str, call: JsonObject | None, result: JsonObject | None) -> None:
+        """What was executed at the other end is told with its first result; one that is repeated is read at the end."""
+        is_told = self._executed.get(wire_id, (None, None))[1] is not None
         self._executed[wire_id] = call, result
-        return self.builder.put(("hosted", wire_id), HostedTool("", wire_id=wire_id))
+        if result is None:
+            self.builder.hold(("hosted", wire_id), HostedTool("", wire_id=wire_id))
+        elif not is_told:
+            self.builder.put(("hosted", wire_id), read_hosted(call, result, self._restore))
 
     def _put_file(self, event: JsonObject) -> None:
         media = read_file(event)
         if media is not None:
-            self.builder.put(("file", self._opened), media)
+            self.builder.put(self._opened, media)
             self._opened += 1
 
     # The answer as a whole.
 
-    def _finish(self, event: JsonObject, *, is_last: bool) -> None:
+    def _finish(self, event: JsonObject) -> None:
+        self._finish_step(event)
+        for wire_id, (call, result) in self._executed.items():
+            if result is None:
+                self.builder.hold(("hosted", wire_id), read_hosted(call, result, self._restore))
+        self.ending = read_ending(self._reason, has_calls=False)
+
+    def _finish_step(self, event: JsonObject) -> None:
         self.usage = usage_of(event.get("usage") or event.get("totalUsage")) or self.usage
         self._reason = event.get("finishReason") or self._reason
         self._learn(event)
-        if is_last:
-            self.ending = ending_of(self._reason, [])
+
+    def _fail(self, event: JsonObject) -> None:
+        raise provider_error(event.get("error") or event.get("errorText") or "no message")
 
     def _learn(self, event: JsonObject) -> None:
         """What is said about the response as a whole."""
@@ -168,21 +170,43 @@ class Decoder(EventDecoder):
     def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:
         blocks = tuple(self._settled(block) for block in blocks)
         if ending is Ending.DONE:
-            ending = ending_of(self._reason, list(blocks))
+            ending = read_ending(self._reason, has_calls=any(isinstance(block, ToolCall) for block in blocks))
         return super()._answer(blocks, ending)
 
     def _settled(self, block: Block) -> Block:
-        """A call as its own part says it, or as the hosted tool that its result makes it."""
+        """What was executed at the other end, with its last result; a call of ours that has one was, too."""
         if isinstance(block, HostedTool):
             return read_hosted(*self._executed[block.wire_id], self._restore)
-        if not isinstance(block, ToolCall) or block.wire_id not in self._calls:
-            return block
-        part = self._calls[block.wire_id]
-        result = self._results.get(block.wire_id)
-        if result is not None:
-            return read_hosted(part, result, self._restore)
-        form = Form.RESULT if part.get("type") == "tool-call" else Form.MESSAGE
-        return read_call(part, form, self._restore)
+        if isinstance(block, ToolCall) and block.wire_id in self._results:
+            return read_hosted(self._calls[block.wire_id], self._results[block.wire_id], self._restore)
+        return block
+
+    _READERS: ClassVar[dict[str, Callable[[Decoder, JsonObject], None]]] = {
+        "text-start": _begin_text,
+        "text-delta": _grow_text,
+        "text-end": _end_text,
+        "reasoning-start": _begin_thought,
+        "reasoning-delta": _grow_thought,
+        "reasoning-end": _end_thought,
+        "tool-input-start": _begin_call,
+        "tool-input-delta": _grow_call,
+        "tool-call": _call,
+        "tool-input-available": _call,
+        "tool-input-error": _call,
+        "tool-result": _result,
+        "tool-error": _result,
+        "tool-output-available": _result,
+        "tool-output-error": _result,
+        "file": _put_file,
+        "error": _fail,
+        "finish-step": _finish_step,
+        "finish": _finish,
+    }
+    """what is done with the parts that bring something"""
+
+
+def _piece(event: JsonObject) -> str:
+    return as_string(event.get("delta")) or as_string(event.get("text"))
 
 
 def _call_id(event: JsonObject) -> str:
