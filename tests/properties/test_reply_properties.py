@@ -312,3 +312,105 @@ def test_calls_that_grow_side_by_side_stay_apart(
     assert visible(read)[2] == visible(answer)[2]
     assert isinstance(read, Answer)
     assert [call.wire_id for call in read.calls] == [call.wire_id for call in answer.calls]
+
+
+# --- from one dialect to another --------------------------------------------------------------------------------------
+
+SOURCES = pytest.mark.parametrize("source", Dialect)
+TARGETS = st.sampled_from(Dialect)
+
+
+class Relay:
+    """Reads a stream of one dialect and writes it in another, event by event, as a gateway does."""
+
+    def __init__(self, source: Dialect, target: Dialect) -> None:
+        self.keeps_native = source is target
+        self.writer = dialect_parts(target).writer("model-1", "resp_1")
+        self.decoder = dialect_parts(source).decoder(make_target(source), NameTable(NameRule.OPENAI))
+        self.deltas: list[Delta] = []
+        """what was fed to the writer so far"""
+
+    def feed(self, chunk: bytes) -> list[bytes]:
+        written: list[bytes] = []
+        for delta in self.decoder.feed(chunk):
+            if isinstance(delta, BlockStart | BlockDone):
+                delta = replace(delta, block=self.portable(delta.block))
+            self.deltas.append(delta)
+            written += self.writer.feed(delta)
+        return written
+
+    def finish(self) -> tuple[Answer, list[bytes]]:
+        answer = self.decoder.finish()
+        blocks = tuple(self.portable(block) for block in answer.entry.blocks)
+        answer = replace(answer, entry=replace(answer.entry, blocks=blocks))
+        return answer, self.writer.finish(answer)
+
+    def portable(self, block: Block) -> Block:
+        """`block` as another provider may see it."""
+        return block if self.keeps_native else replace(block, native=None)
+
+
+@SOURCES
+@given(answer=ANSWERS, size=st.integers(1, 200), target=TARGETS)
+def test_a_stream_passed_on_as_it_comes_says_what_the_whole_answer_says(
+    source: Dialect, target: Dialect, answer: Answer, size: int
+) -> None:
+    if source is Dialect.VERCEL:  # its stream tells only at the end of a call that it is one of free text
+        calls = [block for block in answer.calls if block.kind is CallKind.CUSTOM]
+        answer = answer_of([block for block in answer.entry.blocks if block not in calls] or [Text("x")])
+    relay, parts = Relay(source, target), dialect_parts(target)
+    data = b"".join(dialect_parts(source).reply_stream(answer, "model-1"))
+    chunks = relay.writer.start()
+    for at in range(0, len(data), size):
+        chunks += relay.feed(data[at : at + size])
+    try:
+        given_answer, rest = relay.finish()
+    except BadAnswer:
+        return  # the source cannot say it
+    passed_on, whole = read_stream(parts, [*chunks, *rest]), read_stream(parts, parts.reply_stream(given_answer, "m"))
+    # Texts and thoughts of a chat message stand in a field for each form, and the stream alone tells which came first.
+    in_order = source is not Dialect.OPENAI_CHAT
+    assert spoken(passed_on, in_order=in_order) == spoken(whole, in_order=in_order)
+
+
+def spoken(answer: Answer | str, *, in_order: bool) -> object:
+    """What an answer says, whatever its texts were cut into and in which order kinds of blocks come.
+
+    Whether its last call was cut is not compared: a provider may tell that only after it has called it done.
+    """
+    if isinstance(answer, str):
+        return answer
+    text, thoughts, calls = visible(answer)
+    prose = (text, thoughts) if in_order else (sorted(text), sorted(thoughts))
+    others = [block for block in answer.entry.blocks if not isinstance(block, Text | Thinking | ToolCall)]
+    forms = [(call.kind, call.wire_id) for call in answer.calls]
+    return (*prose, calls, forms, others, answer.entry.ending, answer.usage)
+
+
+WHOLE_CALLS = st.builds(ToolCall, st.sampled_from(["read", "list"]), ARGUMENTS)
+SAID = st.builds(Text, TEXTS) | st.builds(Thinking, TEXTS)
+
+
+@SOURCES
+@given(answer=st.builds(answer_of, st.lists(SAID | WHOLE_CALLS, min_size=1, max_size=5)), target=TARGETS)
+def test_after_each_event_all_is_passed_on_that_can_be_known(source: Dialect, target: Dialect, answer: Answer) -> None:
+    relay = Relay(source, target)
+    decoder = dialect_parts(target).decoder(make_target(target), NameTable(NameRule.OPENAI))
+    for chunk in relay.writer.start():
+        decoder.feed(chunk)
+    came, known = Shown(), Shown()
+    for chunk in dialect_parts(source).reply_stream(answer, "model-1"):
+        for written in relay.feed(chunk):
+            for delta in decoder.feed(written):
+                came.add(delta)
+        for delta in relay.deltas:
+            if target is not Dialect.GEMINI or call_of(delta) < 0:
+                known.add(delta)
+            elif isinstance(delta, BlockDone):
+                known.calls[delta.call] = ""  # a call is one part there, so it is out when it is whole
+        relay.deltas.clear()
+        if target is Dialect.GEMINI:
+            came.calls = dict.fromkeys(came.calls, "")
+        assert came == known
+    _, rest = relay.finish()
+    assert visible(read_rest(decoder, rest)) == visible(answer)
