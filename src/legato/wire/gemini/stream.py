@@ -62,8 +62,9 @@ class Decoder(EventDecoder):
             self.usage = read_usage(camel(chunk["usageMetadata"])) or self.usage
         if "promptFeedback" in chunk:
             self._read_feedback(camel(chunk["promptFeedback"]))
-        for candidate in as_list(chunk.get("candidates"))[:1]:
-            self._read_candidate(camel(candidate))
+        candidates = as_list(chunk.get("candidates"))
+        if candidates:  # one was asked for
+            self._read_candidate(camel(candidates[0]))
 
     def _read_candidate(self, candidate: JsonObject) -> None:
         for part in as_list(as_object(candidate.get("content")).get("parts")):

@@ -133,10 +133,9 @@ def read_usage(value: Json) -> Usage | None:
 def raise_for_error(body: JsonObject) -> None:
     """Raise `BadAnswer` if `body` (a response, a chunk of a stream or one of its choices) is an error."""
     error: Json = body.get("error")
-    if not error:
-        if body.get("object") != "error" and body.get("finish_reason") != "error":
-            return
-        error = body
+    if not error and body.get("finish_reason") != "error" and body.get("object") != "error":
+        return
+    error = error or body
     said = as_text(error) or as_text(as_object(error).get("message"))
     raise BadAnswer(
         f"the provider sent an error in place of an answer: {said or 'it gave no message'}",

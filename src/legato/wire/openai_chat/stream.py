@@ -7,7 +7,7 @@ with no choice at all, says that the answer was meant to end where it did.
 from __future__ import annotations
 
 from legato.model import JsonObject, Target
-from legato.model.json_access import as_object, as_objects, as_string, as_text
+from legato.model.json_access import as_list, as_object, as_string, as_text
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.stream import EventDecoder
@@ -30,12 +30,12 @@ class Decoder(EventDecoder):
             self.served = as_text(event.get("model"))
         if not self.response_id:
             self.response_id = as_text(event.get("id"))
-        choices = as_objects(event.get("choices"))
+        choices = as_list(event.get("choices"))
         usage = event.get("usage")
         if "x_groq" in event:
             usage = usage or as_object(event["x_groq"]).get("usage")
-        for choice in choices:
-            if choice.get("index") not in (None, 0):
+        for choice in map(as_object, choices):
+            if choice.get("index"):
                 continue  # a second answer to the same request: one was asked for
             self._reader.read_delta(as_object(choice.get("delta")))
             usage = usage or choice.get("usage")  # Kimi puts it here
