@@ -6,7 +6,9 @@ Out: a value of the type that is asked for, or an empty one.
 
 from __future__ import annotations
 
-from legato.model.ingest import clean_text
+import msgspec
+
+from legato.model.ingest import clean_text, ingest
 from legato.model.jsonvalue import Json, JsonObject
 
 # These are asked for every field of everything that is read. Telling the checker what JSON holds takes a `cast`, which
@@ -37,6 +39,13 @@ def as_text(value: Json) -> str:
 def as_string(value: Json) -> str:
     """`value` as it is if it is a string, else an empty one: for what is compared, or joined before it is stored."""
     return value if isinstance(value, str) else ""
+
+
+def as_id(value: Json) -> str:
+    """`value` as the id of a call: a number is as good a name as a string, as long as all who use it write it alike."""
+    if value is None or isinstance(value, str):
+        return as_text(value)
+    return msgspec.json.encode(ingest(value), order="sorted").decode()
 
 
 def as_count(value: Json) -> int:

@@ -205,8 +205,8 @@ def test_calls_and_responses_under_the_wrong_role_are_attributed() -> None:
     parsed = parse({"contents": [content("user", CALL), content("model", gave({"result": "x"}), "so")]})
     assert parsed.entries == [
         Entry(Speaker.AI, (ToolCall("read", {"path": "a"}, "f1"),)),
-        Entry(Speaker.AI, (Text("so"),)),
         Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x", is_complete=True),)),
+        Entry(Speaker.AI, (Text("so"),)),
     ]
     assert parsed.notes == [
         "contents[0]: calls stand in a content of the user",
@@ -245,6 +245,7 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
         "contents[2]: the content is empty",
         "contents[3]: the content is empty",
         "cachedContent: not carried over",
+        "systemInstruction: a part with 'functionCall' is not understood",
         "tools[0].googleSearch: run by the provider; not carried over",
         "generationConfig.topP: not carried over",
         "toolConfig.functionCallingConfig.allowedFunctionNames: a choice among several is not known",

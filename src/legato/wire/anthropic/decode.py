@@ -30,7 +30,7 @@ from legato.model import (
     Usage,
     ingest,
 )
-from legato.model.json_access import as_count, as_list, as_object, as_text, present
+from legato.model.json_access import as_count, as_id, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
 from legato.wire.endings import ending_of
@@ -120,7 +120,7 @@ def read_block(item: JsonObject, restore: Callable[[str], str]) -> Block | None:
             return ToolCall(
                 restore(as_text(item.get("name"))),
                 value,
-                as_text(item.get("id")),
+                as_id(item.get("id")),
                 raw=raw,
                 finished=finished,
                 native=read_caller(item.get("caller")),

@@ -9,6 +9,8 @@ and closures become closures, so that a conversation that goes round does not gr
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import msgspec
 
 from legato.model import (
@@ -27,7 +29,7 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
-from legato.model.json_access import as_list, as_object, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_text
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
@@ -109,12 +111,24 @@ class _Reader:
     # --- messages -----------------------------------------------------------------------------------------------------
 
     def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
-        for at, item in enumerate(content):
-            block = as_object(item)
+        """An answer. Results of ours in it are taken out where they stand, to be paired with their calls."""
+        if not content:
+            self.note(path, "the message is empty")
+        for has_results, run in _runs(content, "tool_result"):
+            if has_results:
+                self.note(path, "results stand in a message of the assistant")
+                results = [self.result(block, f"{path}.content[{at}]") for at, block in run]
+                self.collected.add(Speaker.TOOL, results)
+            else:
+                self.answer(run, path, continues=continues)
+            continues = False
+
+    def answer(self, run: list[tuple[int, JsonObject]], path: str, *, continues: bool) -> None:
+        for at, block in run:
             if as_text(block.get("type")) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
                 self.note(f"{path}.content[{at}]", f"a block of type {block.get('type')!r} is not understood")
-        blocks = tuple(read_blocks(content, str))
-        self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
+        blocks = tuple(read_blocks([block for _, block in run], str))
+        self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall) and block.wire_id}
         if not blocks:
             self.note(path, "the message is empty")
         elif continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
@@ -123,10 +137,21 @@ class _Reader:
             self.collected.add(Speaker.AI, blocks)
 
     def user(self, content: list[Json], path: str, *, is_last: bool) -> None:
+        """Results, then what the human said beside them. Calls in it are the model's, and stand where they stood."""
+        if not content:
+            self.note(path, "the message is empty")
+        runs = _runs(content, "tool_use")
+        for number, (has_calls, run) in enumerate(runs, 1):
+            if has_calls:
+                self.note(path, "calls stand in a message of the user")
+                self.answer(run, path, continues=False)
+            else:
+                self.heard(run, path, is_last=is_last and number == len(runs))
+
+    def heard(self, run: list[tuple[int, JsonObject]], path: str, *, is_last: bool) -> None:
         results: list[Block] = []
         others: list[tuple[int, JsonObject]] = []
-        for at, item in enumerate(content):
-            block = as_object(item)
+        for at, block in run:
             if block.get("type") == "tool_result":
                 results.append(self.result(block, f"{path}.content[{at}]"))
             else:
@@ -135,8 +160,6 @@ class _Reader:
         said = [block for at, item in others for block in self.said([item], f"{path}.content", first=at)]
         if not is_filler(said, self.collected.last, is_last=is_last):
             self.told(self.collected.give_back(said, joined=True))
-        if not content:
-            self.note(path, "the message is empty")
 
     def told(self, blocks: list[Block]) -> None:
         """What the human side said. Messages were joined, so each text of an instruction bears the mark."""
@@ -167,7 +190,7 @@ class _Reader:
         return blocks
 
     def result(self, block: JsonObject, path: str) -> ToolResponse:
-        wire_id = as_text(block.get("tool_use_id"))
+        wire_id = as_id(block.get("tool_use_id"))
         name = self.called.get(wire_id, "")
         texts: list[str] = []
         media: list[Media] = []
@@ -228,6 +251,12 @@ def _content(content: Json) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return as_list(content)
+
+
+def _runs(content: list[Json], kind: str) -> list[tuple[bool, list[tuple[int, JsonObject]]]]:
+    """The blocks of a message with their numbers, parted into those of that kind and others, in their order."""
+    blocks = enumerate(map(as_object, content))
+    return [(is_kind, list(run)) for is_kind, run in groupby(blocks, key=lambda one: one[1].get("type") == kind)]
 
 
 def _number(value: Json) -> int | None:

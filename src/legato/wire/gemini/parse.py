@@ -10,6 +10,7 @@ a signature) is left out again, and closures become closures, so that a conversa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -28,7 +29,7 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
-from legato.model.json_access import as_list, as_object, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_text
 from legato.wire.builder import AnswerBuilder
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
@@ -96,32 +97,36 @@ class _Reader:
 
     def model(self, parts: Sequence[JsonObject], path: str, *, continues: bool) -> None:
         """An answer; neighbouring contents are one. Responses in it are taken out, to be paired with their calls."""
-        results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
-        said = [part for part in parts if "functionResponse" not in part]
-        if results:
-            self.note(path, "responses stand in a content of the model")
-        blocks = _read_answer(said)
-        if continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
-            self.collected.prolong(blocks)
-        else:
-            self.collected.add(Speaker.AI, blocks)
-        self.collected.add(Speaker.TOOL, results)
+        for has_responses, run in _runs(parts, "functionResponse"):
+            if has_responses:
+                self.note(path, "responses stand in a content of the model")
+                self.collected.add(Speaker.TOOL, [self.response(camel(part["functionResponse"])) for _, part in run])
+            else:
+                blocks = _read_answer([part for _, part in run])
+                if continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
+                    self.collected.prolong(blocks)
+                else:
+                    self.collected.add(Speaker.AI, blocks)
+            continues = False
 
     def user(self, parts: Sequence[JsonObject], path: str, *, is_last: bool) -> None:
-        """Responses, then what the human said beside them."""
-        calls = [part for part in parts if "functionCall" in part]
-        if calls:
-            self.note(path, "calls stand in a content of the user")
-            self.collected.add(Speaker.AI, _read_answer(calls))
-        results = [self.response(camel(part["functionResponse"])) for part in parts if "functionResponse" in part]
+        """Responses, then what the human said beside them. Calls in it are the model's, and stand where they stood."""
+        runs = _runs(parts, "functionCall")
+        for number, (has_calls, run) in enumerate(runs, 1):
+            if has_calls:
+                self.note(path, "calls stand in a content of the user")
+                self.collected.add(Speaker.AI, _read_answer([part for _, part in run]))
+            else:
+                self.heard(run, path, is_last=is_last and number == len(runs))
+
+    def heard(self, run: list[tuple[int, JsonObject]], path: str, *, is_last: bool) -> None:
+        results = [self.response(camel(part["functionResponse"])) for _, part in run if "functionResponse" in part]
         self.collected.add(Speaker.TOOL, results)
-        said = [self.said(part, f"{path}.parts[{at}]") for at, part in enumerate(parts)]
+        said = [self.said(part, f"{path}.parts[{at}]") for at, part in run if "functionResponse" not in part]
         self.collected.hear([block for block in said if block is not None], is_last=is_last)
 
     def said(self, part: JsonObject, path: str) -> Text | Media | None:
         """Text or a medium; what is neither is noted."""
-        if "functionResponse" in part or "functionCall" in part:
-            return None
         if "text" in part:
             text = as_text(part["text"])
             return Text(text) if text else None
@@ -131,7 +136,7 @@ class _Reader:
         return media
 
     def response(self, response: JsonObject) -> ToolResponse:
-        wire_id, name = as_text(response.get("id")), as_text(response.get("name"))
+        wire_id, name = as_id(response.get("id")), as_text(response.get("name"))
         value = as_object(response.get("response"))
         media = tuple(read for part in as_list(response.get("parts")) if (read := read_media(camel(part))) is not None)
         result: Json = value["result"] if value.keys() == {"result"} else value
@@ -183,6 +188,11 @@ class _Reader:
             thinking_budget=budget if isinstance(budget, int) and budget > 0 else None,
             effort=as_text(thinking.get("thinkingLevel")) or None,
         )
+
+
+def _runs(parts: Sequence[JsonObject], field: str) -> list[tuple[bool, list[tuple[int, JsonObject]]]]:
+    """`parts` with their numbers, parted into those that have that field and others, in their order."""
+    return [(has_it, list(run)) for has_it, run in groupby(enumerate(parts), key=lambda one: field in one[1])]
 
 
 def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from legato.model import Block, HostedTool, Json, JsonObject, Media, MediaKind, clean_text, ingest
-from legato.model.json_access import as_list, as_object, as_string, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_string, as_text
 from legato.wire.arguments import read_arguments
 from legato.wire.builder import AnswerBuilder
 from legato.wire.gemini.fields import as_base64, camel
@@ -92,8 +92,9 @@ class PartReader:
         if name:
             self.close()
             key = self._key()
-            told = _argument_text(call["args"]) if "args" in call else ""
-            self._builder.call(key, name=name, wire_id=as_text(call.get("id")), arguments=told, native=signature)
+            arguments = call.get("args")
+            told = "" if arguments is None else _argument_text(arguments)
+            self._builder.call(key, name=name, wire_id=as_id(call.get("id")), arguments=told, native=signature)
             if not goes_on and "partialArgs" not in call:
                 self._builder.done(key)
                 return

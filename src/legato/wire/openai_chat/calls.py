@@ -20,7 +20,7 @@ from __future__ import annotations
 from msgspec import Struct, field
 
 from legato.model import JsonObject
-from legato.model.json_access import as_object, as_string
+from legato.model.json_access import as_id, as_object, as_string
 from legato.wire.openai_chat.growing import GrowingArguments
 from legato.wire.openai_chat.reading import read_argument_text
 
@@ -42,7 +42,7 @@ class Fragment(Struct):
         function = custom or as_object(item.get("function"))
         return cls(
             index if isinstance(index, int) else None,
-            as_string(item.get("id")),
+            as_id(item.get("id")),
             as_string(function.get("name")),
             read_argument_text(function.get("input" if custom else "arguments")),
             bool(custom) or item.get("type") == "custom",

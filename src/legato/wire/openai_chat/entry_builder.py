@@ -81,7 +81,7 @@ class EntryBuilder:
     def take_answer(self, blocks: list[Block], number: int) -> None:
         """What an answer says."""
         for block in blocks:
-            if type(block) is ToolCall:
+            if type(block) is ToolCall and block.wire_id:
                 self.names[block.wire_id] = block.name
         self.take(Entry(_AI, tuple(blocks)), number)
 

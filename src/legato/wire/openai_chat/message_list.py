@@ -16,7 +16,7 @@ from typing import cast
 
 from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
 from legato.model.ingest import MAX_NODES
-from legato.model.json_access import as_object, as_string
+from legato.model.json_access import as_id, as_object, as_string
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
@@ -45,6 +45,7 @@ _KNOWN_FIELDS = {
         }
     ),
 }
+_CALLING, _RETURNING = ("assistant",), ("tool", "function")
 _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
@@ -104,8 +105,13 @@ class MessageListReader:
         if known is None:
             self.notes.append(f"{path}.role: there is no role {role!r}; the message was read as the user's")
             known = _KNOWN_FIELDS["user"]
+        if role not in _CALLING and message.get("tool_calls"):
+            self._read_calls(path, message)
+        if role not in _RETURNING and message.get("tool_call_id") not in (None, "") and not message.get("tool_calls"):
+            self.notes.append(f"{path}.role: a result stands in a message of role {role!r}")
+            role, known = "tool", _KNOWN_FIELDS["tool"]
         for name, value in message.items():
-            if value and name not in known:
+            if value and name not in known and name != "tool_calls":
                 self.notes.append(f"{path}.{name}: not understood; it was left out")
         match role:
             case "system" | "developer":
@@ -117,6 +123,11 @@ class MessageListReader:
             case _:
                 self._read_human(path, message, is_last=is_last)
         self.builder.has_begun = self.builder.has_begun or role not in _INSTRUCTING
+
+    def _read_calls(self, path: str, message: JsonObject) -> None:
+        """The calls in a message that is not the model's: nobody else calls."""
+        self.notes.append(f"{path}.tool_calls: calls stand in a message of role {message.get('role')!r}")
+        self._read_answer(path, {"role": "assistant", "tool_calls": message["tool_calls"]})
 
     def _read_instruction(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
@@ -185,7 +196,7 @@ class MessageListReader:
 
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
-        wire_id = as_string(message.get("tool_call_id"))
+        wire_id = as_id(message.get("tool_call_id"))
         tool_name = as_string(message.get("name")) or self.builder.names.get(wire_id, "")
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))

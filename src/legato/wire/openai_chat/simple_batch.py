@@ -125,7 +125,8 @@ def _read_answer(message: Answer, builder: EntryBuilder) -> list[Block] | None:
         if type(name) is not str or type(wire_id) is not str or type(text) is not str or not name:
             return None
         name, wire_id = clean_text(name), clean_text(wire_id)
-        builder.names[wire_id] = name
+        if wire_id:
+            builder.names[wire_id] = name
         arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
         if arguments is not None:
             blocks.append(ToolCall(name, arguments, wire_id))

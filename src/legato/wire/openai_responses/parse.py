@@ -10,6 +10,7 @@ comes back.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import cast
 
 import msgspec
@@ -29,7 +30,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.model.json_access import as_object, as_objects, as_text
+from legato.model.json_access import as_id, as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
@@ -129,7 +130,26 @@ class _Reader:
     # Messages.
 
     def _message(self, item: JsonObject, path: str, *, is_last: bool) -> None:
+        """A message. Calls and outputs in its content are read as the items that they are, where they stand."""
+        content = as_objects(item.get("content"))
+        runs = [(is_item, list(run)) for is_item, run in groupby(content, key=_is_item)]
+        if not any(is_item for is_item, _ in runs):
+            self._words(item, path, is_last=is_last)
+            return
+        self.notes.append(f"{path}.content: calls or outputs stand in a message")
+        for number, (is_item, run) in enumerate(runs, 1):
+            if is_item:
+                for part in run:
+                    self.read(part, path, is_last=False)
+            else:
+                self._words({**item, "content": run}, path, is_last=is_last and number == len(runs))
+
+    def _words(self, item: JsonObject, path: str, *, is_last: bool) -> None:
         role = item.get("role")
+        if role == "tool" and item.get("tool_call_id") not in (None, ""):
+            self.notes.append(f"{path}.role: a result in the form of the chat API")
+            self._output({"call_id": item["tool_call_id"], "output": item.get("content")}, "function_call_output", path)
+            return
         if role == "assistant":
             self._add(Speaker.AI, blocks_of(item))
             return
@@ -174,7 +194,7 @@ class _Reader:
     def _model_item(self, item: JsonObject, kind: str, path: str) -> None:
         blocks = blocks_of(item)
         for block in blocks:
-            if isinstance(block, ToolCall):
+            if isinstance(block, ToolCall) and block.wire_id:
                 self._names[block.wire_id] = block.name
             elif isinstance(block, HostedTool) and not kind.endswith("_call"):
                 self.notes.append(f"{path}: an item of type {kind!r} is kept for its own provider")
@@ -199,8 +219,14 @@ class _Reader:
         return [] if output is None else [Text(msgspec.json.encode(ingest(output)).decode())]
 
 
+def _is_item(part: JsonObject) -> bool:
+    """Whether a part of a message is no part but an item of its own: a call, or what came back for one."""
+    kind = as_text(part.get("type"))
+    return kind in ("function_call", "custom_tool_call", "function_call_output", "custom_tool_call_output", *_OUTPUTS)
+
+
 def _wire_id(item: JsonObject) -> str:
-    return as_text(item.get("call_id")) or as_text(item.get("id"))
+    return as_id(item.get("call_id")) or as_id(item.get("id"))
 
 
 def _media(part: JsonObject) -> Media | None:

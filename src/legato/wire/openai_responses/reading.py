@@ -31,7 +31,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
-from legato.model.json_access import as_objects, as_text
+from legato.model.json_access import as_id, as_objects, as_text
 from legato.wire.arguments import read_arguments
 
 CLIENT_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -163,7 +163,7 @@ def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 
 
 def _wire_id(item: JsonObject) -> str:
-    return as_text(item.get("call_id")) or as_text(item.get("id"))
+    return as_id(item.get("call_id")) or as_id(item.get("id"))
 
 
 def _call_native(item: JsonObject) -> JsonObject | None:

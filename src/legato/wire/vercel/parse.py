@@ -9,6 +9,7 @@ recognised and taken out again.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import cast
 
 import msgspec
@@ -25,7 +26,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.model.json_access import as_object, as_objects, as_text
+from legato.model.json_access import as_id, as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.readback import read_result
@@ -84,15 +85,14 @@ class _Reader:
         match message.get("role"):
             case "system":
                 self._instruct(message.get("content"), content)
-            case "user":
-                self.collected.hear(self._said(message.get("content"), content), is_last=is_last)
             case "assistant":
                 self._answer(message.get("content"), content)
             case "tool":
-                self.collected.add(Speaker.TOOL, self._results(message.get("content"), content))
+                self._returned(message.get("content"), content)
             case role:
-                self.notes.append(f"{path}.role: {role!r} is read as user")
-                self.collected.hear(self._said(message.get("content"), content), is_last=is_last)
+                if role != "user":
+                    self.notes.append(f"{path}.role: {role!r} is read as user")
+                self._heard(message.get("content"), content, is_last=is_last)
 
     # The human side.
 
@@ -102,6 +102,21 @@ class _Reader:
             self.collected.add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
         else:
             self.system += [block.text for block in blocks if isinstance(block, Text)]
+
+    def _heard(self, content: Json, path: str, *, is_last: bool) -> None:
+        """What a person said. Calls and results in it are read as what they are, where they stand."""
+        runs = _runs(content)
+        if not any(kind for kind, _ in runs):
+            self.collected.hear(self._said(content, path), is_last=is_last)
+            return
+        self.notes.append(f"{path}: calls or results stand in a message of the user")
+        for number, (kind, run) in enumerate(runs, 1):
+            if kind == _CALLS:
+                self._answer(run, path)
+            elif kind == _RESULTS:
+                self.collected.add(Speaker.TOOL, self._results(run, path))
+            else:
+                self.collected.hear(self._said(run, path), is_last=is_last and number == len(runs))
 
     def _said(self, content: Json, path: str) -> list[Block]:
         if isinstance(content, str):
@@ -130,32 +145,48 @@ class _Reader:
             self.collected.add(Speaker.AI, [Text(as_text(content))] if content else [])
             return
         parts: list[JsonObject] = []
-        misplaced: list[Block] = []
         for index, part in enumerate(as_objects(content)):
             kind = as_text(part.get("type"))
             if kind == "tool-approval-request":
-                self._approvals[as_text(part.get("approvalId"))] = as_text(part.get("toolCallId"))
+                self._approvals[as_text(part.get("approvalId"))] = as_id(part.get("toolCallId"))
             elif kind not in _ANSWER_PARTS:
                 self.notes.append(f"{path}[{index}]: a part of type {kind!r} is kept only if its provider knows it")
             if not self._is_hosted(part) and is_result(part):
-                misplaced.append(self._result(part))
+                self._said_by_model(parts)
+                parts = []
+                self.collected.add(Speaker.TOOL, [self._result(part)])
             else:
                 parts.append(part)
+        self._said_by_model(parts)
+
+    def _said_by_model(self, parts: list[JsonObject]) -> None:
         blocks = answer_blocks(parts, Form.MESSAGE, str)
-        self._names |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall)}
+        self._names |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall) and block.wire_id}
         self.collected.add(Speaker.AI, blocks)
-        self.collected.add(Speaker.TOOL, misplaced)
+
+    def _returned(self, content: Json, path: str) -> None:
+        """Results. Calls among them are the model's."""
+        runs = _runs(content)
+        if not any(kind == _CALLS for kind, _ in runs):
+            self.collected.add(Speaker.TOOL, self._results(content, path))
+            return
+        self.notes.append(f"{path}: calls stand in a message of the tool")
+        for kind, run in runs:
+            if kind == _CALLS:
+                self._answer(run, path)
+            else:
+                self.collected.add(Speaker.TOOL, self._results(run, path))
 
     def _is_hosted(self, part: JsonObject) -> bool:
         """Whether `part` is about a call that the provider executes itself, here or in an earlier message."""
-        wire_id = as_text(part.get("toolCallId"))
+        wire_id = as_id(part.get("toolCallId"))
         if part.get("providerExecuted") is True:
             self._hosted.add(wire_id)
         return wire_id in self._hosted
 
     def _results(self, content: Json, path: str) -> list[Block]:
         parts = as_objects(content)
-        answered = {as_text(part.get("toolCallId")) for part in parts if is_result(part)}
+        answered = {as_id(part.get("toolCallId")) for part in parts if is_result(part)}
         blocks: list[Block] = []
         for index, part in enumerate(parts):
             if is_result(part):
@@ -167,7 +198,7 @@ class _Reader:
         return blocks
 
     def _result(self, part: JsonObject) -> ToolResponse:
-        wire_id = as_text(part.get("toolCallId"))
+        wire_id = as_id(part.get("toolCallId"))
         name = as_text(part.get("toolName")) or self._names.get(wire_id, "")
         return _response(message_output(part), wire_id, name)
 
@@ -179,6 +210,20 @@ class _Reader:
         said = as_text(part.get("reason")) or None
         name = self._names.get(wire_id, "")
         return [ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)]
+
+
+_CALLS, _RESULTS = "calls", "results"
+
+
+def _runs(content: Json) -> list[tuple[str, list[JsonObject]]]:
+    """The parts of a message in runs of calls, of results, and of anything else, which has no name."""
+
+    def kind_of(part: JsonObject) -> str:
+        if part.get("type") == "tool-call":
+            return _CALLS
+        return _RESULTS if is_result(part) or part.get("type") == "tool-approval-response" else ""
+
+    return [(kind, list(run)) for kind, run in groupby(as_objects(content), key=kind_of)]
 
 
 def _response(output: JsonObject, wire_id: str, name: str) -> ToolResponse:

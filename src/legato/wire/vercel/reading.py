@@ -30,7 +30,7 @@ from legato.model import (
     ingest,
     read_json_leniently,
 )
-from legato.model.json_access import as_object, as_text
+from legato.model.json_access import as_id, as_object, as_text
 from legato.wire.arguments import read_arguments
 
 Restore: TypeAlias = Callable[[str], str]
@@ -46,12 +46,12 @@ class Form(StrEnum):
 
 def answer_blocks(parts: list[JsonObject], form: Form, restore: Restore) -> list[Block]:
     """The blocks of one answer; parts that are not the model's word (sources, approvals) give none."""
-    results = {as_text(part.get("toolCallId")): part for part in parts if is_result(part)}
+    results = {as_id(part.get("toolCallId")): part for part in parts if is_result(part)}
     blocks: list[Block] = []
     called: set[str] = set()
     for part in parts:
         kind = part.get("type")
-        wire_id = as_text(part.get("toolCallId"))
+        wire_id = as_id(part.get("toolCallId"))
         if kind == "tool-call":
             called.add(wire_id)
             result = results.get(wire_id)
@@ -101,7 +101,7 @@ def native_of(part: JsonObject) -> JsonObject | None:
 
 def read_call(part: JsonObject, form: Form, restore: Restore) -> ToolCall:
     """A call; free text as input makes it one of kind custom."""
-    name, wire_id = restore(as_text(part.get("toolName"))), as_text(part.get("toolCallId"))
+    name, wire_id = restore(as_text(part.get("toolName"))), as_id(part.get("toolCallId"))
     source = part.get("input", part.get("args"))
     text = _free_text(source, form)
     if text is not None:
