@@ -149,6 +149,7 @@ _OF_DECISIONS: dict[tuple[Action, str], Kind] = {
     (Action.RECONSTRUCTED, "result-without-call"): ORPHAN_RESULT,
     (Action.QUOTED, "result-without-call"): ORPHAN_RESULT,
     (Action.MATCHED, "matched-by-place"): UNKNOWN_ID,
+    (Action.MATCHED, "matched-by-spelling"): UNKNOWN_ID,
     (Action.DEDUPED, "duplicate-result"): DUPLICATE_RESULT,
     (Action.DEDUPED, "replayed-call"): DUPLICATE_CALL,
     (Action.DROPPED, "blank-message"): BLANK_MESSAGE,

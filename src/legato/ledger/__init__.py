@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from legato.ledger.completions import Completion, CompletionKind, completion_text
+from legato.ledger.evidence import Evidence
 from legato.ledger.identity import Identity
 from legato.ledger.ledger import Call, Dropped, Ledger
 from legato.ledger.states import CallNews, CallState, infer, next_state
@@ -14,6 +15,7 @@ __all__ = [
     "Completion",
     "CompletionKind",
     "Dropped",
+    "Evidence",
     "Identity",
     "Ledger",
     "completion_text",

@@ -7,14 +7,14 @@ the log does not: `Ledger.replay(log)` rebuilds it exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.ledger.completions import Completion, CompletionKind
-from legato.ledger.evidence import says_the_same
+from legato.ledger.evidence import Evidence, evidence_of, says_the_same
 from legato.ledger.states import RANK, CallNews, CallState, infer, next_state
 from legato.model import CallId, ClosureReason, Ending, Entry, JsonObject, Origin, ToolCall, ToolResponse
 from legato.model.records import (
@@ -33,12 +33,14 @@ from legato.model.records import (
 _FINISHED, _FAILED = CallNews.FINISHED, CallNews.FAILED
 _SUCCESS, _ERROR = CompletionKind.SUCCESS, CompletionKind.ERROR
 _PENDING, _COMPLETE = CallState.PENDING, CallState.COMPLETE
+_NAMED = Evidence.NAMED
 
 
 class Dropped(NamedTuple):
-    """A response that does not count, and why."""
+    """A response that does not count, the record that holds it, and why."""
 
     seq: int
+    response: ToolResponse
     rationale: str
 
 
@@ -48,8 +50,8 @@ class Call(Struct, gc=False):
     `seq` is the record that holds the call, or, for a call that was never seen, its result. `incarnation` is the one of
     the session in which it was recorded (0 where no session keeps the log), `started` the one in which the tool was
     started. `response` is the response that counts, `completion` what that comes to (None while the call is pending),
-    `is_guess` says that nothing in it names this call, and `is_odd` that there is something to tell about how it was
-    found. `frozen` is the reason that was sent to a provider while there was no completion.
+    and `is_odd` says that there is something to tell about how it was found. `frozen` is the reason that was sent to a
+    provider while there was no completion.
     """
 
     id: CallId
@@ -65,8 +67,7 @@ class Call(Struct, gc=False):
     response: ToolResponse | None = None
     response_seq: int = -1
     completion: Completion | None = None
-    dropped: tuple[Dropped, ...] = ()
-    is_guess: bool = False
+    dropped: Sequence[Dropped] = ()
     is_odd: bool = False
     asked: str | None = None
     answered: Answered | None = None
@@ -77,6 +78,18 @@ class Call(Struct, gc=False):
     def news(self) -> CallNews | None:
         """What the response that counts tells; None if there is none."""
         return infer(self.response) if self.response is not None else None
+
+    @property
+    def evidence(self) -> Evidence:
+        """How the response that counts is known to belong here."""
+        return _NAMED if self.response is None else evidence_of(self.response, self.id, self.wire_id)
+
+    def drop(self, seq: int, response: ToolResponse, rationale: str) -> None:
+        """A response of this call does not count."""
+        if not isinstance(self.dropped, list):
+            self.dropped = list(self.dropped)
+        self.dropped.append(Dropped(seq, response, rationale))
+        self.is_odd = True
 
     @property
     def is_settled(self) -> bool:
@@ -199,17 +212,25 @@ class Ledger:
                 )
                 calls[call_id] = pending[call_id] = call
                 self.in_order.append(call)
-                if block.adopts is not None and (orphan := self.orphans.pop(block.adopts, None)):
-                    self._adopt(call, orphan)
+                if block.adopts is not None:
+                    self._take_over(call, block.adopts)
+
+    def _take_over(self, call: Call, name: CallId) -> None:
+        """The call of a result that was recorded before it has come: the result is at `name` so far."""
+        orphan, other = self.orphans.pop(name, None), self.calls.get(name)
+        if orphan is not None:
+            self._adopt(call, orphan)
+        elif other is not None and other.response is not None and other.evidence is not _NAMED:
+            self._hand_over(other, call)
 
     def _adopt(self, call: Call, orphan: Call) -> None:
-        """The call of a result that came alone has come after all: what is known of the result is true of it."""
+        """What is known of a result that came alone is true of its call."""
         del self.calls[orphan.id]
         self.pending.pop(orphan.id, None)
         self.adopted[orphan.id] = call.id
         self.lent[orphan.id] = orphan
         call.state, call.response, call.response_seq = orphan.state, orphan.response, orphan.response_seq
-        call.dropped = orphan.dropped
+        call.dropped = tuple(orphan.dropped)
         call.completion = orphan.completion and replace(orphan.completion, call_id=call.id)
         call.is_odd = orphan.is_odd
         if call.is_settled:
@@ -222,20 +243,19 @@ class Ledger:
             call = self._new_orphan(seq, call_id, response, imported)
         if response.displaces is not None and call.response is not None:
             self._displace(call, response.displaces, response.ordinal)
-        self._take(call, seq, response, is_guess=response.guessed)
+        self._take(call, seq, response)
 
-    def _take(self, call: Call, seq: int, response: ToolResponse, *, is_guess: bool) -> None:
+    def _take(self, call: Call, seq: int, response: ToolResponse) -> None:
         """Let `response` count for `call`, unless another one counts before it."""
         news = infer(response)
         if news is None:
             return
-        if call.response is not None and not _is_better(seq, call, response, news, is_guess=is_guess):
+        if call.response is not None and not _is_better(seq, call, response, news):
             return
         call.state = next_state(call.state, news)
         call.response, call.response_seq = response, seq
         call.completion = _completion(call, response, news)
-        call.is_guess = is_guess
-        if is_guess or call.dropped:
+        if call.dropped or call.evidence is not _NAMED:
             call.is_odd = True
         if call.state is not _PENDING:
             self.pending.pop(call.id, None)
@@ -243,25 +263,38 @@ class Ledger:
     def _displace(self, call: Call, to: CallId, ordinal: int) -> None:
         """Take from `call` the result that was guessed or adopted: it goes to another call or to a name of its own."""
         guess, seq = cast(ToolResponse, call.response), call.response_seq
+        if call.evidence is _NAMED or to == call.id:
+            return  # another one counts by now
+        other = self.calls.get(to)
         if self.adopted.get(to) == call.id:
-            orphan = self.lent[to]
-            if orphan.response is not guess:
-                return  # another one counts by now
+            other = self.lent[to]
+            if other.response is not guess:
+                return
             del self.adopted[to], self.lent[to]
-            self.calls[to] = self.orphans[to] = orphan
-            call.dropped = call.dropped[len(orphan.dropped) :]
-        elif not call.is_guess or to == call.id:
-            return
-        elif (other := self.calls.get(to)) is not None:
-            self._take(other, seq, guess, is_guess=True)
-        else:
-            orphan = Call(to, ordinal, guess.wire_id, guess.tool_name, {}, seq, None, call.incarnation, call.imported)
-            self.calls[to] = self.orphans[to] = orphan
-            self.in_order.append(orphan)
-            self._take(orphan, seq, guess, is_guess=False)
+            self.calls[to] = self.orphans[to] = other
+            call.dropped = call.dropped[len(other.dropped) :]
+        elif other is None:
+            other = Call(to, ordinal, guess.wire_id, guess.tool_name, {}, seq, None, call.incarnation, call.imported)
+            self.calls[to] = self.orphans[to] = other
+            self.in_order.append(other)
+        self._hand_over(call, other)
+
+    def _hand_over(self, call: Call, to: Call) -> None:
+        """The guess that counted for `call` goes to another one, with its repetitions; `call` is open again."""
+        guess, seq = cast(ToolResponse, call.response), call.response_seq
+        repeated: list[Dropped] = []
+        others: list[Dropped] = []
+        for drop in call.dropped:
+            is_named = evidence_of(drop.response, call.id, call.wire_id) is _NAMED
+            (others if is_named or not says_the_same(drop.response, guess) else repeated).append(drop)
+        call.dropped = others or ()
         call.state, call.response, call.response_seq, call.completion = _PENDING, None, -1, None
-        call.is_guess, call.is_odd = False, bool(call.dropped)
+        call.is_odd = bool(call.dropped)
         self.pending[call.id] = call
+        if to.response is not guess:
+            self._take(to, seq, guess)
+        for drop in repeated:
+            to.drop(*drop)
 
     def _new_orphan(self, seq: int, call_id: CallId, response: ToolResponse, imported: bool) -> Call:
         names = call_id, response.ordinal, response.wire_id, response.tool_name
@@ -293,19 +326,19 @@ class Ledger:
         return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
 
 
-def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews, *, is_guess: bool) -> bool:
+def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews) -> bool:
     """Whether `response` counts before the one that counted so far; the other one is dropped, with the reason."""
     holder, before = cast(ToolResponse, call.response), cast(CallNews, call.news)
-    if (RANK[news], is_guess) < (RANK[before], call.is_guess):
+    is_guess, was_guess = (evidence_of(one, call.id, call.wire_id) >= Evidence.RESPELLED for one in (response, holder))
+    if (RANK[news], is_guess) < (RANK[before], was_guess):
         why = f"{news.value} stands before {before.value}" if news is not before else "it was a guess"
-        call.dropped = (*call.dropped, Dropped(call.response_seq, why))
+        call.drop(call.response_seq, holder, why)
         return True
     if news is not before:
         why = f"{before.value} stands before {news.value}"
     else:
         why = "repeated" if says_the_same(holder, response) else "another result of the call came first"
-    call.dropped = (*call.dropped, Dropped(seq, why))
-    call.is_odd = True
+    call.drop(seq, response, why)
     return False
 
 

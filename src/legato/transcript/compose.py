@@ -107,8 +107,8 @@ class Composer:
         speaker = entry.speaker
         if speaker is _TOOL:
             if self._awaits(entry):
-                if not self.ledger.pending:  # the answer is whole
-                    self._make_units()
+                if not self.ledger.pending and not self.slots[-1].revision:
+                    self._make_units()  # the answer is whole; one that changed again is made when it is asked for
                 return
         elif speaker is _AI:
             if entry.answer is None and self._place_simple_answer(seq, entry):
@@ -196,7 +196,8 @@ class Composer:
         if speaker is not _AI:
             slot.note(Decision(Action.REATTRIBUTED, f"call-under-{speaker}", Fault.CANONICAL, calls=(call.id,)))
         if call.adopts is not None:
-            if call.adopts in self.ledger.adopted:  # else it was given back since
+            response = self.ledger.calls[call.id].response
+            if response is not None and response.call_id == call.adopts:  # else it was given back since
                 slot.move(call.id, "result-before-call")
             self._touch(call.adopts, PrefixCause.LATE_CALL)
 
@@ -236,7 +237,8 @@ class Composer:
             orphan = self.ledger.orphans.get(call_id)
             if orphan is None:
                 return orphans  # its call was undone, or comes later and has adopted it
-            if orphans is None or _has_names(orphans) != bool(response.tool_name):
+            # Those in a row stand together; where something else came between them, the order stays as it was.
+            if orphans is None or orphans is not self.slots[-1] or _has_names(orphans) != bool(response.tool_name):
                 orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
             orphans.blocks.append(orphan_call(orphan))
             self._slot_of[call_id] = orphans
@@ -340,4 +342,6 @@ def _undone(log: list[Record]) -> list[range]:
 
 
 def _has_names(orphans: Slot) -> bool:
-    return any(type(block) is ToolCall and block.name for block in orphans.blocks)
+    """Whether the tools of the results are known; all of them are, or none is."""
+    first = orphans.blocks[0]
+    return type(first) is ToolCall and bool(first.name)

@@ -33,7 +33,7 @@ from legato.model import (
     ingest,
     safe,
 )
-from legato.model.records import Record, Recorded
+from legato.model.records import Record, Recorded, Rewound
 from legato.transcript.compose import Composer, standing
 from legato.transcript.view import View
 
@@ -99,6 +99,9 @@ class Conversation:
                 records.append(replace(item, entry=mint(item.entry)))
             else:
                 records.append(cast(Record, item))
+                if type(item) is Rewound:
+                    self._undo(records)
+                    mint = self._identity.mint
         self._minted = records
         return records
 
@@ -107,28 +110,37 @@ class Conversation:
         if self._minted is None:
             return
         self._identity = Identity()
-        for record in self._log:
+        for number, record in enumerate(self._log):
             if type(record) is Recorded:
                 self._identity.note(record.entry)
+            elif type(record) is Rewound:
+                self._undo((), upto=number + 1)
         self._minted = None
+
+    def _undo(self, minted: Sequence[Record], upto: int | None = None) -> None:
+        """Nothing that the newest undo took back is open any more, in the log up to there and what was `minted`."""
+        left = standing([*self._log[:upto], *minted])
+        self._identity = self._identity.after_undo(record.entry for _, record in left if type(record) is Recorded)
 
     def apply(self, records: Iterable[Record]) -> None:
         """Take records that were prepared, or read from a store."""
         is_minted = records is self._minted
         self._minted = None if is_minted else self._minted
         log, ledger, composer = self._log, self.ledger, self.composer
-        note, enter, place = self._identity.note, ledger.enter, composer.place
+        enter, place = ledger.enter, composer.place
         for seq, record in enumerate(records, len(log)):
             log.append(record)
             if type(record) is Recorded:
                 entry = record.entry
                 if not is_minted:
-                    note(entry)
+                    self._identity.note(entry)
                 enter(seq, entry)
                 place(seq, entry)
             else:
                 ledger.apply(seq, record)
                 composer.apply(seq, record, log)
+                if type(record) is Rewound and not is_minted:
+                    self._undo(())
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Record entries that our own parsers or readers made: their values are safe, and nobody changes them."""
@@ -186,10 +198,12 @@ class Conversation:
         return Conversation(self._log)
 
     def _known(self, call: ToolCall | CallId | str) -> Call:
+        is_unnamed = isinstance(call, ToolCall) and not call.id
         name = (call.id or call.wire_id) if isinstance(call, ToolCall) else call
-        found = self.ledger.calls.get(CallId(name))
+        # The id of a call as the model made it is the provider's, even if it looks like ours.
+        found = None if is_unnamed else self.ledger.calls.get(CallId(name))
         if found is None and name:
-            call_id = self._identity.find(ToolResponse(wire_id=name))
+            call_id = self._identity.called(name)
             found = self.ledger.calls.get(call_id) if call_id is not None else None
         if found is None:
             raise UnknownCall(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from legato.ledger import Call, Ledger
+from legato.ledger import Call, Evidence, Ledger
 from legato.model import (
     BROKEN_OFF,
     Action,
@@ -192,14 +192,19 @@ def _completion(call: Call, ledger: Ledger, slot: Slot, decisions: list[Decision
     if completion is not None:
         if slot.moved is not None and call.id in slot.moved:
             decisions.append(Decision(Action.MOVED, slot.moved[call.id], Fault.CANONICAL, calls=(call.id,)))
-        if call.is_guess and response is not None:
-            reason = "matched-by-place" if response.wire_id else "matched-by-order"
-            decisions.append(Decision(Action.MATCHED, reason, Fault.CANONICAL, calls=(call.id,)))
+        if response is not None and call.id not in ledger.orphans:
+            evidence = call.evidence
+            if evidence >= Evidence.RESPELLED:
+                reason = "matched-by-order" if not response.wire_id else _MATCHED[evidence]
+                decisions.append(Decision(Action.MATCHED, reason, Fault.CANONICAL, calls=(call.id,)))
         return completion
     reason = ledger.closure_reason(call)
     decisions.append(Decision(Action.CLOSED, reason.value, Fault.RENDERING, calls=(call.id,)))
     output = response.result if response is not None else None
     return Completion(call.id, CompletionKind.SYNTHETIC, output, reason=reason, said=call.words)
+
+
+_MATCHED = {Evidence.RESPELLED: "matched-by-spelling", Evidence.PLACE: "matched-by-place"}
 
 
 def _duplicates(call: Call) -> list[Decision]:

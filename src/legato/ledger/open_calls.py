@@ -1,0 +1,108 @@
+"""The calls that no response has answered yet, in the order in which they came.
+
+Calls of the current round come before those since a person last spoke, and these before all others: a call that was
+abandoned long ago must not swallow the next result, or every pair behind it shifts by one.
+
+Most calls are opened and answered again without anybody asking for the first one, so only a dictionary is kept for
+them. The first question builds an index by tool; from then on it is kept up to date.
+"""
+
+from __future__ import annotations
+
+from heapq import heappop, heappush
+
+from legato.model import CallId, ToolCall
+
+
+class OpenCalls:
+    """Open calls by name. `current` are those of this round; nobody may add to it once something was asked of it."""
+
+    def __init__(self) -> None:
+        self._tiers = [_Tier(), _Tier(), _Tier()]
+        self.current = self._tiers[0].calls
+
+    def __contains__(self, call_id: CallId | None) -> bool:
+        return any(call_id in tier.calls for tier in self._tiers)
+
+    def add(self, call: ToolCall) -> None:
+        """A call of this round."""
+        self._tiers[0].add(call)
+
+    def get(self, call_id: CallId) -> ToolCall | None:
+        """The open call of that name."""
+        return next((tier.calls[call_id] for tier in self._tiers if call_id in tier.calls), None)
+
+    def pop(self, call_id: CallId) -> ToolCall | None:
+        """The same, which is open no longer."""
+        for tier in self._tiers:
+            call = tier.calls.pop(call_id, None)
+            if call is not None:
+                return call
+        return None
+
+    def reopen(self, call: ToolCall, round_first: int) -> None:
+        """A call that has lost its response again; `round_first` is the ordinal that this round began with."""
+        self._tiers[0 if call.ordinal >= round_first else 1].add(call)
+
+    def end_round(self) -> None:
+        """The calls so far are of a former round."""
+        self._hand_down(0)
+
+    def hear(self) -> None:
+        """A person spoke."""
+        self._hand_down(0)
+        self._hand_down(1)
+
+    def first(self, tool_name: str) -> tuple[ToolCall | None, bool]:
+        """The first open call of that tool, of any tool if there is no name, and whether it is of this round."""
+        for number, tier in enumerate(self._tiers):
+            call = tier.first(tool_name)
+            if call is not None:
+                return call, number == 0
+        return None, False
+
+    def first_before(self, tool_name: str, ordinal: int) -> ToolCall | None:
+        """The first open call of that tool since a person spoke, if it came before that `ordinal`."""
+        for tier in self._tiers[:2]:
+            call = tier.first(tool_name)
+            if call is not None and call.ordinal < ordinal:
+                return call
+        return None
+
+    def _hand_down(self, number: int) -> None:
+        upper, lower = self._tiers[number], self._tiers[number + 1]
+        for call in upper.calls.values():
+            lower.add(call)
+        upper.calls.clear()
+        upper.index = None
+
+
+class _Tier:
+    """Open calls that are equally near."""
+
+    def __init__(self) -> None:
+        self.calls: dict[CallId, ToolCall] = {}
+        self.index: dict[str | None, list[tuple[int, CallId]]] | None = None
+        """a heap of ordinals and names for each tool, and under None one for all; answered calls stay until met"""
+
+    def add(self, call: ToolCall) -> None:
+        self.calls[call.id] = call
+        if self.index is not None:
+            self._enter(self.index, call)
+
+    def first(self, tool_name: str) -> ToolCall | None:
+        if not self.calls:
+            return None
+        if self.index is None:
+            self.index = {}
+            for call in self.calls.values():
+                self._enter(self.index, call)
+        heap = self.index.get(tool_name or None, [])
+        while heap and heap[0][1] not in self.calls:
+            heappop(heap)
+        return self.calls[heap[0][1]] if heap else None
+
+    @staticmethod
+    def _enter(index: dict[str | None, list[tuple[int, CallId]]], call: ToolCall) -> None:
+        for key in (call.name, None):
+            heappush(index.setdefault(key, []), (call.ordinal, call.id))
