@@ -34,7 +34,12 @@ STORE_KILLS = "tests/scenarios/test_store_survives_kills.py"
 SESSION_KILLS = "tests/scenarios/test_session_survives_kills.py"
 
 # Names under which the tests count; an example of these files is a log.
-LOGS = ("test_transcript_properties", "test_render_properties", "test_compaction_properties")
+LOGS = (
+    "test_transcript_properties",
+    "test_render_properties",
+    "test_compaction_properties",
+    "test_results_survive",
+)
 BAD_DAYS = "test_campaign::test_a_bad_day_breaks_nothing"
 FIRST, RETRIED = "first attempts on bad days", "retries on bad days"
 RESERVE = 10  # retries that each of these days may begin with; after that, one for five requests

@@ -1,8 +1,8 @@
 """Hypothesis strategies: any conversation, however badly interrupted, mixed up or damaged.
 
 `logs()` starts from arbitrary entries over a small alphabet of ids, so that ids are reused, doubled, missing and mixed
-up all the time; `interleaved()` adds the records that a session writes around them. `turns()` are those of every day,
-`restarting()` a whole history whose ids begin anew in every answer.
+up all the time, or from one of the `histories`; `interleaved()` adds the records that a session writes around them.
+`turns()` are those of every day, `restarting()` a whole history whose ids begin anew in every answer.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ from legato.model.records import (
 )
 
 from builders import ROUTES, origin
+from histories import as_entries, histories
 
 Body: TypeAlias = dict[str, Any]
 WIRE_IDS = (
@@ -51,11 +52,16 @@ WIRE_IDS = (
     "a",
     "call_a",
     "toolu_a",
+    "hist_tool_a",
+    "hist_tool_a_2",
+    "A",
+    "a ",
     "call_call_b",
     "functions.read:0",
     "functions.read:1",
     "abcdefgh1",
     "x" * 80,
+    "x" * 81,
     "é ?",
     "half \ud800",
 )
@@ -201,7 +207,7 @@ def entries() -> st.SearchStrategy[Entry]:
 
 
 def logs(max_size: int = 12) -> st.SearchStrategy[list[Entry]]:
-    return _after_restarting(st.lists(entries(), max_size=max_size))
+    return _after_a_history(st.lists(entries(), max_size=max_size))
 
 
 CALL_IDS = st.sampled_from([CallId(f"hist_tool_{stem}") for stem in ("a", "b", "a_2", "abcdefgh1")])
@@ -320,12 +326,13 @@ def compactions() -> st.SearchStrategy[Compacted]:
 
 
 def interleaved(max_size: int = 14) -> st.SearchStrategy[list[Entry | Record]]:
-    return _after_restarting(st.lists(st.one_of(entries(), entries(), entries(), session_records()), max_size=max_size))
+    return _after_a_history(st.lists(st.one_of(entries(), entries(), entries(), session_records()), max_size=max_size))
 
 
-def _after_restarting(news: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
-    """`news`, or a short history with ids that begin anew and the beginning of `news` behind it."""
-    return st.one_of(news, news, st.builds(lambda first, rest: [*first, *rest[:4]], restarting(2), news))
+def _after_a_history(news: st.SearchStrategy[list[Any]]) -> st.SearchStrategy[list[Any]]:
+    """`news`, or a short history with all the habits and accidents of ids and the beginning of `news` behind it."""
+    first = st.one_of(restarting(2), st.builds(lambda steps: as_entries(steps[:8]), histories()))
+    return st.one_of(news, news, st.builds(lambda before, rest: [*before, *rest[:4]], first, news))
 
 
 def as_records(news: list[Entry | Record]) -> list[Record]:

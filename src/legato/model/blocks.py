@@ -54,8 +54,8 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
 
     `wire_id` is what the provider called it, kept as it came, empty if there was none. `id` and `ordinal` are minted
     when the call is recorded. `raw` is the argument text as the model wrote it, kept only where it is not the plain
-    JSON of `arguments`; `finished` is false where that text breaks off. `adopts` is the name of a result that was
-    recorded before this call and belongs to it.
+    JSON of `arguments`; `finished` is false where that text breaks off. `adopts` says where a result is that was
+    recorded before this call and belongs to it: the name it had, or the call that it was guessed to belong to.
     """
 
     name: str
@@ -93,11 +93,11 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
 
     `call_id` is ours; before it is recorded it may be empty, with the provider's id in `wire_id`. `ordinal` is given
     only to a response whose call was not known when it was recorded, so that the pair can be reconstructed under an
-    id of its own. `guessed` marks a response that was matched by order or by place because its id was missing or
-    matched nothing. `displaces` is set where the call had been given a guess, or a result that was recorded before it,
-    and this response names the call: it is where the other one goes, another call or, with the `ordinal`, a name of its
-    own. `reason` says that no result exists and why: settled by a scheduler, or, with `synthetic`, written by a
-    renderer into a transcript that came back to us.
+    id of its own. `guessed` marks a response that does not name its call exactly: its id was missing, matched
+    nothing, or was spelled otherwise. `displaces` is set where the call had been given a guess, or a result that was
+    recorded before it, and this response has the better claim: it is where the other one goes, another call or, with
+    the `ordinal`, a name of its own. `reason` says that no result exists and why: settled by a scheduler, or, with
+    `synthetic`, written by a renderer into a transcript that came back to us.
     """
 
     call_id: CallId = UNMINTED

@@ -131,7 +131,7 @@ class Composer:
                 after_result = True
                 said = None
             elif speaker is _AI or type(block) is ToolCall or type(block) is Thinking or type(block) is HostedTool:
-                if answer is None or after_result:
+                if answer is None or after_result or said is not None:  # it was said after what stands before it
                     answer = self._answer_slot(seq, entry, continues=answer is None)
                     after_result = False
                 said = None

@@ -583,3 +583,13 @@ def test_recorded_records_are_named_like_entries() -> None:
     assert isinstance(record, Recorded)
     assert record.at == 5.0
     assert record.entry.calls[0].id == "hist_tool_a"
+
+
+def test_a_call_behind_words_in_one_entry_of_a_person_is_not_lost() -> None:
+    conversation = talk(user(Thinking("hm"), Text("words"), call("a")), result("a", "A"))
+    assert completions(conversation) == [("hist_tool_a", "success", "A")]
+
+
+def test_results_without_calls_around_a_call_in_one_entry_keep_their_order() -> None:
+    conversation = talk(ai(response("x", "X"), call("a"), response("y", "Y", name="grep")))
+    assert [outcome for _, _, outcome in completions(conversation)] == ["X", "no-result-recorded", "Y"]
