@@ -277,6 +277,19 @@ SOURCES: dict[str, Callable[[list[Step]], Body]] = {
 """by route: how a history is written for it, right or wrong, without any of our encoders"""
 
 
+WRONG_SIDES = [
+    Step("say", "hello"),
+    Step("call", "a.txt", "call_a", misplaced=True),
+    Step("result", "A", "call_a", misplaced=True),
+    Step("call", "b.txt", "call_b"),
+    Step("result", "B", "call_b", misplaced=True),
+    Step("call", "c.txt", "call_c", misplaced=True),
+    Step("result", "C", "call_c"),
+    Step("say", "and now?"),
+]
+"""calls among the words of the user and results among the model's, all of them answered"""
+
+
 # --- results in a body ------------------------------------------------------------------------------------------------
 
 

@@ -180,7 +180,7 @@ class _Walk:
             return  # blank text, so whatever marks it marks nothing
         if _CALL_TYPES.fullmatch(kind):
             self.call(item, item, place)
-        elif role in _RESULT_ROLES or _RESULT_TYPES.fullmatch(kind):
+        elif role in _RESULT_ROLES or _RESULT_TYPES.fullmatch(kind) or _is_misplaced_result(item):
             self.result(item, place)
         elif role in ("system", "developer"):
             with self.instructing():
@@ -255,6 +255,11 @@ class _Walk:
         before, self._instructs = self._instructs, True
         yield
         self._instructs = before
+
+
+def _is_misplaced_result(item: JsonObject) -> bool:
+    """Whether a message of any role answers a call and makes none: it is a result whatever its role says."""
+    return bool(as_text(item.get("role"))) and item.get("tool_call_id") not in _NOTHING and not item.get("tool_calls")
 
 
 def _first(source: JsonObject, names: Iterable[str]) -> str:

@@ -7,6 +7,7 @@ known, nothing says that they belong together. The wait is over when a person sp
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -19,19 +20,19 @@ from legato.model import CallId, ToolCall, ToolResponse
 _Queue: TypeAlias = "OrderedDict[CallId, None]"  # unlike a dict, its first item can be taken off again and again
 
 
+@dataclass(slots=True)
 class LoneResults:
     """The results that wait, by name; of one that came again, what counts."""
 
-    def __init__(self) -> None:
-        self._responses: dict[CallId, ToolResponse] = {}
-        self._waiting: dict[tuple[str, str], _Queue] = {}
-        """by id and tool, in order"""
-        self._told: dict[tuple[str, bytes], CallId] = {}
-        """by id and outcome: the real results"""
-        self._untold: dict[str, _Queue] = {}
-        """by id, in order: those of which nothing is known but that they came to no result"""
-        self._spelling: dict[str, str] = {}
-        """by bare id: the newest spelling"""
+    _responses: dict[CallId, ToolResponse] = field(default_factory=dict[CallId, ToolResponse])
+    _waiting: dict[tuple[str, str], _Queue] = field(default_factory=dict[tuple[str, str], _Queue])
+    """by id and tool, in order"""
+    _told: dict[tuple[str, bytes], CallId] = field(default_factory=dict[tuple[str, bytes], CallId])
+    """by id and outcome: the real results"""
+    _untold: dict[str, _Queue] = field(default_factory=dict[str, _Queue])
+    """by id, in order: those of which nothing is known but that they came to no result"""
+    _spelling: dict[str, str] = field(default_factory=dict[str, str])
+    """by bare id: the newest spelling"""
 
     def __len__(self) -> int:
         return len(self._responses)

@@ -9,17 +9,51 @@ them. The first question builds an index by tool; from then on it is kept up to 
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import TypeAlias
 
 from legato.model import CallId, ToolCall
 
+_Index: TypeAlias = dict[str | None, list[tuple[int, CallId]]]
 
+
+@dataclass(slots=True)
+class _Tier:
+    """Open calls that are equally near."""
+
+    calls: dict[CallId, ToolCall] = field(default_factory=dict[CallId, ToolCall])
+    index: _Index | None = None
+    """a heap of ordinals and names for each tool, and under None one for all; answered calls stay until met"""
+
+    def add(self, call: ToolCall) -> None:
+        self.calls[call.id] = call
+        if self.index is not None:
+            _enter(self.index, call)
+
+    def first(self, tool_name: str) -> ToolCall | None:
+        if not self.calls:
+            return None
+        if self.index is None:
+            self.index = {}
+            for call in self.calls.values():
+                _enter(self.index, call)
+        heap = self.index.get(tool_name or None, [])
+        while heap and heap[0][1] not in self.calls:
+            heappop(heap)
+        return self.calls[heap[0][1]] if heap else None
+
+
+@dataclass(slots=True)
 class OpenCalls:
-    """Open calls by name. `current` are those of this round; nobody may add to it once something was asked of it."""
+    """Open calls by name."""
 
-    def __init__(self) -> None:
-        self._tiers = [_Tier(), _Tier(), _Tier()]
-        self.current = self._tiers[0].calls
+    _tiers: tuple[_Tier, _Tier, _Tier] = field(default_factory=lambda: (_Tier(), _Tier(), _Tier()))
+
+    @property
+    def current(self) -> dict[CallId, ToolCall]:
+        """Those of this round. Only `add` may add to it once something was asked of it."""
+        return self._tiers[0].calls
 
     def __contains__(self, call_id: CallId | None) -> bool:
         return any(call_id in tier.calls for tier in self._tiers)
@@ -77,32 +111,6 @@ class OpenCalls:
         upper.index = None
 
 
-class _Tier:
-    """Open calls that are equally near."""
-
-    def __init__(self) -> None:
-        self.calls: dict[CallId, ToolCall] = {}
-        self.index: dict[str | None, list[tuple[int, CallId]]] | None = None
-        """a heap of ordinals and names for each tool, and under None one for all; answered calls stay until met"""
-
-    def add(self, call: ToolCall) -> None:
-        self.calls[call.id] = call
-        if self.index is not None:
-            self._enter(self.index, call)
-
-    def first(self, tool_name: str) -> ToolCall | None:
-        if not self.calls:
-            return None
-        if self.index is None:
-            self.index = {}
-            for call in self.calls.values():
-                self._enter(self.index, call)
-        heap = self.index.get(tool_name or None, [])
-        while heap and heap[0][1] not in self.calls:
-            heappop(heap)
-        return self.calls[heap[0][1]] if heap else None
-
-    @staticmethod
-    def _enter(index: dict[str | None, list[tuple[int, CallId]]], call: ToolCall) -> None:
-        for key in (call.name, None):
-            heappush(index.setdefault(key, []), (call.ordinal, call.id))
+def _enter(index: _Index, call: ToolCall) -> None:
+    for key in (call.name, None):
+        heappush(index.setdefault(key, []), (call.ordinal, call.id))

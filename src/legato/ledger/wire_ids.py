@@ -11,20 +11,21 @@ know. A queue is kept only for an id that several calls of one round share.
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import dataclass, field
 
 from legato.model import CallId, ToolCall
 
 
+@dataclass(slots=True)
 class WireIds:
     """The calls behind the ids of one log."""
 
-    def __init__(self) -> None:
-        self.newest: dict[str, CallId] = {}
-        """by id: the newest call that had it, answered or not"""
-        self.spellings: dict[str, str] = {}
-        """by bare id: the newest id that is a spelling of it"""
-        self.armed: dict[str, OrderedDict[CallId, ToolCall]] = {}
-        """by id, where calls of one round share it: those that no result has named yet, in order"""
+    newest: dict[str, CallId] = field(default_factory=dict[str, CallId])
+    """by id: the newest call that had it, answered or not"""
+    spellings: dict[str, str] = field(default_factory=dict[str, str])
+    """by bare id: the newest id that is a spelling of it"""
+    armed: dict[str, OrderedDict[CallId, ToolCall]] = field(default_factory=dict[str, "OrderedDict[CallId, ToolCall]"])
+    """by id, where calls of one round share it: those that no result has named yet, in order"""
 
     def find(self, wire_id: str) -> CallId | None:
         """The call that a result with exactly this id means."""

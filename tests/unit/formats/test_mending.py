@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError
-from legato.formats import mend, read
+from legato.formats import Level, lint, mend, read
 from legato.model import CLOSURE_TEXTS, ClosureReason, Speaker, ToolResponse
 from legato.model.codec import dump_log
 from legato.request import resolve
@@ -30,6 +30,8 @@ from session_files import (
     use,
     whole,
 )
+
+from histories import SOURCES, WRONG_SIDES
 
 MISSING = CLOSURE_TEXTS[ClosureReason.MISSING_IN_IMPORT]
 
@@ -486,3 +488,14 @@ def test_a_result_of_nobody_inside_an_answer_that_goes_on_is_told_behind_all_its
     assert told[1:3] == [("tool", ["one"]), ("tool", ["two"])]
     assert told[3][0] == "human"
     assert "whose?" in str(told[3][1])
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_calls_and_results_on_the_wrong_side_are_put_right_and_nothing_is_lost(source: str) -> None:
+    body = json.dumps(SOURCES[source](WRONG_SIDES)).encode()
+    mended = read(mend(read(body)).data)
+    assert [
+        (call.arguments["path"], call.response and call.response.result)
+        for call in mended.conversation().ledger.in_order
+    ] == [("a.txt", "A"), ("b.txt", "B"), ("c.txt", "C")]
+    assert [found.rule for found in lint(mended) if found.level is Level.ERROR] == []

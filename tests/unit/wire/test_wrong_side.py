@@ -11,19 +11,9 @@ from legato.model import Speaker, Text, ToolCall, ToolResponse
 from legato.wire.findings import Severity
 
 from builders import ROUTES
-from histories import SOURCES, Step, results_in
+from histories import SOURCES, WRONG_SIDES, Step, results_in
 
 sources = pytest.mark.parametrize("source", SOURCES)
-STEPS = [
-    Step("say", "hello"),
-    Step("call", "a.txt", "call_a", misplaced=True),
-    Step("result", "A", "call_a", misplaced=True),
-    Step("call", "b.txt", "call_b"),
-    Step("result", "B", "call_b", misplaced=True),
-    Step("call", "c.txt", "call_c", misplaced=True),
-    Step("result", "C", "call_c"),
-    Step("say", "and now?"),
-]
 
 
 def told(body: dict[str, Any], source: str) -> list[tuple[Speaker, str]]:
@@ -46,7 +36,7 @@ def told(body: dict[str, Any], source: str) -> list[tuple[Speaker, str]]:
 @sources
 @pytest.mark.req("REQ-915-006")
 def test_calls_and_results_on_the_wrong_side_are_read_as_what_they_are(source: str) -> None:
-    assert told(SOURCES[source](STEPS), source) == [
+    assert told(SOURCES[source](WRONG_SIDES), source) == [
         (Speaker.HUMAN, "hello"),
         (Speaker.AI, "call_a: a.txt"),
         (Speaker.TOOL, "call_a: A"),
@@ -62,7 +52,7 @@ def test_calls_and_results_on_the_wrong_side_are_read_as_what_they_are(source: s
 @pytest.mark.parametrize("target", ROUTES)
 @pytest.mark.req("REQ-915-008", "REQ-915-011")
 def test_what_was_on_the_wrong_side_is_never_sent_back_there(source: str, target: str) -> None:
-    parsed = parse(SOURCES[source](STEPS), source)
+    parsed = parse(SOURCES[source](WRONG_SIDES), source)
     assert parsed.notes
     request = render(parsed.conversation(), target)
     assert [found for found in request.check() if found.severity is Severity.REFUSED] == []
