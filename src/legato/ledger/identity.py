@@ -81,7 +81,7 @@ class Identity:
         ids, open_calls = self._ids, self._open.current
         suffix, newest, spellings, armed = self.suffixes, ids.newest, ids.spellings, ids.armed
         blocks: list[Block] = []
-        is_named = False
+        is_named, has_early = False, self._has_early()
         places: dict[int, CallId] | None = None
         for block in entry.blocks:
             if type(block) is ToolCall:
@@ -91,12 +91,12 @@ class Identity:
                     usual is None
                     or (stem := usual[1]) in suffix
                     or stem in spellings
-                    or self._lone
-                    or self._placed
+                    or has_early
                     or self._round_over
                     or block.adopts is not None
                 ):
                     block, places = self._mint_odd_call(block), None
+                    has_early = self._has_early()
                 else:
                     name, ordinal = CallId(PREFIX + stem), self.next_ordinal
                     block = replace(block, id=name, ordinal=ordinal)
@@ -121,13 +121,15 @@ class Identity:
                     if places is None:
                         places = self._places(entry.blocks, len(blocks))
                     block = self._mint_odd_response(block, places.get(len(blocks)))
+                    has_early = self._has_early()
                 else:
                     del open_calls[owner]
                     block = replace(block, call_id=owner)
                     self._round_over = True
                 is_named = True
             blocks.append(block)
-        self._end(entry)
+        if entry.speaker is _HUMAN:
+            self._end(entry)
         return replace(entry, blocks=tuple(blocks)) if is_named else entry
 
     def note(self, entry: Entry) -> None:
@@ -139,7 +141,8 @@ class Identity:
                     self._note_call(block, bare(block.wire_id))
             elif type(block) is ToolResponse:
                 self._note_response(block)
-        self._end(entry)
+        if entry.speaker is _HUMAN:
+            self._end(entry)
 
     def _mint_odd_call(self, call: ToolCall) -> ToolCall:
         wire_id = call.wire_id
@@ -150,6 +153,10 @@ class Identity:
         call = replace(call, id=name, ordinal=self.next_ordinal, adopts=self._early(call))
         self._note_call(call, stem)
         return call
+
+    def _has_early(self) -> bool:
+        """Whether there are results whose calls may still come."""
+        return bool(self._lone) or bool(self._placed)
 
     def _early(self, call: ToolCall) -> CallId | None:
         """What `call` adopts: the name of a result that waits for it, or the call that its result was guessed for."""
@@ -306,21 +313,21 @@ class Identity:
                 self._answer_calls, self._siblings = [], {}
             if self._round_over:
                 self._round_first, self._round_over = self.next_ordinal, False
-                if self._open.current:
-                    self._open.end_round()
+                self._open.end_round()
         if entry.ending in BROKEN_OFF and speaker is _AI:
             self._round_over = True
 
     def _end(self, entry: Entry) -> None:
         """What comes after results in an entry of a person was said when they were there."""
-        if entry.speaker is _HUMAN and type(entry.blocks[0]) is ToolResponse and _is_speech(entry):
+        if type(entry.blocks[0]) is ToolResponse and _is_speech(entry):
             self._hear()
 
     def _hear(self) -> None:
         """A person spoke: the time of results that came before their calls is over, their ids may mean others now."""
         self._round_over = True
         self._open.hear()
-        self._placed.clear()
+        if self._placed:
+            self._placed = {}
         if self._lone:
             self._lone = LoneResults()
 

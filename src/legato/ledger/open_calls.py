@@ -105,10 +105,11 @@ class OpenCalls:
 
     def _hand_down(self, number: int) -> None:
         upper, lower = self._tiers[number], self._tiers[number + 1]
-        for call in upper.calls.values():
-            lower.add(call)
-        upper.calls.clear()
         upper.index = None
+        if upper.calls:
+            for call in upper.calls.values():
+                lower.add(call)
+            upper.calls.clear()
 
 
 def _enter(index: _Index, call: ToolCall) -> None:

@@ -198,6 +198,15 @@ def test_a_call_abandoned_while_the_model_goes_on_shifts_nothing_beyond_its_roun
     assert pairs(conversation) == [("0", "0"), ("1", "None"), ("2", "2")]
 
 
+@pytest.mark.parametrize("between", [[], [user("go on")]], ids=["at once", "after a person spoke"])
+def test_results_without_ids_find_the_calls_of_every_round(between: list[Entry]) -> None:
+    news: list[Entry] = []
+    for n in range(3):
+        asked = ai(call(f"call_{n}a", path=f"{n}a"), call(f"call_{n}b", path=f"{n}b"))
+        news += [asked, result("", f"{n}a"), result(f"call_{n}b", f"{n}b"), *between]
+    assert pairs(talk(*news)) == [(path, path) for path in ("0a", "0b", "1a", "1b", "2a", "2b")]
+
+
 def test_equal_results_without_an_id_answer_as_many_calls_as_there_are_results() -> None:
     conversation = talk(calls("call_1", "call_2"), result("", "ok"), result("call_1", "ok"))
     assert [kind for _, kind, _ in completions(conversation)] == ["success", "success"]
