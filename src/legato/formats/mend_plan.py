@@ -206,7 +206,7 @@ class _Planner:
             for call_id in here:
                 self.pending.pop(call_id, None)
             self._emit(record, step)
-            if not self.is_strict:
+            if not self.is_strict and not goes_on:  # a result between its parts would make two answers of one
                 self._flush()
         self._flush()
         return self.result

@@ -362,11 +362,21 @@ def test_outputs_of_a_rollout_are_moved_deduplicated_quoted_and_renamed() -> Non
     summary = [
         payload.get("call_id") or payload["content"][0]["text"].splitlines()[-1] for payload in payloads(records)
     ]
-    second, third = summary[4], summary[8]
-    assert summary == ["lost", "go", "c1", "c1", second, second, "c3", "c3", third, third]
+    second, third = summary[4], summary[7]
+    assert summary == ["lost", "go", "c1", "c1", second, second, "c3", third, "c3", third]  # the last two: one answer
     assert len({"c1", "c.2", "c3", second, third}) == 5
     outputs = [payload["output"] for payload in payloads(records) if "output" in payload]
     assert outputs == ["one", "two", "early", "reused"]
+
+
+def test_an_output_before_its_call_goes_behind_the_whole_answer() -> None:
+    data = jsonl(META, output("c1", "early"), call("c1"), codex_message("assistant", "I look"))
+    once = mend(read(data))
+    assert [payload["type"] for payload in payloads(lines(once.data))] == [
+        "function_call",
+        "message",
+        "function_call_output",
+    ]
 
 
 def test_the_output_of_a_trimmed_call_does_not_become_that_of_the_next_call_with_its_id() -> None:
