@@ -50,7 +50,8 @@ def claude(model: str, *, endpoint: str = "", **capabilities: Any) -> Target:
         "empty_text": False,
         "prefill": not is_new and "4-6" not in model,
         "middle_system": is_new,
-        "thinking": ThinkingMode.ADAPTIVE if is_new else ThinkingMode.BUDGET,
+        "thinking": ThinkingMode.ADAPTIVE if is_new or "4-6" in model else ThinkingMode.BUDGET,
+        "efforts": ("low", "medium", "high", *(("xhigh", "max") if is_new else ("max",))),
     }
     return _target(
         Dialect.ANTHROPIC, "anthropic", model, profile="anthropic", endpoint=endpoint, **{**defaults, **capabilities}
@@ -87,6 +88,7 @@ def _thinking(profile: str, model: str) -> Target:
 
 _CHAT = [
     chat("openai", "gpt-4o"),
+    chat("openai", "gpt-5.1", thinking=ThinkingMode.SWITCH, efforts=("none", "low", "medium", "high")),
     chat("mistral", "mistral-large-latest", id_scheme=IdScheme.NINE, user_after_tool=False),
     chat("mistral", "open-mistral-7b", id_scheme=IdScheme.NINE, user_after_tool=False, text_beside_calls=False),
     _thinking("kimi", "kimi-k2-thinking"),
@@ -107,7 +109,12 @@ _CLAUDE = [
     claude("claude-opus-4-8"),
     claude("claude-3-haiku-20240307", thinking=ThinkingMode.NEVER),
 ]
-_GEMINI = [gemini_model("gemini-2.5-flash"), gemini_model("gemini-3-flash-preview"), gemini_model("gemini-3.6-flash")]
+_GEMINI = [
+    gemini_model("gemini-3-pro-preview", thinking=ThinkingMode.EFFORT, efforts=("low", "high")),
+    gemini_model("gemini-2.5-flash"),
+    gemini_model("gemini-3-flash-preview"),
+    gemini_model("gemini-3.6-flash"),
+]
 _VERCEL = [_target(Dialect.VERCEL, "vercel", "openai/gpt-4o", profile="vercel")]
 
 TARGETS: list[Target] = [*_CHAT, *_RESPONSES, *_CLAUDE, *_GEMINI, *_VERCEL]

@@ -184,6 +184,14 @@ EXAMPLES: dict[str, Example] = {
         refused=_ask(_user(), thinking=_THINKING, tool_choice={"type": "any"}),
         accepted=_ask(_user(), thinking=_THINKING, tool_choice={"type": "auto"}),
     ),
+    "anthropic/effort-word": Example(
+        refused=_ask(_user(), output_config={"effort": "HIGH"}),
+        accepted=_ask(_user(), output_config={"effort": "high"}),
+    ),
+    "anthropic/effort-level": Example(
+        refused=_ask(_user(), output_config={"effort": "xhigh"}),
+        accepted=_ask(_user(), output_config={"effort": "max"}),
+    ),
     "anthropic/prefill": Example(refused=_ask(_user(), _said()), accepted=_ask(_user(), _said(), _user())),
     "anthropic/prefill-whitespace": Example(
         refused=_ask(_user(), _said(_text("It is "))), accepted=_ask(_user(), _said(_text("It is")))

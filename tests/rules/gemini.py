@@ -30,6 +30,10 @@ def _tools(*names: str, schema: JsonObject | None = None) -> list[JsonObject]:
     return [{"functionDeclarations": [{"name": name, "parameters": schema or {"type": "object"}} for name in names]}]
 
 
+def _level(level: str) -> dict[str, Json]:
+    return {"generationConfig": {"thinkingConfig": {"thinkingLevel": level}}}
+
+
 def _body_with(text: str, schema: JsonObject) -> JsonObject:
     return _ask(_user({"text": text}), tools=_tools("read", schema=schema))
 
@@ -39,6 +43,10 @@ _AUTO = {"functionCallingConfig": {"mode": "AUTO"}}
 _PLACEHOLDER = "skip_thought_signature_validator"
 
 EXAMPLES: dict[str, Example] = {
+    "gemini/thinking-level": Example(refused=_ask(_user(), **_level("max")), accepted=_ask(_user(), **_level("HIGH"))),
+    "gemini/thinking-level-of-model": Example(
+        refused=_ask(_user(), **_level("medium")), accepted=_ask(_user(), **_level("high"))
+    ),
     **json_examples(_body_with),
     "gemini/no-contents": Example(refused=_ask(), accepted=_ask(_user())),
     "gemini/content-form": Example(refused=_ask("Hello"), accepted=_ask(_user())),

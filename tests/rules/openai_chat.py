@@ -62,6 +62,12 @@ _NATIVE = "functions.read:0"
 _THOUGHT = "The user wants the file."
 
 EXAMPLES: dict[str, Example] = {
+    "openai-chat/effort-word": Example(
+        refused=ask(user(), reasoning_effort="HIGH"), accepted=ask(user(), reasoning_effort="high")
+    ),
+    "openai-chat/effort-level": Example(
+        refused=ask(user(), reasoning_effort="minimal"), accepted=ask(user(), reasoning_effort="none")
+    ),
     **json_examples(body_with),
     "openai-chat/no-messages": Example(refused=ask(), accepted=ask(user())),
     "openai-chat/message-form": Example(refused={"messages": ["Hello"]}, accepted=ask(user())),

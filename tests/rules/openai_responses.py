@@ -39,6 +39,12 @@ def _body_with(text: str, schema: JsonObject) -> JsonObject:
 _FINE = _ask(_user(), _call(), _output())
 
 EXAMPLES: dict[str, Example] = {
+    "openai-responses/effort-word": Example(
+        refused=_ask(_user(), reasoning={"effort": "HIGH"}), accepted=_ask(_user(), reasoning={"effort": "high"})
+    ),
+    "openai-responses/effort-level": Example(
+        refused=_ask(_user(), reasoning={"effort": "xhigh"}), accepted=_ask(_user(), reasoning={"effort": "high"})
+    ),
     **json_examples(_body_with),
     "openai-responses/messages-field": Example(
         refused={"messages": [{"role": "user", "content": "Hello"}], "input": "Hello"}, accepted={"input": "Hello"}

@@ -40,6 +40,9 @@ def _body_with(text: str, schema: JsonObject) -> JsonObject:
 _FINE = _ask(_user(), _said(_call()), _tool())
 
 EXAMPLES: dict[str, Example] = {
+    "vercel/effort-word": Example(
+        refused=_ask(_user(), reasoning="max"), accepted=_ask(_user(), reasoning="provider-default")
+    ),
     **json_examples(_body_with),
     "vercel/no-messages": Example(refused=_ask(), accepted=_ask(_user())),
     "vercel/unknown-role": Example(

@@ -91,6 +91,8 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     thinking: ThinkingMode = ThinkingMode.NEVER
     thinking_default: bool = False
     """thinks unless told not to"""
+    efforts: tuple[str, ...] = ("low", "medium", "high")
+    """the words for how hard to think that the model knows, weakest first"""
     thinking_first: bool = False
     """while thinking is on, an open tool loop must begin with a thought of the model's own"""
     reasoning_field: bool = False

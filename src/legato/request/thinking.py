@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Action,
+    Capabilities,
     Decision,
     Fault,
     Include,
@@ -25,23 +26,28 @@ from legato.model import (
     ThinkingSwitch,
 )
 from legato.transcript.units import Exchange, Unit
+from legato.wire.options import SWITCHABLE, plainly
+from legato.wire.options.efforts import NONE
 from legato.wire.voice import Voice
 
 _NEVER = ThinkingMode.NEVER
 _ON, _OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
-_SWITCHABLE = (ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH)
 
 
 def will_think(target: Target, options: Options) -> bool:
     """Whether the model thinks under these options, before the history is looked at."""
-    capabilities = target.capabilities
+    capabilities, wish = target.capabilities, plainly(options)
     if capabilities.thinking is _NEVER:
         return False
-    if options.thinking is _ON or options.thinking_budget or options.effort:
-        return options.thinking is not _OFF
-    if options.thinking is _OFF:
-        return capabilities.thinking not in _SWITCHABLE
-    return capabilities.thinking_default
+    if capabilities.thinking not in SWITCHABLE:
+        return wish.thinking is not _OFF or not _has_effort_for_off(capabilities)
+    if wish.thinking is _OFF:
+        return False
+    return wish.thinking is _ON or bool(wish.thinking_budget or wish.effort) or capabilities.thinking_default
+
+
+def _has_effort_for_off(capabilities: Capabilities) -> bool:
+    return capabilities.thinking is ThinkingMode.EFFORT and NONE in capabilities.efforts
 
 
 class OpenLoop:
@@ -81,7 +87,7 @@ def settle_thinking(
     target = voice.target
     if loop is None or _begins_with_own_thought(loop, voice, policy):
         return options, None
-    if target.capabilities.thinking not in _SWITCHABLE:
+    if target.capabilities.thinking not in SWITCHABLE:
         raise ImpossibleRequest(
             f"{target.route} always thinks and demands its own thought at the start of this tool loop, which another "
             "model began; let the loop end on that model, or choose a model whose thinking can be switched off",

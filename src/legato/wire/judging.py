@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeGuard, cast
 
 import msgspec
 
-from legato.model import Json, JsonObject
+from legato.model import Capabilities, Json, JsonObject, ThinkingMode
 from legato.wire.findings import Severity, Violation
 
 MAX_DEPTH = 100
@@ -48,6 +48,14 @@ def holds_object(text: str) -> bool:
 
 
 _OBJECTS = msgspec.json.Decoder(dict[str, Any])
+
+
+def knows_effort(capabilities: Capabilities, effort: str) -> bool:
+    """Whether a model is known to take `effort`, or nothing is known of its efforts because it does not think."""
+    mode = capabilities.thinking
+    if mode is ThinkingMode.NEVER or effort in capabilities.efforts:
+        return True
+    return effort == "none" and mode not in (ThinkingMode.ALWAYS, ThinkingMode.EFFORT)
 
 
 def brief(value: Json) -> str:

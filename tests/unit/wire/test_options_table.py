@@ -12,6 +12,7 @@ from legato import render
 from legato.errors import ImpossibleRequest
 from legato.model import Choice, NameRule, Options, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.request.catalogue import resolve, with_capabilities
+from legato.wire.options.efforts import SCALE
 
 from builders import calls, result, talk, user
 
@@ -33,6 +34,7 @@ NO_DEGREES = ("adjusted", "effort", "the model's thinking has no degrees")
 NO_BUDGET = ("adjusted", "thinking-budget", "the model's thinking takes no budget")
 NO_TEMPERATURE = ("adjusted", "temperature", "the model takes no temperature")
 LOW_FOR_BUDGET = ("adjusted", "thinking-budget", "thinking is measured in efforts here: low, not 2000 tokens")
+COUNTED = ("adjusted", "effort", "thinking is counted in tokens here: 2048 for low")
 FORCED = ("adjusted", "forced-tool", "no tool can be forced while the model thinks, so it may choose")
 TOO_LONG = ("adjusted", "max-tokens", "the model writes at most 8192 tokens, not 9000")
 MADE_UP = ("inserted", "dummy-tools", "the history holds calls of read")
@@ -145,7 +147,8 @@ DIFFERENT: dict[str, tuple[Options, dict[str, Any], Any, dict[str, Any]]] = {
         Options(thinking=OFF),
         thinks(ThinkingMode.EFFORT),
         [LITTLE],
-        {"anthropic": [ALWAYS_ON]},  # its effort is about more than thinking
+        # The effort of the first is about more than thinking; the other has a word for off.
+        {"anthropic": [ALWAYS_ON], "vercel": NOTHING},
     ),
     "a budget for a model that thinks in degrees": (
         Options(thinking_budget=2000),
@@ -164,8 +167,8 @@ DIFFERENT: dict[str, tuple[Options, dict[str, Any], Any, dict[str, Any]]] = {
         thinks(ThinkingMode.SWITCH),
         NOTHING,
         {
-            "anthropic": [NO_DEGREES],
-            "gemini": [NO_DEGREES],
+            "anthropic": [COUNTED],
+            "gemini": [COUNTED],
             "kimi": [("adjusted", "effort", "the target takes no effort beside the switch for thinking")],
         },
     ),
@@ -250,8 +253,8 @@ ANY_OPTIONS = st.builds(
     choice=st.none() | st.sampled_from(Choice),
     tool=st.none() | st.just("read"),
     thinking=st.sampled_from(ThinkingSwitch),
-    thinking_budget=st.none() | st.integers(1, 20_000),
-    effort=st.none() | st.sampled_from(("low", "medium", "high")),
+    thinking_budget=st.none() | st.integers(0, 40_000),
+    effort=st.none() | st.sampled_from((*SCALE, *map(str.upper, SCALE), "ultra", "off", "any", "")),
     stream=st.booleans(),
 )
 

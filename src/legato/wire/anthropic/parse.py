@@ -35,6 +35,7 @@ from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
+from legato.wire.options.efforts import effort_word
 from legato.wire.phrases import INSTRUCTION_MARK
 from legato.wire.readback import is_filler, read_result
 
@@ -241,7 +242,7 @@ class _Reader:
             tool=as_text(choice.get("name")) or None,
             thinking=switch,
             thinking_budget=_number(thinking.get("budget_tokens")),
-            effort=as_text(config.get("effort")) or None,
+            effort=effort_word(as_text(config.get("effort"))) or None,
             stream=body.get("stream") is True,
         )
 

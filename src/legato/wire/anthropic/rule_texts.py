@@ -15,6 +15,7 @@ _API = "https://platform.claude.com/docs/en/api/messages/create"
 _MID_SYSTEM = "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages"
 _TOOL_USE = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use"
 _THINKING = "https://platform.claude.com/docs/en/build-with-claude/extended-thinking"
+_EFFORT = "https://platform.claude.com/docs/en/build-with-claude/effort"
 _PREFILL = "https://platform.claude.com/docs/en/build-with-claude/working-with-messages"
 
 _NO_RESULT = "`tool_use` ids were found without `tool_result` blocks immediately after"
@@ -285,6 +286,21 @@ _THOUGHTS = (
     ),
 )
 
+_EFFORTS = (
+    _refused(
+        "anthropic/effort-word",
+        "`output_config.effort` is `low`, `medium`, `high`, `xhigh` or `max`.",
+        source=_EFFORT,
+        route=_OPUS,
+    ),
+    _risky(
+        "anthropic/effort-level",
+        "`output_config.effort` is one that the model knows: `max` came with 4.6, `xhigh` with 4.7.",
+        source=_EFFORT,
+        route="anthropic/claude-sonnet-4-6",
+    ),
+)
+
 _ENDING = (
     _refused(
         "anthropic/prefill",
@@ -308,4 +324,4 @@ _ENDING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_SONNET), *_SHAPE, *_TOOLS, *_THOUGHTS, *_ENDING)
+RULES: dict[str, Rule] = by_id(*json_rules(_SONNET), *_SHAPE, *_TOOLS, *_THOUGHTS, *_EFFORTS, *_ENDING)

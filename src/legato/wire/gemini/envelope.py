@@ -19,6 +19,7 @@ _GRAMMAR = OptionGrammar(
     # https://ai.google.dev/gemini-api/docs/thinking
     effort_modes=frozenset({ThinkingMode.EFFORT}),
     budget_modes=SWITCHABLE,
+    most_budget=24_576,  # of the models that count tokens, the smallest take no more; the same page has the table
 )
 _MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
 _AS_NEEDED = -1

@@ -36,6 +36,7 @@ from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
+from legato.wire.options.efforts import effort_word
 from legato.wire.readback import read_result
 
 _UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
@@ -186,13 +187,18 @@ class _Reader:
             tool=as_text(allowed[0]) if len(allowed) == 1 else None,
             thinking=ThinkingSwitch.OFF if budget == 0 else switch,
             thinking_budget=budget if isinstance(budget, int) and budget > 0 else None,
-            effort=as_text(thinking.get("thinkingLevel")) or None,
+            effort=_effort(as_text(thinking.get("thinkingLevel"))),
         )
 
 
 def _runs(parts: Sequence[JsonObject], field: str) -> list[tuple[bool, list[tuple[int, JsonObject]]]]:
     """`parts` with their numbers, parted into those that have that field and others, in their order."""
     return [(has_it, list(run)) for has_it, run in groupby(enumerate(parts), key=lambda one: field in one[1])]
+
+
+def _effort(level: str) -> str | None:
+    """The official clients write a level in capitals, and one of them means that none is given."""
+    return effort_word(level) if level and level.upper() != "THINKING_LEVEL_UNSPECIFIED" else None
 
 
 def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:

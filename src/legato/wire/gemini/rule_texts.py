@@ -14,6 +14,7 @@ _API = "https://ai.google.dev/api/caching#Content"
 _CLIENT = "https://github.com/google-gemini/generative-ai-js/blob/main/src/methods/chat-session-helpers.ts"
 _CALLING = "https://ai.google.dev/gemini-api/docs/function-calling"
 _CLIENT_REQUESTS = "https://github.com/google-gemini/generative-ai-js/blob/main/src/requests/request-helpers.ts"
+_THINKING_PAGE = "https://ai.google.dev/gemini-api/docs/thinking"
 _SIGNATURES_PAGE = "https://ai.google.dev/gemini-api/docs/thought-signatures"
 
 _UNEQUAL = (
@@ -190,6 +191,21 @@ _SIGNATURES = (
     ),
 )
 
+_LEVELS = (
+    _refused(
+        "gemini/thinking-level",
+        "`thinkingLevel` is minimal, low, medium or high, in small or capital letters.",
+        source=_THINKING_PAGE,
+        route=_NEW,
+    ),
+    _risky(
+        "gemini/thinking-level-of-model",
+        "`thinkingLevel` is one that the model knows: the first Gemini 3 Pro has low and high only.",
+        source=(_THINKING_PAGE, "enricoros/big-AGI#893"),
+        route="gemini/gemini-3-pro-preview",
+    ),
+)
+
 _ENDING = (
     _risky(
         "gemini/first-content",
@@ -210,4 +226,4 @@ _ENDING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_OLD), *_SHAPE, *_PAIRS, *_SIGNATURES, *_ENDING)
+RULES: dict[str, Rule] = by_id(*json_rules(_OLD), *_SHAPE, *_PAIRS, *_SIGNATURES, *_LEVELS, *_ENDING)

@@ -14,6 +14,7 @@ from legato.model.json_access import as_object, as_string
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat.message_list import MessageListReader
 from legato.wire.openai_chat.simple_messages import read_simple_json
+from legato.wire.options.efforts import NONE, effort_word
 
 _CHOICES = {
     "auto": Choice.AUTO,
@@ -175,8 +176,8 @@ def _read_thinking(rest: JsonObject) -> _Thinking:
     effort: Json = rest.get("reasoning_effort")
     if isinstance(effort, str):
         del rest["reasoning_effort"]
-        if effort == "none":
+        if effort_word(effort) == NONE:
             read.switch = ThinkingSwitch.OFF
         else:
-            read.effort = effort
+            read.effort = effort_word(effort) or None
     return read

@@ -9,6 +9,7 @@ from legato.wire.rule_texts import json_rules
 from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, Rule, by_id, refused, risky
 
 _GPT = "openai/gpt-4o"
+_THINKING_GPT = "openai/gpt-5.1"
 _STRICT = "strict/some-model"
 
 _API = "https://platform.openai.com/docs/api-reference/chat/create"
@@ -198,6 +199,24 @@ _TOOLS = (
     ),
 )
 
+_EFFORTS = (
+    _refused(
+        "openai-chat/effort-word",
+        "`reasoning_effort` is a word of the server's scale, in lower case.",
+        source=_API,
+        error="Invalid value: '{value}'",
+        route=_THINKING_GPT,
+    ),
+    _risky(
+        "openai-chat/effort-level",
+        "`reasoning_effort` is one of the words that the model knows, which differ from model to model.",
+        source=("anomalyco/opencode#4451", "openai/openai-agents-python#2089"),
+        error="Unsupported value: '{value}' is not supported",
+        code="unsupported_value",
+        route=_THINKING_GPT,
+    ),
+)
+
 _CONTENT = (
     _refused(
         "openai-chat/null-content",
@@ -258,4 +277,6 @@ _CONTENT = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_GPT), *_SHAPE, *_PAIRS, *_CALLS, *_TOOLS, *_CONTENT, *SERVER_RULES)
+RULES: dict[str, Rule] = by_id(
+    *json_rules(_GPT), *_SHAPE, *_PAIRS, *_CALLS, *_TOOLS, *_EFFORTS, *_CONTENT, *SERVER_RULES
+)

@@ -11,6 +11,7 @@ from typing import Any
 from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
+from legato.wire.options.efforts import NONE, effort_word
 
 _READ = frozenset({"model", "input", "instructions", "tools", "stream", "tool_choice", "reasoning"})
 _HELD_BY_SERVER = ("previous_response_id", "conversation")
@@ -57,14 +58,15 @@ def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
 def _thinking(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
     reasoning = {name: value for name, value in as_object(body.get("reasoning")).items() if value is not None}
     effort = reasoning.get("effort")
+    effort = effort_word(effort) if isinstance(effort, str) else effort
     if reasoning.keys() - {"effort", "summary"} or reasoning.get("summary", "auto") != "auto":
         extra["reasoning"] = ingest(reasoning)  # whole, because `extra` replaces the field
     known: dict[str, Any] = {}
-    if effort == "none":
+    if effort == NONE:
         known["thinking"] = ThinkingSwitch.OFF
     elif isinstance(effort, str):
-        known["effort"] = effort
-    if reasoning.get("summary") == "auto" and effort != "none":
+        known["effort"] = effort or None
+    if reasoning.get("summary") == "auto" and effort != NONE:
         known["thinking"] = ThinkingSwitch.ON
     return known
 

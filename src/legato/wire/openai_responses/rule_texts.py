@@ -19,6 +19,22 @@ _BAD_NAME = (
 _refused = partial(refused, route=_GPT)
 _risky = partial(risky, route=_GPT)
 
+_EFFORTS = (
+    _refused(
+        "openai-responses/effort-word",
+        "`reasoning.effort` is a word of OpenAI's scale, in lower case.",
+        source=_API,
+        error="Invalid value: '{value}'",
+    ),
+    _risky(
+        "openai-responses/effort-level",
+        "`reasoning.effort` is one of the words that the model knows, which differ from model to model.",
+        source=("openai/openai-agents-python#2089", "anomalyco/opencode#4451"),
+        error="Unsupported value: '{value}' is not supported",
+        code="unsupported_value",
+    ),
+)
+
 _SHAPE = (
     _refused(
         "openai-responses/messages-field",
@@ -177,4 +193,4 @@ _REASONING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_GPT), *_SHAPE, *_CALLS, *_REASONING)
+RULES: dict[str, Rule] = by_id(*json_rules(_GPT), *_SHAPE, *_EFFORTS, *_CALLS, *_REASONING)

@@ -66,5 +66,7 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     budget_in_max_tokens: bool = False
     """a budget has to be sent, and `max_tokens` counts the thinking too, so it must be larger than the budget"""
     least_budget: int = 0
+    most_budget: int | None = None
+    """the most that an effort may become; None: no limit but `max_tokens`"""
     default_budget: int = 0
     """the most that is sent when none is asked for"""

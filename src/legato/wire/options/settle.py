@@ -24,6 +24,7 @@ from legato.model import (
     ThinkingSwitch,
     ToolSpec,
 )
+from legato.wire.options.efforts import plainly
 from legato.wire.options.grammar import OptionGrammar
 from legato.wire.options.thinking import Situation, settle_thinking
 from legato.wire.projection.decisions import projected
@@ -67,7 +68,7 @@ class Settled(Struct, frozen=True, kw_only=True):
 
 def settle(envelope: Envelope, voice: Voice, grammar: OptionGrammar) -> Settled:
     """What to send; raises `ImpossibleRequest` if nothing would serve."""
-    situation = Situation(envelope.options, voice, grammar, [])
+    situation = Situation(plainly(envelope.options), voice, grammar, [])
     tools = _tools(envelope, situation)
     choice, tool = _choice(envelope, tools, situation)
     temperature = _temperature(situation)
@@ -84,7 +85,7 @@ def settle(envelope: Envelope, voice: Voice, grammar: OptionGrammar) -> Settled:
         thinking=thinking.switch,
         effort=thinking.effort,
         budget=thinking.budget,
-        thoughts_wanted=can_think and envelope.options.thinking is ThinkingSwitch.ON,
+        thoughts_wanted=can_think and situation.options.thinking is ThinkingSwitch.ON,
         decisions=decisions,
     )
 

@@ -4,8 +4,8 @@ In:  a `Situation`, whose voice knows whether the model will think, and how many
 Out: what to send, and a decision for each wish that cannot be met.
 
 Off wins over an effort or a budget in the same options, and a model that cannot be switched off is asked to think
-little. A budget becomes an effort where thinking is measured in efforts. Where an effort is about more than thinking,
-neither is done.
+little. A budget becomes an effort where thinking is measured in efforts, and an effort a budget where it is counted in
+tokens (see `efforts`). Where an effort is about more than thinking, no wish about thinking becomes one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,12 @@ from msgspec import Struct
 
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Capabilities, Decision, Options, ThinkingMode, ThinkingSwitch
+from legato.wire.options.efforts import (
+    NONE,
+    budget_of_effort,
+    effort_for,
+    effort_of_budget,
+)
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.projection.decisions import projected
 from legato.wire.voice import Voice
@@ -37,10 +43,6 @@ NO_EFFORT_BESIDE_SWITCH = projected(
 NO_BUDGET = projected(Action.ADJUSTED, "thinking-budget", "the model's thinking takes no budget")
 
 _ON, _OFF, _UNSAID = ThinkingSwitch.ON, ThinkingSwitch.OFF, ThinkingSwitch.DEFAULT
-_EFFORT_OFF = "none"
-_EFFORT_LITTLE = "low"
-_EFFORTS = ((2_048, "low"), (8_192, "medium"))
-"""a budget of tokens, up to the number, as an effort; more is high"""
 
 
 class Situation(Struct, frozen=True):
@@ -90,18 +92,21 @@ def settle_thinking(situation: Situation, max_tokens: int | None) -> SettledThin
 def _off(situation: Situation, max_tokens: int | None) -> SettledThinking:
     grammar, capabilities = situation.grammar, situation.capabilities
     takes_effort = capabilities.thinking in grammar.effort_modes
-    effort = situation.options.effort if takes_effort and grammar.effort_beyond_thinking else None
     if capabilities.thinking not in SWITCHABLE:
         if takes_effort and not grammar.effort_beyond_thinking:
-            situation.decisions.append(ASKED_FOR_LITTLE)
-            return SettledThinking(max_tokens=max_tokens, effort=_EFFORT_LITTLE)
+            least = effort_for(NONE, capabilities.efforts)
+            if least != NONE:
+                situation.decisions.append(ASKED_FOR_LITTLE)
+            return SettledThinking(max_tokens=max_tokens, effort=least)
         situation.decisions.append(ALWAYS_ON)
+    effort = _known_effort(situation) if takes_effort and grammar.effort_beyond_thinking else None
+    if capabilities.thinking not in SWITCHABLE:
         return SettledThinking(max_tokens=max_tokens, effort=effort)
     match grammar.switch:
         case Switch.FIELD | Switch.FIELD_OR_EFFORT:
             return SettledThinking(max_tokens=max_tokens, switch=_OFF, effort=effort)
         case Switch.EFFORT:
-            return SettledThinking(max_tokens=max_tokens, effort=_EFFORT_OFF)
+            return SettledThinking(max_tokens=max_tokens, effort=NONE)
         case Switch.NONE:
             if capabilities.thinking_default:
                 situation.decisions.append(NO_SWITCH)
@@ -121,6 +126,9 @@ def _on(situation: Situation, max_tokens: int | None) -> SettledThinking:
         budget = None
     elif grammar.budget_in_max_tokens:
         budget, max_tokens = _fit(situation, max_tokens)
+    elif _is_counted(situation):
+        budget = _budget_for_effort(situation)
+        _tell_budget(situation, budget)
     return SettledThinking(max_tokens=max_tokens, switch=switch, effort=effort, budget=budget)
 
 
@@ -131,7 +139,7 @@ def _switch(situation: Situation) -> ThinkingSwitch:
         return _UNSAID
     match situation.grammar.switch:
         case Switch.FIELD:
-            is_asked = options.thinking is _ON or options.thinking_budget is not None
+            is_asked = options.thinking is _ON or options.thinking_budget is not None or _is_counted(situation)
             is_said = situation.voice.thinking_on and (is_asked or not capabilities.thinking_default)
             return _ON if is_said else _UNSAID
         case Switch.FIELD_OR_EFFORT:
@@ -158,18 +166,53 @@ def _effort(situation: Situation, switch: ThinkingSwitch) -> str | None:
     options, grammar, mode = situation.options, situation.grammar, situation.capabilities.thinking
     has_room = mode in grammar.effort_modes
     is_taken = has_room and not (grammar.switch is Switch.FIELD_OR_EFFORT and switch is _ON)
-    if options.effort and not is_taken:
+    if options.effort and not is_taken and not (switch is _ON and _is_counted(situation)):
         situation.decisions.append(NO_EFFORT_BESIDE_SWITCH if has_room else NO_DEGREES)
+    effort = _known_effort(situation) if is_taken else None
     budget = options.thinking_budget
     if budget is not None and mode not in grammar.budget_modes:
         if is_taken and not options.effort and not grammar.effort_beyond_thinking:
-            effort = next((effort for most, effort in _EFFORTS if budget <= most), "high")
+            effort = effort_for(effort_of_budget(budget), situation.capabilities.efforts)
             situation.adjust("thinking-budget", f"thinking is measured in efforts here: {effort}, not {budget} tokens")
             return effort
         situation.decisions.append(NO_BUDGET)
-    if options.effort and is_taken:
-        return options.effort
-    return grammar.default_effort if grammar.switch is Switch.EFFORT and _has_to_be_told(situation) else None
+    if effort is None and grammar.switch is Switch.EFFORT and _has_to_be_told(situation):
+        return effort_for(grammar.default_effort, situation.capabilities.efforts)
+    return effort
+
+
+def _known_effort(situation: Situation) -> str | None:
+    """The effort that is asked for, in a word that the model knows."""
+    asked, known = situation.options.effort, situation.capabilities.efforts
+    if not asked:
+        return None
+    effort = effort_for(asked, known)
+    if effort is None:
+        situation.adjust("effort", f"{asked!r} is no effort that the model knows ({', '.join(known)})")
+    elif effort != asked:
+        situation.adjust("effort", f"the model knows no effort {asked}; {effort} is the nearest")
+    return effort
+
+
+def _is_counted(situation: Situation) -> bool:
+    """Whether the effort that is asked for becomes a budget: the model counts tokens, and no budget is asked for."""
+    options, grammar, mode = situation.options, situation.grammar, situation.capabilities.thinking
+    return (
+        mode in grammar.budget_modes
+        and mode not in grammar.effort_modes
+        and options.thinking_budget is None
+        and budget_of_effort(options.effort or "") is not None
+    )
+
+
+def _budget_for_effort(situation: Situation) -> int | None:
+    """The budget that an effort becomes, within what every model of the format takes."""
+    budget, most = budget_of_effort(situation.options.effort or ""), situation.grammar.most_budget
+    return budget if budget is None or most is None else min(budget, most)
+
+
+def _tell_budget(situation: Situation, budget: int | None) -> None:
+    situation.adjust("effort", f"thinking is counted in tokens here: {budget} for {situation.options.effort}")
 
 
 def _fit(situation: Situation, max_tokens: int | None) -> tuple[int, int]:
@@ -182,9 +225,12 @@ def _fit(situation: Situation, max_tokens: int | None) -> tuple[int, int]:
             target=target.route,
         )
     allowed = most if max_tokens is None else max_tokens
-    budget = max(least, min(grammar.default_budget, allowed // 2) if asked is None else asked)
+    wanted = (_budget_for_effort(situation) if _is_counted(situation) else None) or grammar.default_budget
+    budget = max(least, min(wanted, allowed // 2) if asked is None else asked)
     if budget >= most:
         budget = max(least, most // 2)
+    if _is_counted(situation):
+        _tell_budget(situation, budget)
     if asked is not None and budget != asked:
         situation.adjust("thinking-budget", f"{budget} tokens for thinking, not {asked}")
     if allowed > budget:

@@ -6,6 +6,7 @@ from typing import Any
 
 from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
 from legato.model.json_access import as_object, as_objects, as_text
+from legato.wire.options.efforts import NONE, effort_word
 
 _READ = frozenset(
     {
@@ -58,8 +59,8 @@ def read_options(body: JsonObject) -> Options:
         known["choice"] = Choice(named)
     elif choice.get("type") == "tool":
         known["tool"] = as_text(choice.get("toolName"))
-    effort = as_text(body.get("reasoning"))
-    if effort == "none":
+    effort = effort_word(as_text(body.get("reasoning")))
+    if effort == NONE:
         known["thinking"] = ThinkingSwitch.OFF
     elif effort and effort != "provider-default":
         known["effort"] = effort

@@ -10,6 +10,7 @@ from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RE
 _ROUTE = "vercel/openai/gpt-4o"
 
 _MESSAGES = "https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message"
+_REASONING = "https://ai-sdk.dev/docs/ai-sdk-core/reasoning"
 _MISSING_RESULTS = "https://ai-sdk.dev/docs/troubleshooting/missing-tool-results-error"
 
 _NOT_MESSAGES = "The messages must be a ModelMessage[]"
@@ -19,6 +20,11 @@ _refused = partial(refused, route=_ROUTE)
 _risky = partial(risky, route=_ROUTE)
 
 _SHAPE = (
+    _refused(
+        "vercel/effort-word",
+        "`reasoning` is `provider-default`, `none`, `minimal`, `low`, `medium`, `high` or `xhigh`.",
+        source=_REASONING,
+    ),
     _refused(
         "vercel/no-messages",
         "`messages` is an array with at least one message.",

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import re
 
-from legato.model import Json, JsonObject, Target
+from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.anthropic.rules.blocks import is_blank
 from legato.wire.anthropic.rules.turns import Mode, TurnJudge
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 
 __all__ = ["RULESET", "check"]
 
+_EFFORTS = frozenset({"low", "medium", "high", "xhigh", "max"})
+_WITH_EFFORT = (ThinkingMode.ADAPTIVE, ThinkingMode.EFFORT)
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
 
@@ -29,6 +31,17 @@ def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
         found.refuse("anthropic/forced-tool", "tool_choice", "with thinking on, `tool_choice` is auto or none")
     _examine_system(fields.get("system"), found)
     _examine_tools(fields.get("tools"), found)
+    _examine_effort(fields.get("output_config"), target, found)
+
+
+def _examine_effort(config: Json, target: Target, found: Findings) -> None:
+    effort = config.get("effort") if is_object(config) else None
+    if effort is None:
+        return
+    if not isinstance(effort, str) or effort not in _EFFORTS:
+        found.refuse("anthropic/effort-word", "output_config.effort", f"{brief(effort)} is no effort")
+    elif target.capabilities.thinking in _WITH_EFFORT and not knows_effort(target.capabilities, effort):
+        found.risk("anthropic/effort-level", "output_config.effort", f"this model may not know the effort {effort}")
 
 
 def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:

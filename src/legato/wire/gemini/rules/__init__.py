@@ -15,10 +15,11 @@ from legato.model import Json, JsonObject, Target
 from legato.wire.gemini.rules.pairing import OrderJudge
 from legato.wire.gemini.rules.parts import pick
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 
 __all__ = ["RULESET", "check"]
 
+_LEVELS = frozenset({"minimal", "low", "medium", "high", "thinking_level_unspecified"})
 _NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
 
 
@@ -33,7 +34,21 @@ def _listed(value: Json) -> list[Json]:
     return value if is_list(value) else []
 
 
-def _examine_tools(fields: JsonObject, target: Target, found: Findings) -> None:
+def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
+    _examine_tools(fields, found)
+    config = pick(fields, "generationConfig")
+    thinking = pick(config, "thinkingConfig") if is_object(config) else None
+    level = pick(thinking, "thinkingLevel") if is_object(thinking) else None
+    if level is None:
+        return
+    path = "generationConfig.thinkingConfig.thinkingLevel"
+    if not isinstance(level, str) or level.lower() not in _LEVELS:
+        found.refuse("gemini/thinking-level", path, f"{brief(level)} is no level of thinking")
+    elif level.lower() != "thinking_level_unspecified" and not knows_effort(target.capabilities, level.lower()):
+        found.risk("gemini/thinking-level-of-model", path, f"this model may not know the level {level}")
+
+
+def _examine_tools(fields: JsonObject, found: Findings) -> None:
     names: set[str] = set()
     has_any = False
     for index, tool in enumerate(_listed(fields.get("tools"))):
@@ -61,7 +76,7 @@ RULESET = Ruleset(
     messages_field="contents",
     mode=lambda fields, target: target.capabilities,
     judge=OrderJudge,
-    head=_examine_tools,
+    head=_examine_head,
     no_messages=_refuse_no_contents,
     takes_single=True,
 )

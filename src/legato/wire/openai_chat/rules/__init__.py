@@ -26,7 +26,7 @@ def _mode(fields: JsonObject, target: Target) -> Mode:
 
 
 def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
-    examine_envelope(fields, profile_of(target), found, thinking=thinks(fields, target.capabilities))
+    examine_envelope(fields, profile_of(target), target.capabilities, found)
 
 
 def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:

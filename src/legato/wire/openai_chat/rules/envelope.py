@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import Capabilities, Json, JsonObject
-from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 from legato.wire.openai_chat.rules.profiles import Profile
 
 _MAX_TOOLS = 128
@@ -17,18 +17,28 @@ def thinks(body: JsonObject, capabilities: Capabilities) -> bool:
     return capabilities.thinking_default
 
 
-def examine_envelope(body: JsonObject, profile: Profile, found: Findings, *, thinking: bool) -> None:
+def examine_envelope(body: JsonObject, profile: Profile, capabilities: Capabilities, found: Findings) -> None:
     """Judge the fields beside `messages`."""
     tools, choice = body.get("tools"), body.get("tool_choice")
+    _examine_effort(body.get("reasoning_effort"), profile, capabilities, found)
     if tools is not None:
         _examine_tools(tools, profile, found)
     if choice is not None and not tools and profile.counts_tools:
         found.refuse("openai-chat/choice-without-tools", "tool_choice", "there is a choice but there are no tools")
     if profile.thinking_forbids_force:
-        if thinking and (choice == "required" or is_object(choice)):
+        if thinks(body, capabilities) and (choice == "required" or is_object(choice)):
             found.refuse("kimi/forced-tool", "tool_choice", "with thinking on, no tool can be forced")
         if body.get("thinking") is not None and body.get("reasoning_effort") is not None:
             found.refuse("kimi/thinking-and-effort", "reasoning_effort", "`thinking` is sent already; send one of them")
+
+
+def _examine_effort(effort: Json, profile: Profile, capabilities: Capabilities, found: Findings) -> None:
+    if effort is None or profile.efforts is None:
+        return
+    if not isinstance(effort, str) or effort not in profile.efforts:
+        found.refuse("openai-chat/effort-word", "reasoning_effort", f"{brief(effort)} is no effort")
+    elif not profile.maps_efforts and not knows_effort(capabilities, effort):
+        found.risk("openai-chat/effort-level", "reasoning_effort", f"this model may not know the effort {effort}")
 
 
 def _examine_tools(tools: Json, profile: Profile, found: Findings) -> None:

@@ -21,6 +21,7 @@ from legato.model import Target
 _CHAT_ROLES = frozenset({"developer", "system", "user", "assistant", "tool", "function"})
 _DEEPSEEK_ROLES = frozenset({"system", "user", "assistant", "tool", "latest_reminder"})
 _TEXT = frozenset({"text"})
+_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 _ANY_ID = re.compile(r".+", re.DOTALL)
 _CALL_ID = re.compile(r"call_.{1,35}", re.DOTALL)
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -66,6 +67,11 @@ class Profile(Struct, frozen=True, kw_only=True):
     thinking_forbids_force: bool = False
     """with thinking on no tool can be forced, and thinking has one switch"""
 
+    efforts: frozenset[str] | None = None
+    """the words that `reasoning_effort` may be; None: not known"""
+    maps_efforts: bool = False
+    """a word that a model lacks is taken for another one"""
+
     counts_tools: bool = True
     """at most 128 tools, and no choice without tools"""
     refuses_empty_tools: bool | None = False
@@ -85,6 +91,7 @@ _STRICT = Profile()
 _PROFILES: dict[str, Profile] = {
     "openai": Profile(
         refuses_empty_tools=True,
+        efforts=_EFFORTS,
         id_form=re.compile(r".{1,40}", re.DOTALL),
         call_types=frozenset({"function", "custom"}),
         parses_arguments=False,
@@ -142,6 +149,7 @@ _PROFILES: dict[str, Profile] = {
         demands_reasoning="kimi/reasoning-missing",
         takes_reasoning=True,
         thinking_forbids_force=True,
+        efforts=_EFFORTS,
         counts_tools=False,
         final_mark="partial",
     ),
@@ -157,6 +165,8 @@ _PROFILES: dict[str, Profile] = {
         demands_reasoning="deepseek/reasoning-missing",
         takes_empty_reasoning=True,
         takes_reasoning=True,
+        efforts=_EFFORTS | {"ultra"},
+        maps_efforts=True,
         counts_tools=False,
         final_mark="prefix",
     ),

@@ -15,12 +15,13 @@ import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 from legato.wire.openai_responses.rules.items import ItemJudge, Mode
 
 __all__ = ["RULESET", "check"]
 
 _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_EFFORTS = frozenset({"none", "minimal", "low", "medium", "high", "xhigh", "max"})
 _STATE = ("previous_response_id", "conversation")
 _SOURCES = ("input", "prompt", *_STATE)
 
@@ -38,6 +39,15 @@ def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     if "messages" in fields:
         found.refuse("openai-responses/messages-field", "messages", "the history stands in `input`")
     _examine_tools(fields.get("tools"), found)
+    reasoning = fields.get("reasoning")
+    effort = reasoning.get("effort") if is_object(reasoning) else None
+    if effort is not None:
+        if not isinstance(effort, str) or effort not in _EFFORTS:
+            found.refuse("openai-responses/effort-word", "reasoning.effort", f"{brief(effort)} is no effort")
+        elif not knows_effort(target.capabilities, effort):
+            found.risk(
+                "openai-responses/effort-level", "reasoning.effort", f"this model may not know the effort {effort}"
+            )
 
 
 def _examine_other_input(fields: JsonObject, found: Findings) -> None:

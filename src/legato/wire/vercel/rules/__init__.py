@@ -10,14 +10,20 @@ from __future__ import annotations
 
 from legato.model import JsonObject, Target
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings
+from legato.wire.judging import Findings, brief
 from legato.wire.vercel.rules.messages import MessageJudge
 
 __all__ = ["RULESET", "check"]
 
 
+_EFFORTS = frozenset({"provider-default", "none", "minimal", "low", "medium", "high", "xhigh"})
+
+
 def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
-    """Nothing: what stands beside the messages is checked by the provider behind the SDK."""
+    """The rest of what stands beside the messages is checked by the provider behind the SDK."""
+    effort = fields.get("reasoning")
+    if effort is not None and (not isinstance(effort, str) or effort not in _EFFORTS):
+        found.refuse("vercel/effort-word", "reasoning", f"{brief(effort)} is no effort")
 
 
 def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
