@@ -66,7 +66,7 @@ def assemble(
     end = End.START
     called: list[str] = []
     for unit in units:
-        spelled = encoder.encode(unit, end, True)
+        spelled = encoder.encode(unit, end)
         _join(messages, spelled, dialect.blocks_field)
         end = spelled.end
         decisions += spelled.decisions

@@ -36,7 +36,7 @@ from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 _CAPABILITIES: dict[str, dict[str, Any]] = {
     "openai": {"developer_role": True},
@@ -108,7 +108,7 @@ def printed(
     decisions = list(top.decisions)
     end = End.START
     for unit in units:
-        spelled = encoder.encode(unit, end, keep_thinking)
+        spelled = encoder.encode(unit, end, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
         messages += spelled.messages
         decisions += spelled.decisions
         end = spelled.end

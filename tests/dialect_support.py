@@ -31,7 +31,7 @@ from legato.wire.contract import DialectParts, StreamDecoder
 from legato.wire.deltas import Shown
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.names import NameTable
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 NOT_SIMPLE: dict[str, Unit | None] = {
     "nothing": None,
@@ -94,7 +94,7 @@ def spell_with(dialect: DialectParts) -> Callable[[Unit, End, Voice, bool], Enco
     """What encodes one unit in `dialect`: (unit, how the one before ended, voice, whether thinking is kept)."""
 
     def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> EncodedUnit:
-        return dialect.encoder(voice).encode(unit, before, keep_thinking)
+        return dialect.encoder(voice).encode(unit, before, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
 
     return spell
 
@@ -113,7 +113,7 @@ def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice:
     decided: Projected = {}
     for place, unit in enumerate(units[: len(page.ends)]):
         assert unit is not None
-        spelled = encoder.encode(unit, alone.end, True)
+        spelled = encoder.encode(unit, alone.end)
         alone.append(spelled.messages, spelled.end)
         if spelled.decisions:
             decided[place] = spelled.decisions

@@ -35,7 +35,7 @@ def projections(news: list[Entry], dialect: Dialect, grammar: Grammar, *, foreig
     end = End.START
     made: list[Projection] = []
     for unit in units(talk(*news)):
-        made.append(projector.project(unit, end, True))
+        made.append(projector.project(unit, end))
         end = made[-1].end
     return [*made, projector.tail(end)]
 

@@ -224,7 +224,7 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
     page = Assembly(spelling.parts.blocks_field)
     for place, unit in enumerate(spelling.columns.units):
-        alone = EncodedUnit((), page.end) if unit is None else spelling.encoder.encode(unit, page.end, True)
+        alone = EncodedUnit((), page.end) if unit is None else spelling.encoder.encode(unit, page.end)
         page.append(alone.messages, alone.end)
         assert spelling.columns.projected.get(place, ()) == alone.decisions
     assert encode_json(spelling.assembly.messages) == encode_json(page.messages)

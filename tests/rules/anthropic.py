@@ -178,7 +178,8 @@ EXAMPLES: dict[str, Example] = {
         accepted=_ask(_user(), _said(_thought(), _call()), _user(_result()), thinking=_THINKING),
     ),
     "anthropic/thinking-while-off": Example(
-        refused=_ask(_user(), _said(_thought(), _text("It is"))), accepted=_ask(_user(), _said(_text("It is")))
+        refused=_ask(_user(), _said(_thought(), _call()), _user(_result())),
+        accepted=_ask(_user(), _said(_thought(), _call()), _user(_result()), thinking=_THINKING),
     ),
     "anthropic/forced-tool": Example(
         refused=_ask(_user(), thinking=_THINKING, tool_choice={"type": "any"}),

@@ -22,6 +22,7 @@ from legato.request.spelling import Spelling
 from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
+from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
 from legato.wire.contract import Head
 from legato.wire.options import Envelope
@@ -58,9 +59,13 @@ def render(
     fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
     spelling.advance()
     voice, adjusted = spelling.voice, None
-    if thinks and target.capabilities.thinking_first:
-        options, adjusted = settle_thinking(spelling.open_loop(), voice, options, policy)
+    loop = spelling.open_loop()
+    if thinks and loop is not None and target.capabilities.thinking_first:
+        begun = cast("Exchange", spelling.columns.units[loop])
+        shows = spelling.shows_thoughts(loop)
+        options, adjusted = settle_thinking(begun, voice, options, shows_thoughts=shows)
         thinks = adjusted is None
+    spelling.silence(None if thinks else loop)
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
     head, opening = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))

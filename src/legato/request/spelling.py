@@ -13,18 +13,18 @@ from msgspec import Struct
 
 from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, ThinkingPolicy
 from legato.request.gate import Gate
+from legato.request.loop import OpenLoop
 from legato.request.report import PrefixChange
-from legato.request.thinking import OpenLoop
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
-from legato.transcript.units import Exchange, Said, Unit
+from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import Assembly, encode_json
 from legato.wire.contract import DialectParts, Head
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
 
@@ -59,12 +59,12 @@ class _Torn(Struct, frozen=True, gc=False):
     slot: Slot
     unit: Unit | None
     before: End
-    keeps_thinking: bool
+    thoughts: Thoughts
     encoded: EncodedUnit
 
-    def still_holds(self, unit: Unit | None, before: End, keeps_thinking: bool) -> bool:
+    def still_holds(self, unit: Unit | None, before: End, thoughts: Thoughts) -> bool:
         is_same = self.unit is unit or self.unit == unit
-        return is_same and self.before is before and self.keeps_thinking is keeps_thinking
+        return is_same and self.before is before and self.thoughts is thoughts
 
 
 class Spelling:
@@ -100,6 +100,8 @@ class Spelling:
         self._cursor = 0
         self._turn = 0
         """the place of the newest human message; what is before it is not of the current turn"""
+        self._silent: int | None = None
+        """the place from which on the model's own thoughts are left out; None: nowhere"""
 
     def advance(self) -> None:
         """Print what is new, and again what changed."""
@@ -125,9 +127,23 @@ class Spelling:
         self._sent, self._changes = [], []
         return change
 
-    def open_loop(self) -> Exchange | None:
-        """The exchange that began the tool loop in which what is printed ends; None if it does not end in results."""
-        return self._loop.find(self.columns.units)
+    def open_loop(self) -> int | None:
+        """The place of the exchange that began the tool loop in which what is printed ends; None if there is none."""
+        if not self.encoder.grammar.native_calls:
+            return None
+        return self._loop.find(self.columns.units, self.assembly.ends)
+
+    def silence(self, loop: int | None) -> None:
+        """Leave the model's own thoughts out of the open loop that began at `loop`, where they would be refused.
+
+        They are refused while thinking is off; None while it is on, and the thoughts that were left out come back.
+        """
+        if self.encoder.grammar.thoughts_in_silent_loops or loop == self._silent:
+            return
+        start = min(place for place in (loop, self._silent) if place is not None)
+        torn = self._tear_off(start, self._turn)
+        self._silent = loop
+        self._print_from(start, {old.slot: old for old in torn})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
@@ -139,10 +155,16 @@ class Spelling:
                 return place
         return 0
 
-    def _keeps_thinking(self, place: int, turn: int) -> bool:
-        """Whether thinking at `place` is shown, if the current turn begins at `turn`."""
+    def shows_thoughts(self, place: int) -> bool:
+        """Whether the policy lets thoughts at `place` be sent."""
+        return self._thoughts(place, self._turn) is not Thoughts.HELD_BACK
+
+    def _thoughts(self, place: int, turn: int) -> Thoughts:
+        """What becomes of the thoughts at `place`, if the current turn begins at `turn`."""
         include = self._policy.include
-        return place >= turn if include is _CURRENT_TURN else include is _ALL
+        if not (place >= turn if include is _CURRENT_TURN else include is _ALL):
+            return Thoughts.HELD_BACK
+        return Thoughts.SHOWN if self._silent is None or place < self._silent else Thoughts.SILENCED
 
     def _tear_off(self, start: int, turn: int) -> list[_Torn]:
         """Take the places from `start` on away; they were printed when the current turn began at `turn`."""
@@ -151,8 +173,8 @@ class Spelling:
         torn: list[_Torn] = []
         for place, messages in enumerate(self.assembly.cut(start), start):
             encoded = EncodedUnit(messages, ends[place], columns.projected.get(place, ()))
-            keeps = self._keeps_thinking(place, turn)
-            torn.append(_Torn(columns.slots[place], columns.units[place], before, keeps, encoded))
+            thoughts = self._thoughts(place, turn)
+            torn.append(_Torn(columns.slots[place], columns.units[place], before, thoughts, encoded))
             before = ends[place]
         self.columns = columns.up_to(start)
         self._loop.cut(start)
@@ -193,13 +215,13 @@ class Spelling:
 
     def _print_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Torn]) -> None:
         """Print one unit, or what was torn off from its place."""
-        end, keeps = self.assembly.end, self._keeps_thinking(place, self._turn)
+        end, thoughts = self.assembly.end, self._thoughts(place, self._turn)
         old = known.get(slot)
-        if old is not None and old.still_holds(unit, end, keeps):
+        if old is not None and old.still_holds(unit, end, thoughts):
             encoded = old.encoded
             self.assembly.append_copies(encoded.messages, encoded.end)
         else:
-            encoded = EncodedUnit((), end) if unit is None else self.encoder.encode(unit, end, keeps)
+            encoded = EncodedUnit((), end) if unit is None else self.encoder.encode(unit, end, thoughts)
             self.assembly.append(encoded.messages, encoded.end)
             self.units_spelled += 1
         if encoded.decisions:
@@ -236,5 +258,5 @@ class Spelling:
 
     def pieces_of(self, unit: Unit, before: End, place: int) -> tuple[list[bytes], End]:
         """What would be printed if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
-        encoded = self.encoder.encode(unit, before, self._keeps_thinking(place, self._turn))
+        encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
         return [*map(encode_json, encoded.messages)], encoded.end

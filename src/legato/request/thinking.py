@@ -7,8 +7,6 @@ the request is refused here, with the reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
@@ -17,15 +15,13 @@ from legato.model import (
     Capabilities,
     Decision,
     Fault,
-    Include,
     Options,
     Target,
     Thinking,
     ThinkingMode,
-    ThinkingPolicy,
     ThinkingSwitch,
 )
-from legato.transcript.units import Exchange, Unit
+from legato.transcript.units import Exchange
 from legato.wire.options import SWITCHABLE, plainly
 from legato.wire.options.efforts import NONE
 from legato.wire.voice import Voice
@@ -50,42 +46,15 @@ def _has_effort_for_off(capabilities: Capabilities) -> bool:
     return capabilities.thinking is ThinkingMode.EFFORT and NONE in capabilities.efforts
 
 
-class OpenLoop:
-    """Finds the exchange that began the tool loop in which a conversation ends, looking only at units that are new."""
-
-    def __init__(self) -> None:
-        self._count = 0
-        self._first: int | None = None
-        """the first of the exchanges with which the units so far end"""
-
-    def find(self, units: Sequence[Unit | None]) -> Exchange | None:
-        """The first exchange of the loop; None if the conversation does not end in results."""
-        for place in range(self._count, len(units)):
-            unit = units[place]
-            if type(unit) is not Exchange:
-                self._first = self._first if unit is None else None
-            elif self._first is None:
-                self._first = place
-        self._count = len(units)
-        if self._first is None:
-            return None
-        first, last = units[self._first], next(unit for unit in reversed(units) if unit is not None)
-        return first if type(first) is Exchange and type(last) is Exchange and last.completions else None
-
-    def cut(self, count: int) -> None:
-        """The units from number `count` on are gone, or others now."""
-        if self._first is not None and self._first < count:
-            self._count = min(self._count, count)
-        else:
-            self._count, self._first = 0, None
-
-
 def settle_thinking(
-    loop: Exchange | None, voice: Voice, options: Options, policy: ThinkingPolicy
+    loop: Exchange, voice: Voice, options: Options, *, shows_thoughts: bool
 ) -> tuple[Options, Decision | None]:
-    """For a model that will think: `options`, with thinking off if the open loop lacks the thought it would demand."""
+    """For a model that will think: `options`, with thinking off if the open loop lacks the thought it would demand.
+
+    `loop` is the exchange that began it; with `shows_thoughts` its thoughts are sent, as far as they are the model's.
+    """
     target = voice.target
-    if loop is None or _begins_with_own_thought(loop, voice, policy):
+    if shows_thoughts and _begins_with_own_thought(loop, voice):
         return options, None
     if target.capabilities.thinking not in SWITCHABLE:
         raise ImpossibleRequest(
@@ -103,14 +72,9 @@ def settle_thinking(
     return _without_thinking(options), decision
 
 
-def _begins_with_own_thought(loop: Exchange, voice: Voice, policy: ThinkingPolicy) -> bool:
+def _begins_with_own_thought(loop: Exchange, voice: Voice) -> bool:
     first = loop.blocks[0]
-    return (
-        policy.include is not Include.NONE
-        and isinstance(first, Thinking)
-        and bool(first.native)
-        and voice.is_home(loop.origin)
-    )
+    return isinstance(first, Thinking) and bool(first.native) and voice.is_home(loop.origin)
 
 
 def _without_thinking(options: Options) -> Options:

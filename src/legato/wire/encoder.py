@@ -24,7 +24,7 @@ from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, Message
 from legato.wire.projection.decisions import ANSWER_BRIDGED, missing_signature, missing_thought
 from legato.wire.projection.results import mark_failure
 from legato.wire.shapes import Shapes
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 _PERSON = Authority.PERSON
 _SUCCESS = CompletionKind.SUCCESS
@@ -48,7 +48,7 @@ class Encoder:
 
     def __init__(self, voice: Voice, grammar: Grammar, shapes: Shapes) -> None:
         self._voice = voice
-        self._grammar = grammar
+        self.grammar = grammar
         self._shapes = shapes
         self._projector = Projector(voice, grammar, shapes.own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
@@ -62,9 +62,9 @@ class Encoder:
         takes_calls = grammar.native_calls and grammar.text_beside_calls
         self._most_calls = grammar.max_calls if takes_calls else 0
 
-    def encode(self, unit: Unit, before: End, keep_thinking: bool) -> EncodedUnit:
+    def encode(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> EncodedUnit:
         """One unit, after one that ended with `before`."""
-        projection = self._projector.project(unit, before, keep_thinking)
+        projection = self._projector.project(unit, before, thoughts)
         return EncodedUnit(self._spell(projection.messages), projection.end, projection.decisions)
 
     def tail(self, end: End) -> EncodedUnit:
@@ -158,9 +158,9 @@ class Encoder:
         results: list[JsonObject] = []
         for call, completion, output in zip(unit.calls, unit.completions, outputs, strict=True):
             failed = completion.kind is not _SUCCESS
-            if not failed and self._grammar.json_results and output is not completion.result:
+            if not failed and self.grammar.json_results and output is not completion.result:
                 return None
-            if failed and not self._grammar.error_flag:
+            if failed and not self.grammar.error_flag:
                 output = mark_failure(output, completion)
             results.append(self._shapes.result(self._voice.ids[call.id], call.name, output, failed))
         return results
@@ -170,6 +170,6 @@ class Encoder:
         decisions: list[Decision] = []
         if self._demands_thoughts:
             decisions.append(missing_thought(completion.call_id for completion in unit.completions))
-        if self._grammar.call_signatures:
+        if self.grammar.call_signatures:
             decisions.append(missing_signature(unit.completions[0].call_id))
         return tuple(decisions)

@@ -20,6 +20,17 @@ class End(Word):
     RESULTS = "results"
 
 
+class Thoughts(Word):
+    """What becomes of the thoughts of an answer."""
+
+    SHOWN = "shown"
+    """they are sent, as far as the target can read them"""
+    HELD_BACK = "held-back"
+    """the caller's policy leaves them out"""
+    SILENCED = "silenced"
+    """the model's own are left out: thinking is off, and the answer belongs to the open tool loop"""
+
+
 class Names(Protocol):
     """The projection of tool names for one target."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
@@ -13,10 +12,11 @@ from legato import Conversation, render
 from legato.model import Options, ThinkingSwitch
 from legato.model.hashing import RunningDigest, digest
 from legato.request import Request, resolve
-from legato.request.thinking import OpenLoop
+from legato.request.loop import OpenLoop
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 from legato.wire.judge import Judge
+from legato.wire.voice import End
 
 from builders import ROUTES, ai, calls, result, talk, units, user
 
@@ -94,6 +94,7 @@ UNITS: dict[str, Any] = {
     "calls": units(talk(user("hi"), calls("a"), result("a")))[1],
     "nothing": None,
 }
+ENDS = {"said": End.HUMAN, "answer": End.ANSWER, "calls": End.RESULTS}
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.lists(st.sampled_from(sorted(UNITS)), max_size=4)), max_size=6))
@@ -103,13 +104,14 @@ def test_an_open_tool_loop_is_found_in_what_is_new_as_in_the_whole(history: list
         kept = max(len(names) - less, 0)
         growing.cut(kept)
         names = [*names[:kept], *more]
-        printed = [UNITS[name] for name in names]
-        loop = OpenLoop().find(printed)
-        assert growing.find(printed) is loop
-        # As one would look for it by hand: from the end, as long as there are answers, if the last of them has results.
-        said = [name for name in names if name != "nothing"]
-        run = list(itertools.takewhile(lambda name: name != "said", reversed(said)))
-        assert loop is (UNITS[run[-1]] if run and run[0] == "calls" else None)
+        printed, ends = [UNITS[name] for name in names], list[End]()
+        for name in names:
+            ends.append(ENDS.get(name, ends[-1] if ends else End.START))
+        loop = OpenLoop().find(printed, ends)
+        assert growing.find(printed, ends) == loop
+        # As one would look for it by hand: the first call since the last answer without any.
+        begun = max((place + 1 for place, name in enumerate(names) if name == "answer"), default=0)
+        assert loop == next((place for place in range(begun, len(names)) if names[place] == "calls"), None)
 
 
 def test_a_request_that_was_left_behind_is_judged_by_itself() -> None:

@@ -49,7 +49,7 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
     media_omitted,
 )
-from legato.wire.voice import End
+from legato.wire.voice import End, Thoughts
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf")
@@ -73,7 +73,9 @@ HOME = target().origin("model-1-2026")
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
-    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(unit, before, keep)
+    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(
+        unit, before, Thoughts.SHOWN if keep else Thoughts.HELD_BACK
+    )
 
 
 def assistant(text: str) -> JsonObject:
@@ -611,7 +613,7 @@ def test_bodies_satisfy_the_official_types_and_our_rules(capabilities: dict[str,
     voice = make_voice(target(**capabilities), foreign=Foreign.TEXT)
     end, items = End.START, list[JsonObject]()
     for unit in EVERYTHING:
-        spelled = DIALECT.encoder(voice).encode(unit, end, True)
+        spelled = DIALECT.encoder(voice).encode(unit, end)
         items += printed(spelled)
         end = spelled.end
     options = Options(max_tokens=100, choice=Choice.AUTO, effort="low")

@@ -319,7 +319,7 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    items = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))]
+    items = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
     items += printed(DIALECT.encoder(voice).tail(End.ANSWER))
     parsed = parse(*items)
     assert parsed.notes == []

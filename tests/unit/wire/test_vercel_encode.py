@@ -46,7 +46,7 @@ from legato.wire.phrases import (
     media_omitted,
 )
 from legato.wire.vercel import DIALECT
-from legato.wire.voice import End
+from legato.wire.voice import End, Thoughts
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 LINK = Media(MediaKind.IMAGE, "image/png", url="https://a.example/b.png")
@@ -66,7 +66,9 @@ HOME = target().origin("model-1-2026")
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
-    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(unit, before, keep)
+    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(
+        unit, before, Thoughts.SHOWN if keep else Thoughts.HELD_BACK
+    )
 
 
 def text(words: str) -> JsonObject:

@@ -290,7 +290,7 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    messages = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))]
+    messages = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
     messages += printed(DIALECT.encoder(voice).tail(End.ANSWER))
     assert DIALECT.check({"messages": messages}, target) == []
     parsed = parse(*messages)

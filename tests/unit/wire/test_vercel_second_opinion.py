@@ -157,9 +157,7 @@ def bodies() -> list[JsonObject]:
         {"text_beside_calls": False},
     ):
         voice = make_voice(make_target(Dialect.VERCEL, **capabilities), foreign=Foreign.TEXT)
-        messages = [
-            message for unit in units for message in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN, True))
-        ]
+        messages = [message for unit in units for message in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
         head = DIALECT.head(Envelope("be kind", (ToolSpec("read"),), Options()), voice)
         printed_bodies.append({**head.fields, "messages": messages})
     return printed_bodies

@@ -62,6 +62,7 @@ def grammar(target: Target) -> Grammar:
         text_beside_calls=capabilities.text_beside_calls,
         text_after_calls=False,
         own_thoughts=not continues,  # a model that never thinks did not think this
+        thoughts_in_silent_loops=False,
         thoughts_lead=True,
         thoughts_may_end=False,
         empty_results=capabilities.empty_text,

@@ -266,17 +266,16 @@ _THOUGHTS = (
     ),
     _refused(
         "anthropic/loop-without-thinking",
-        "With thinking enabled, when the request ends in results, the answer that began this run of calls"
-        " starts with thinking.",
-        source="mastra-ai/mastra#7799",
+        "With thinking enabled, when the last message holds results, whatever stands beside them, the answer that "
+        "began this run of calls starts with thinking.",
+        source=("mastra-ai/mastra#7799", "Kilo-Org/kilocode#5219", "router-for-me/CLIProxyAPI#702"),
         error="Expected `thinking` or `redacted_thinking`, but found `tool_use`",
     ),
     _refused(
         "anthropic/thinking-while-off",
-        "With thinking off, a final answer holds no thinking.",
-        source="tailcallhq/forgecode#1853",
+        "With thinking off, neither a final answer nor those of an open run of calls hold thinking.",
+        source=("tailcallhq/forgecode#1853", "microsoft/vscode#282326"),
         error="When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`",
-        route=_PREFILLED,
     ),
     _refused(
         "anthropic/forced-tool",

@@ -38,6 +38,7 @@ from legato.wire.projection.decisions import (
     HOSTED_KNOWN,
     HOSTED_TOLD,
     MEDIA_OMITTED,
+    SILENCED,
     THINKING_OFF,
     UNSIGNED_DROPPED,
     UNSIGNED_SHOWN,
@@ -45,7 +46,7 @@ from legato.wire.projection.decisions import (
 )
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 
 class Place(NamedTuple):
@@ -71,7 +72,7 @@ class AnswerProjector:
         self._grammar = grammar
         self._own = own
 
-    def parts(self, unit: Exchange, before: End, keep_thinking: bool, decisions: list[Decision]) -> list[AnswerPart]:
+    def parts(self, unit: Exchange, before: End, thoughts: Thoughts, decisions: list[Decision]) -> list[AnswerPart]:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
         parts: list[AnswerPart] = []
         home = self._voice.is_home(unit.origin)
@@ -86,7 +87,7 @@ class AnswerProjector:
                 case Text():
                     parts += self._text(block, place, home, decisions)
                 case Thinking():
-                    parts += self._thinking(block, place, home, keep_thinking, decisions)
+                    parts += self._thinking(block, place, home, thoughts, decisions)
                 case HostedTool():
                     parts += self._hosted(block, place, home, decisions)
                 case Media():
@@ -120,10 +121,10 @@ class AnswerProjector:
         return [TextPart(block.text)]
 
     def _thinking(
-        self, block: Thinking, place: Place, home: bool, keep: bool, decisions: list[Decision]
+        self, block: Thinking, place: Place, home: bool, thoughts: Thoughts, decisions: list[Decision]
     ) -> list[AnswerPart]:
         """A thought in its own form, as text, or not at all."""
-        if not keep:
+        if thoughts is Thoughts.HELD_BACK:
             decisions.append(BY_POLICY)
             return []
         is_own = home and self._grammar.own_thoughts
@@ -131,6 +132,9 @@ class AnswerProjector:
         if own is not None:
             if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
                 decisions.append(THINKING_OFF)
+                return []
+            if thoughts is Thoughts.SILENCED:
+                decisions.append(SILENCED)
                 return []
             return [OwnPart(block, own)] if own else []
         if self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():

@@ -26,6 +26,7 @@ HOSTED_KNOWN = projected(Action.DROPPED, "hosted-tool", "the provider knows what
 
 BY_POLICY = projected(Action.DROPPED, "thinking-policy", "the policy keeps this thinking back")
 THINKING_OFF = projected(Action.DROPPED, "thinking-policy", "thinking is off, and then none is sent back")
+SILENCED = projected(Action.DROPPED, "thinking-off-in-loop", "thinking is off, so the open tool loop may hold none")
 FOREIGN_DROPPED = projected(Action.DROPPED, "foreign-thinking", "only the model that thought it may see it again")
 FOREIGN_SHOWN = projected(Action.CONVERTED, "foreign-thinking", "another model's thinking became plain text")
 UNSIGNED_DROPPED = projected(Action.DROPPED, "unsigned-thinking", "the provider cannot recognise this thinking")

@@ -58,7 +58,7 @@ from legato.wire.projection.messages import (
     TextPart,
 )
 from legato.wire.projection.results import embed_result, project_result
-from legato.wire.voice import End, Voice
+from legato.wire.voice import End, Thoughts, Voice
 
 
 class Projector:
@@ -69,7 +69,7 @@ class Projector:
         self._answers = AnswerProjector(voice, grammar, own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
 
-    def project(self, unit: Unit, before: End, keep_thinking: bool) -> Projection:
+    def project(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> Projection:
         """What `unit` becomes after a unit that ended with `before`."""
         page = _Page(self._grammar, before)
         match unit:
@@ -78,7 +78,7 @@ class Projector:
             case Summary():
                 page.human([TextPart(SUMMARY_MARK + unit.text)])
             case Exchange():
-                parts = self._answers.parts(unit, before, keep_thinking, page.decisions)
+                parts = self._answers.parts(unit, before, thoughts, page.decisions)
                 if unit.completions and self._grammar.native_calls:
                     self._rounds(unit, parts, page)
                 else:

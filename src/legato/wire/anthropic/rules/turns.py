@@ -49,11 +49,12 @@ class _Turn(Struct):
     last_text: str = ""
     has_results: bool = False
     has_others: bool = False
-    has_thoughts: bool = False
     has_calls: bool = False
     loop_kind: str = ""
     loop_path: str = ""
     """the first block of the answer that began the latest run of calls and results"""
+    loop_thought: str = ""
+    """the first thought in this run"""
     empty_path: str = ""
     """the message before, if it is an answer without content: only the last may be that"""
 
@@ -118,23 +119,10 @@ class TurnJudge:
         self._pairing.end()
         self._end_turn()
         mode, found, turn, blocks = self._mode, self._found, self._turn, self._blocks
-        if turn.role == "assistant":
-            if turn.has_thoughts and not mode.may_think:
-                found.refuse("anthropic/thinking-while-off", turn.last_path, "thinking is off")
-            if turn.last_kind == "text":
-                self._examine_prefill()
-        elif (
-            mode.thinks_with_budget
-            and turn.has_results
-            and not turn.has_others
-            and turn.loop_kind not in THOUGHTS
-            and turn.loop_path
-        ):
-            found.refuse(
-                "anthropic/loop-without-thinking",
-                turn.loop_path,
-                "with thinking enabled, the answer that began this run of calls starts with thinking",
-            )
+        if turn.role == "assistant" or turn.has_results:
+            self._examine_open_loop()
+        if turn.role == "assistant" and turn.last_kind == "text":
+            self._examine_prefill()
         if blocks.uses_tools and mode.demands_tools and not fields.get("tools"):
             found.refuse("anthropic/tools-undefined", "tools", "the history holds calls, so tools must be defined")
         marks = blocks.marks + _marks_of(fields.get("system")) + _marks_of(fields.get("tools"))
@@ -156,10 +144,10 @@ class TurnJudge:
         if not before and role == "assistant" and index == 0:
             self._found.refuse("anthropic/first-message", "messages[0]", "the first message is from the user")
         if role == "assistant":
-            if not self._turn.has_results or self._turn.has_others:  # words beside the results begin a new loop
+            if not self._turn.has_results:  # words beside results do not end the run (Kilo-Org/kilocode#5219)
                 self._turn.loop_path = f"messages[{index}]"
-                self._turn.loop_kind = ""
-            self._turn.has_thoughts = self._turn.has_calls = False
+                self._turn.loop_kind = self._turn.loop_thought = ""
+            self._turn.has_calls = False
         else:
             self._turn.has_results = self._turn.has_others = False
         self._turn.last_kind = ""
@@ -226,7 +214,7 @@ class TurnJudge:
             elif kind == "text" and self._turn.has_calls:
                 self._found.refuse("anthropic/text-after-call", path, "text stands before the calls of an answer")
             elif kind in THOUGHTS:
-                self._turn.has_thoughts = True
+                self._turn.loop_thought = self._turn.loop_thought or path
         elif role == "user":
             if kind == "tool_result":
                 self._turn.has_results = True
@@ -238,6 +226,18 @@ class TurnJudge:
         # Models that think as they see fit also think between other blocks.
         if self._mode.thinks_with_budget or not self._mode.may_think:
             self._found.refuse("anthropic/thinking-not-first", path, "an answer with thinking begins with it")
+
+    def _examine_open_loop(self) -> None:
+        mode, found, turn = self._mode, self._found, self._turn
+        if turn.loop_thought and not mode.may_think:
+            found.refuse("anthropic/thinking-while-off", turn.loop_thought, "thinking is off")
+        is_open = turn.role != "assistant" and bool(turn.loop_path)
+        if mode.thinks_with_budget and is_open and turn.loop_kind not in THOUGHTS:
+            found.refuse(
+                "anthropic/loop-without-thinking",
+                turn.loop_path,
+                "with thinking enabled, the answer that began this run of calls starts with thinking",
+            )
 
     def _examine_prefill(self) -> None:
         mode, found, path = self._mode, self._found, self._turn.last_path
