@@ -229,7 +229,11 @@ EXAMPLES: dict[str, Example] = {
         accepted=ask({"role": "user", "content": [{"type": "text", "text": "Hello"}]}),
     ),
     "deepseek/reasoning-missing": Example(
-        refused=ask(user(), calls(), result()), accepted=ask(user(), calls(), result(), thinking=_OFF)
+        refused=ask(user(), calls(reasoning_content=_THOUGHT), result(), said(), user()),
+        accepted=ask(user(), calls(reasoning_content=_THOUGHT), result(), said(reasoning_content=_THOUGHT), user()),
+    ),
+    "deepseek/reasoning-everywhere": Example(
+        refused=ask(user(), said(), user()), accepted=ask(user(), said(reasoning_content=" "), user())
     ),
     "deepseek/reasoning-empty": Example(
         refused=ask(user(), calls(reasoning_content=""), result()),

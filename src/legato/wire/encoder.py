@@ -52,6 +52,7 @@ class Encoder:
         self._shapes = shapes
         self._projector = Projector(voice, grammar, shapes.own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
+        self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
         self._needs_placeholder = self._demands_thoughts or grammar.call_signatures
         self._takes_answers = not grammar.trims_answers
         self._bridges_people = not grammar.user_after_tool
@@ -128,10 +129,11 @@ class Encoder:
                 if told is None:
                     return
                 results = told
-            if placeholder and calls:
+            lacks = placeholder if calls else self._demands_every_thought
+            if lacks:
                 decided[len(page.ends)] = self._missing(unit)
             end = _RESULTS if outputs else _ANSWER
-            page.extend(spell(texts, calls, results, placeholder and bool(calls)), end)
+            page.extend(spell(texts, calls, results, lacks), end)
 
     def _append_simple_said(self, unit: Said, before: End, page: Assembly, decided: Projected) -> bool:
         """Append what a person said, if that is one text."""
@@ -141,7 +143,8 @@ class Encoder:
         message = self._shapes.human_text(text.text)
         if before is _RESULTS and self._bridges_people:
             decided[len(page.ends)] = (ANSWER_BRIDGED,)
-            page.append((*self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], False), message), _HUMAN)
+            bridge = self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], self._demands_every_thought)
+            page.append((*bridge, message), _HUMAN)
         else:
             page.append((message,), _HUMAN)
         return True
@@ -166,10 +169,10 @@ class Encoder:
         return results
 
     def _missing(self, unit: Exchange) -> tuple[Decision, ...]:
-        """What is decided about a simple exchange with calls: it holds neither thoughts nor signatures."""
+        """What is decided about a simple exchange that lacks what is demanded: it holds no thoughts, no signatures."""
         decisions: list[Decision] = []
         if self._demands_thoughts:
             decisions.append(missing_thought(completion.call_id for completion in unit.completions))
-        if self.grammar.call_signatures:
+        if self.grammar.call_signatures and unit.completions:
             decisions.append(missing_signature(unit.completions[0].call_id))
         return tuple(decisions)

@@ -23,6 +23,7 @@ from chat_support import (
     voice,
 )
 from dialect_support import spell_with, tail_with
+from legato import parse, render
 from legato.errors import UnknownTarget
 from legato.model import (
     Authority,
@@ -51,6 +52,8 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
 )
 from legato.wire.voice import End
+
+from builders import ai, talk, user
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 HI = Said(0, (Text("hi"),))
@@ -352,7 +355,7 @@ def test_own_thinking_goes_back_with_every_own_answer_while_thinking_is_on(profi
     assert_valid(body, to)
 
 
-@pytest.mark.parametrize("profile", ["kimi", "deepseek"])
+@pytest.mark.parametrize(("profile", "beside_text"), [("kimi", None), ("deepseek", " ")])
 @pytest.mark.parametrize(
     ("blocks", "home", "reasons"),
     [
@@ -361,7 +364,9 @@ def test_own_thinking_goes_back_with_every_own_answer_while_thinking_is_on(profi
         ((Thinking(" \n"),), True, ["reasoning-placeholder"]),
     ],
 )
-def test_calls_without_own_thinking_get_a_single_space(profile, blocks, home, reasons):
+def test_answers_without_own_thinking_get_a_single_space_where_it_is_demanded(
+    profile, beside_text, blocks, home, reasons
+):
     to = target(profile, thinking_default=True)
     body, decisions = printed(
         [HI, asked(*blocks, call(), completions=(success(),)), asked(*blocks, Text("x")), HI],
@@ -370,7 +375,7 @@ def test_calls_without_own_thinking_get_a_single_space(profile, blocks, home, re
         thinking_on=True,
     )
     assert body["messages"][1]["reasoning_content"] == " "
-    assert "reasoning_content" not in body["messages"][3]
+    assert body["messages"][3].get("reasoning_content") == beside_text
     assert [one.reason for one in decisions][: len(reasons)] == reasons
     assert_valid(body, to)
 
@@ -683,3 +688,13 @@ def test_completions_of_the_cancelled_kind_read_like_closures():
         ),
     )
     assert messages([HI, exchange], target("openai"))[2]["content"] == closure_text(ClosureReason.CANCELLED_RUNNING)
+
+
+def test_what_deepseek_demands_with_every_answer_says_nothing_when_it_is_read_back():
+    body = render(talk(user("hi"), ai("hello"), user("go")), "deepseek/deepseek-v4-pro").body
+    assert body["messages"][1] == {"role": "assistant", "content": "hello", "reasoning_content": " "}
+    assert [block for entry in parse(body, "deepseek/deepseek-v4-pro").entries for block in entry.blocks] == [
+        Text("hi"),
+        Text("hello"),
+        Text("go"),
+    ]

@@ -5,8 +5,8 @@ text only, and nothing marks a failure but the text. A message without media is 
 the family takes; with media it is a list of parts.
 
 Thinking has a place only in some profiles, and only the model's own goes there. Where it is `reasoning_content`, it is
-demanded on every answer with calls while the model thinks, so an answer that has none of its own gets a single space:
-those servers accept it, and not always an empty string.
+demanded while the model thinks, on answers with calls or on all of them, so an answer that has none of its own gets a
+single space: those servers accept it, and not always an empty string.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def grammar(target: Target) -> Grammar:
         text_after_calls=False,
         thoughts_while_thinking=has_field,
         demands_thoughts=has_field,
+        demands_every_thought=has_field and profile.reasoning_on_every_answer,
         thoughts_beside_calls=not profile.thinking_chunks,  # which are content, as text is
         error_flag=False,
         empty_results=capabilities.empty_text,

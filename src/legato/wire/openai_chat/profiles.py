@@ -35,6 +35,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """instructions may have the role `developer`, where the model knows it"""
     reasoning_content: bool = False
     """a model's own thinking goes back in `reasoning_content`"""
+    reasoning_on_every_answer: bool = False
+    """while the model thinks, every answer carries it, and not only those with calls"""
     thinking_chunks: bool = False
     """a model's own thinking that came as a chunk of the content goes back as one"""
     reasoning_details: bool = False
@@ -86,6 +88,9 @@ PROFILES: dict[str, Profile] = {
     ),
     "deepseek": Profile(
         reasoning_content=True,
+        # Demanded on every answer of a turn with calls, ignored on the others (https://api-docs.deepseek.com/guides/
+        # thinking_mode); reported as demanded on all of them (openclaw/openclaw#73417).
+        reasoning_on_every_answer=True,
         forced_choice_while_thinking=False,
         bare_prefill=False,
         temperatures=(0, 2),  # https://api-docs.deepseek.com/api/create-chat-completion

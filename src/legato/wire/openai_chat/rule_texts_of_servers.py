@@ -183,8 +183,17 @@ _DEEPSEEK_RULES = (
     ),
     _refused(
         "deepseek/reasoning-missing",
-        "With thinking on, each assistant message with calls has its `reasoning_content`, in all earlier turns too.",
-        source=_THINKING_MODE,
+        "With thinking on, each assistant message of a turn in which calls were made has its `reasoning_content`, its "
+        "final text and those of all earlier turns too.",
+        source=(_THINKING_MODE, "NousResearch/hermes-agent#15228"),
+        error="The `reasoning_content` in the thinking mode must be passed back to the API",
+        route=_DEEPSEEK,
+    ),
+    # The documentation says that it is ignored there.
+    _risky(
+        "deepseek/reasoning-everywhere",
+        "With thinking on, every assistant message has its `reasoning_content`, also where no calls were made.",
+        source=("openclaw/openclaw#73417", "danny-avila/LibreChat#12836"),
         error="The `reasoning_content` in the thinking mode must be passed back to the API",
         route=_DEEPSEEK,
     ),

@@ -35,9 +35,9 @@ DANGLING = projected(Action.DROPPED, "dangling-thinking", "nothing follows that 
 OUT_OF_ORDER = projected(Action.DROPPED, "thinking-order", "a message with thoughts must begin with one")
 
 
-def missing_thought(calls: Iterable[CallId]) -> Decision:
-    """The target demands a thought with `calls`, and there is none to send."""
-    detail = "the target demands reasoning with calls, and there is none to send"
+def missing_thought(calls: Iterable[CallId] = ()) -> Decision:
+    """The target demands a thought with an answer, which made `calls`, and there is none to send."""
+    detail = "the target demands reasoning with this answer, and there is none to send"
     return projected(Action.INSERTED, "reasoning-placeholder", detail, *calls)
 
 

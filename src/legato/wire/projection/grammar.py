@@ -92,6 +92,8 @@ class Grammar(Struct, frozen=True, kw_only=True):
     """and only while it is thinking"""
     demands_thoughts: bool = False
     """while it is thinking, an answer with calls needs a thought, or the placeholder for one"""
+    demands_every_thought: bool = False
+    """and so does every other answer"""
     thoughts_in_silent_loops: bool = True
     """while thinking is off, answers of the open tool loop may hold thoughts"""
     thoughts_lead: bool = False

@@ -68,10 +68,11 @@ class Projector:
         self._grammar = grammar
         self._answers = AnswerProjector(voice, grammar, own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
+        self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
 
     def project(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> Projection:
         """What `unit` becomes after a unit that ended with `before`."""
-        page = _Page(self._grammar, before)
+        page = _Page(self._grammar, before, bridge_lacks_thought=self._demands_every_thought)
         match unit:
             case Said():
                 self._said(unit, page)
@@ -140,7 +141,14 @@ class Projector:
         if self._grammar.trims_answers and type(last) is TextPart and last.text[-1:].isspace():
             parts[-1] = TextPart(last.text.rstrip(), last.apart)
             page.decisions.append(TRIMMED)
-        page.answer(parts)
+        self._say(parts, page)
+
+    def _say(self, parts: list[AnswerPart], page: _Page) -> None:
+        """An answer, or a part of one, without calls."""
+        lacks_thought = self._demands_every_thought and not any(map(is_thought, parts))
+        if lacks_thought:
+            page.decisions.append(missing_thought())
+        page.answer(parts, placeholder=lacks_thought)
 
     def _rounds(self, unit: Exchange, parts: list[AnswerPart], page: _Page) -> None:
         """Calls, each round with its results right behind it; then the media that no result can hold."""
@@ -189,7 +197,7 @@ class Projector:
             (rest if stays else said).append(part)
         if not all(map(is_thought, said)):
             page.decisions.append(TEXT_APART)
-            page.answer(said)
+            self._say(said, page)
             return rest
         if self._grammar.thoughts_beside_calls:
             return parts
@@ -237,15 +245,16 @@ class Projector:
 class _Page:
     """The messages of one unit. It knows what may follow what, and puts a bridge where something must stand between."""
 
-    def __init__(self, grammar: Grammar, before: End) -> None:
+    def __init__(self, grammar: Grammar, before: End, *, bridge_lacks_thought: bool) -> None:
         self._grammar = grammar
+        self._bridge_lacks_thought = bridge_lacks_thought
         self.end = before
         self._messages: list[Message] = []
         self.decisions: list[Decision] = []
 
     def human(self, parts: list[HumanPart]) -> None:
         if self.end is End.RESULTS and not self._grammar.user_after_tool:
-            self._messages.append(AnswerMessage([TextPart(ANSWER_BRIDGE)]))
+            self._messages.append(AnswerMessage([TextPart(ANSWER_BRIDGE)], self._bridge_lacks_thought))
             self.decisions.append(ANSWER_BRIDGED)
         self._messages.append(HumanMessage(parts))
         self.end = End.HUMAN

@@ -36,16 +36,18 @@ class MessageJudge:
         """the role before; empty at the start, and after what was no message"""
         self._has_mark = False
         """whether the message before claims to be the prefix of the answer"""
+        self._has_called = False
+        """whether an answer since the last message of the user made calls"""
         self._last: tuple[int, Json] = (0, None)
         """the message before, and its number"""
 
     def save(self) -> Any:
         """The state, for `restore`."""
-        return self._role, self._has_mark, self._last, self._pairing.save()
+        return self._role, self._has_mark, self._has_called, self._last, self._pairing.save()
 
     def restore(self, saved: Any) -> None:
         """Go back to an earlier state."""
-        self._role, self._has_mark, self._last, pairing = saved
+        self._role, self._has_mark, self._has_called, self._last, pairing = saved
         self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
@@ -80,7 +82,10 @@ class MessageJudge:
         if role == "assistant":
             if calls is not None:
                 self._examine_calls(index, calls)
+            self._has_called = self._has_called or has_calls
             self._examine_reasoning(index, message, has_calls=has_calls)
+        elif role == "user":
+            self._has_called = False
         self._role = role
 
     def end(self, fields: JsonObject) -> None:
@@ -159,14 +164,23 @@ class MessageJudge:
     def _examine_reasoning(self, index: int, message: JsonObject, *, has_calls: bool) -> None:
         profile = self._profile
         if profile.demands_reasoning:
-            if not has_calls or not self._thinks:
+            if not self._thinks:
                 return
             reasoning = message.get("reasoning_content")
-            if not isinstance(reasoning, str) or (not reasoning and not profile.takes_empty_reasoning):
+            if not has_calls and not (profile.demands_reasoning_of_turns and self._has_called):
+                if profile.demands_reasoning_of_turns and not isinstance(reasoning, str):
+                    self._found.risk(
+                        "deepseek/reasoning-everywhere",
+                        f"messages[{index}]",
+                        "thinking is on, and then an answer without `reasoning_content` is not always taken",
+                    )
+            elif not isinstance(reasoning, str) or (not reasoning and not profile.takes_empty_reasoning):
                 self._found.refuse(
                     profile.demands_reasoning,
                     f"messages[{index}]",
-                    "thinking is on, so an answer with calls needs its `reasoning_content`",
+                    "thinking is on, so answers of a turn with calls need their `reasoning_content`"
+                    if profile.demands_reasoning_of_turns
+                    else "thinking is on, so an answer with calls needs its `reasoning_content`",
                 )
             elif not reasoning:
                 self._found.risk(

@@ -62,6 +62,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     takes_null_beside_calls: bool = True
     demands_reasoning: str = ""
     """the rule that asks for `reasoning_content` next to calls while thinking is on"""
+    demands_reasoning_of_turns: bool = False
+    """and on every answer of a turn in which calls were made"""
     takes_empty_reasoning: bool = False
     takes_reasoning: bool = False
     thinking_forbids_force: bool = False
@@ -163,6 +165,7 @@ _PROFILES: dict[str, Profile] = {
         warns_of_empty_text=False,
         empty_answer_rule="deepseek/empty-answer",
         demands_reasoning="deepseek/reasoning-missing",
+        demands_reasoning_of_turns=True,
         takes_empty_reasoning=True,
         takes_reasoning=True,
         efforts=_EFFORTS | {"ultra"},
