@@ -43,6 +43,7 @@ OTHER_ROUTES = (
     "gemini/gemini-2.5-pro",
     "kimi/kimi-k2-0905-preview",
     "deepseek/deepseek-chat",
+    "openrouter/mistralai/devstral-medium",
 )
 """Routes that spell something differently from their family's first."""
 

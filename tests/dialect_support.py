@@ -107,7 +107,7 @@ def tail_with(dialect: DialectParts) -> Callable[[End, Voice], EncodedUnit]:
 def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
     """What the dialect prints in a row: as far as it goes the same as each unit alone, with the same decisions."""
     encoder = dialect.encoder(voice)
-    page, alone = Assembly(dialect.blocks_field), Assembly(dialect.blocks_field)
+    page, alone = dialect.assembly(encoder.grammar), dialect.assembly(encoder.grammar)
     projected: Projected = {}
     encoder.append_simple(units, 0, page, projected)
     decided: Projected = {}

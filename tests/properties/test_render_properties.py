@@ -18,7 +18,7 @@ from legato.request import PrefixChange, Request
 from legato.request.spelling import Spelling
 from legato.request.voices import Voices
 from legato.transcript import Exchange
-from legato.wire.assembly import Assembly, encode_json
+from legato.wire.assembly import encode_json
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit
 from legato.wire.findings import Severity
@@ -46,6 +46,14 @@ def pairs(body: Any, route: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for message in body[parts.messages_field]:
         blocks = message.get(parts.blocks_field) if parts.blocks_field else None
+        if resolve(route).capabilities.alternates and message["role"] == "user":  # what joined it stands behind it
+            content = message["content"]
+            parts_of_it = [{"text": content}] if isinstance(content, str) else content
+            blocks = [
+                {"text": text} if text is not None else part
+                for part in parts_of_it
+                for text in (part["text"].split("\n\n") if "text" in part else [None])
+            ]
         for block in blocks if isinstance(blocks, list) else [message]:
             plain = {key: value for key, value in block.items() if key != "cache_control"}
             found.append((str(message.get("role", "")), json.dumps(plain, sort_keys=True)))
@@ -222,7 +230,7 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     route: str, first: News, rest: list[list[Entry]], thinks: bool
 ) -> None:
     spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
-    page = Assembly(spelling.parts.blocks_field)
+    page = spelling.parts.assembly(spelling.encoder.grammar)
     for place, unit in enumerate(spelling.columns.units):
         alone = EncodedUnit((), page.end) if unit is None else spelling.encoder.encode(unit, page.end)
         page.append(alone.messages, alone.end)

@@ -239,6 +239,10 @@ EXAMPLES: dict[str, Example] = {
         refused=ask(user(), calls(reasoning_content=""), result()),
         accepted=ask(user(), calls(reasoning_content=" "), result()),
     ),
+    "strict/roles-alternate": Example(
+        refused=ask(_SYSTEM, user(), user("And who wrote it?")),
+        accepted=ask(_SYSTEM, user("What does the file say?\n\nAnd who wrote it?")),
+    ),
     "strict/arguments": Example(
         refused=ask(user(), calls(read(arguments='{"path": ')), result()),
         accepted=ask(user(), calls(read(arguments="{}")), result()),

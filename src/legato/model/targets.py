@@ -82,6 +82,10 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """an instruction in the middle keeps its role"""
     developer_role: bool = False
     user_after_tool: bool = True
+    alternates: bool = False
+    """the model's template wants the human side and the model to take turns, calls and results aside"""
+    named_results: bool = False
+    """chat: a tool message carries the tool's name"""
     demands_tools: bool = False
     """definitions are demanded when the history holds calls"""
     call_ids: bool = True

@@ -19,7 +19,7 @@ from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 from legato.transcript.units import Said, Unit
 from legato.transcript.view import Change
-from legato.wire.assembly import Assembly, encode_json
+from legato.wire.assembly import encode_json
 from legato.wire.contract import DialectParts, Head
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
@@ -76,7 +76,7 @@ class Spelling:
         self.view = talk.view(voice.target.capabilities.window)
         self.columns = Columns()
         self.encoder = self.parts.encoder(voice)
-        self.assembly = Assembly(self.parts.blocks_field)
+        self.assembly = self.parts.assembly(self.encoder.grammar)
         self.gate = Gate(self.parts, voice.target)
         self.assembly.when_cut = self.gate.cut
         self.units_spelled = 0

@@ -3,8 +3,9 @@
 In:  the messages of each unit, in order.
 Out: the list of messages, where each unit begins in it, and the JSON of each message, encoded once.
 
-Where a dialect wants it, neighbouring messages of one role are joined into one. The messages only ever grow at the
-end or are cut back to the place of a change, so a turn costs what is new.
+Where a dialect wants it, neighbouring messages of one role are joined into one: their blocks stand in one list, or, for
+human messages that are plain text, a function makes one of two. The messages only ever grow at the end or are cut back
+to the place of a change, so a turn costs what is new.
 
 A request does not copy the messages: it keeps the list, how long it was, and its last message. That is enough, since a
 message that a request has seen is never changed, only the last one is ever replaced, and a cut begins a new list.
@@ -13,6 +14,7 @@ message that a request has seen is never changed, only the last one is ever repl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 
 import msgspec
 
@@ -28,11 +30,15 @@ class Assembly:
     `messages`, `starts` and `ends` belong to each other: whoever prints units into them adds to all three.
     """
 
-    def __init__(self, blocks_field: str) -> None:
+    def __init__(self, blocks_field: str, join: Callable[[JsonObject, JsonObject], JsonObject] | None = None) -> None:
+        """`blocks_field` is what grows when messages of one role are joined; `join` makes one of two human ones."""
         self._field = blocks_field
+        self._join = join
+        self._pieces: dict[int, list[JsonObject]] = {}
+        """what a message was joined from, by its number"""
         self.messages: list[JsonObject] = []
         self.starts: list[tuple[int, int]] = []
-        """where each unit begins: how many messages stand before it, and how many blocks in the last of them"""
+        """where each unit begins: how many messages stand before it, and how many blocks or pieces are in the last"""
         self.ends: list[End] = []
         """how each unit ended"""
         self._open: JsonObject | None = None
@@ -49,26 +55,34 @@ class Assembly:
 
     def append(self, added: Sequence[JsonObject], end: End) -> None:
         """Add the messages of the next unit. They are ours from now on: where messages are joined, one may grow."""
-        messages, name = self.messages, self._field
-        if not name:
+        messages, name, join = self.messages, self._field, self._join
+        if not name and join is None:
             self.extend(added, end)
             return
         last = messages[-1] if messages else None
-        self.starts.append((len(messages), len(last[name]) if last else 0))
+        self.starts.append(self._position())
         self.ends.append(end)
         for message in added:
-            if last is not None and last["role"] == message["role"]:
+            if last is None or last["role"] != message["role"] or (join is not None and last["role"] != "user"):
+                messages.append(message)
+                last = self._open = message
+            elif join is None:
                 if last is not self._open:
                     last = self._reopen_last()
                 last[name] += message[name]
             else:
-                messages.append(message)
-                last = self._open = message
+                number = len(messages) - 1
+                self._forget_from(number)
+                self._pieces[number] = [*self._pieces_of(number), message]
+                last = self._open = messages[number] = join(last, message)
 
     def extend(self, added: Sequence[JsonObject], end: End) -> None:
         """Add the messages of a unit of which none joins another."""
         messages, name = self.messages, self._field
-        self.starts.append((len(messages), len(messages[-1][name]) if name and messages else 0))
+        if self._join is not None:
+            self.starts.append(self._position())
+        else:
+            self.starts.append((len(messages), len(messages[-1][name]) if name and messages else 0))
         self.ends.append(end)
         if added:
             messages += added
@@ -95,12 +109,24 @@ class Assembly:
         self.starts, self.ends = self.starts[:unit], self.ends[:unit]
         self.messages = self.messages[:count]
         self._forget_from(count)
-        if blocks and len(self.messages[-1][self._field]) > blocks:
-            last = self.messages[-1]
-            self.messages[-1] = {**last, self._field: last[self._field][:blocks]}
-            self._forget_from(count - 1)
+        for number in [number for number in self._pieces if number >= count]:
+            del self._pieces[number]
+        if blocks and self._position()[1] > blocks:
+            self._shorten_last(blocks)
         self._open = None
         return torn
+
+    def _shorten_last(self, size: int) -> None:
+        """Leave only the first `size` blocks or pieces of the last message."""
+        number, last = len(self.messages) - 1, self.messages[-1]
+        if self._join is None:
+            self.messages[-1] = {**last, self._field: last[self._field][:size]}
+        else:
+            pieces = self._pieces.pop(number)[:size]
+            self.messages[-1] = reduce(self._join, pieces)
+            if size > 1:
+                self._pieces[number] = pieces
+        self._forget_from(number)
 
     def messages_of(self, unit: int) -> tuple[JsonObject, ...]:
         """The messages of the unit with this number; of joined ones the part that is its own."""
@@ -108,14 +134,15 @@ class Assembly:
         following = unit + 1
         stop, taken = self.starts[following] if following < len(self.starts) else self._position()
         name = self._field
-        if not name:
+        if not name and not self._pieces:
             return tuple(self.messages[first:stop])
         own: list[JsonObject] = []
         for number in range(max(first - 1, 0), stop):
             message = self.messages[number]
-            begin = skipped if number < first else 0
-            blocks = message[name][begin : taken if number == stop - 1 else None]
-            if blocks:
+            begin, end = skipped if number < first else 0, taken if number == stop - 1 else None
+            if not name:
+                own += self._pieces_of(number)[begin:end]
+            elif blocks := message[name][begin:end]:
                 own.append({**message, name: blocks})
         return tuple(own)
 
@@ -144,6 +171,8 @@ class Assembly:
         following = unit + 1
         stop, taken = self.starts[following] if following < len(self.starts) else self._position()
         encoded, name = self.encoded(), self._field
+        if not name and self._pieces:
+            return [*map(encode_json, self.messages_of(unit))]
         if not name:
             return encoded[first:stop]
         shares: list[bytes] = []
@@ -167,7 +196,14 @@ class Assembly:
     def _position(self) -> tuple[int, int]:
         """Where the next unit begins."""
         messages = self.messages
-        return len(messages), len(messages[-1][self._field]) if messages and self._field else 0
+        if not messages or not (self._field or self._join):
+            return len(messages), 0
+        last = messages[-1][self._field] if self._field else self._pieces_of(len(messages) - 1)
+        return len(messages), len(last)
+
+    def _pieces_of(self, number: int) -> Sequence[JsonObject]:
+        """What the message with this number was joined from: itself, if it was not."""
+        return self._pieces.get(number) or (self.messages[number],)
 
     def _forget_from(self, message: int) -> None:
         for data in self._encoded[message:]:

@@ -39,6 +39,7 @@ from legato.model import (
     Usage,
 )
 from legato.transcript.conversation import Conversation
+from legato.wire.assembly import Assembly
 from legato.wire.bounds import Bounds
 from legato.wire.deltas import Delta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
@@ -177,6 +178,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """where the units go: `messages`, `input`, `contents`"""
     blocks_field: str = ""
     """where a message holds its blocks, for dialects that join neighbouring messages of one role"""
+    join: Callable[[JsonObject, JsonObject], JsonObject] | None = None
+    """two human messages as one, for dialects of which only some targets want them joined"""
     grammar: Callable[[Target], Grammar]
     """what the format of a target allows: what there is to decide is decided from this"""
     shapes: Callable[[Voice], Shapes]
@@ -202,6 +205,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     def encoder(self, voice: Voice) -> Encoder:
         """What encodes units for the target of `voice`."""
         return Encoder(voice, self.grammar(voice.target), self.shapes(voice))
+
+    def assembly(self, grammar: Grammar) -> Assembly:
+        """What gathers the messages for a target with this grammar."""
+        return Assembly(self.blocks_field, self.join if grammar.joins_turns else None)
 
     def reply_stream(self, answer: Answer, model: str, *, whole_calls: bool = False) -> Iterator[bytes]:
         """The events of a streamed response that gives `answer`."""

@@ -535,9 +535,9 @@ SOUND = Media(MediaKind.AUDIO, "audio/mpeg", data="c291bmQ=")
 )
 def test_a_medium_is_a_part_of_the_human_message(media, profile, part):
     to = target(profile, documents=True, audio=True)
-    body, decisions = printed([Said(0, (Text("see "), Text("this"), media, Text("well?")))], to)
+    body, decisions = printed([Said(0, (Text("see"), Text("this"), media, Text("well?")))], to)
     assert body["messages"][0]["content"] == [
-        {"type": "text", "text": "see this"},
+        {"type": "text", "text": "see\n\nthis"},
         part,
         {"type": "text", "text": "well?"},
     ]
@@ -698,3 +698,9 @@ def test_what_deepseek_demands_with_every_answer_says_nothing_when_it_is_read_ba
         Text("hello"),
         Text("go"),
     ]
+
+
+@pytest.mark.parametrize("route", ["openai/gpt-4o", "mistral/mistral-large-latest", "ollama/qwen3"])
+def test_texts_of_one_human_message_do_not_run_into_each_other(route: str):
+    body = render(talk(user("Look at this.", "What is wrong?")), route).body
+    assert body["messages"] == [{"role": "user", "content": "Look at this.\n\nWhat is wrong?"}]

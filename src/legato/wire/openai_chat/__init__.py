@@ -23,11 +23,13 @@ from legato.wire.openai_chat.encode import ChatShapes, grammar
 from legato.wire.openai_chat.envelope import option_grammar, spell_envelope
 from legato.wire.openai_chat.parse import parse, parse_json
 from legato.wire.openai_chat.reply import Writer, reply
+from legato.wire.openai_chat.shapes import joined
 from legato.wire.openai_chat.stream import Decoder
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_CHAT,
     messages_field="messages",
+    join=joined,
     grammar=grammar,
     shapes=ChatShapes,
     option_grammar=option_grammar,

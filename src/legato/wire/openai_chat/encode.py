@@ -55,11 +55,15 @@ def grammar(target: Target) -> Grammar:
     capabilities, profile = target.capabilities, profile_of(target)
     has_field = profile.reasoning_content and capabilities.reasoning_field
     documents = MediaRule() if profile.document_urls else MediaRule(addresses=())
+    takes_turns = capabilities.alternates
     return Grammar(
-        calls_first=profile.calls_first,
-        user_after_tool=capabilities.user_after_tool,
+        answer_first=not takes_turns,
+        calls_first=profile.calls_first and not takes_turns,
+        answers_in_a_row=not takes_turns,
+        joins_turns=takes_turns,
+        user_after_tool=capabilities.user_after_tool and not takes_turns,
         continues_answers=capabilities.prefill and profile.bare_prefill,
-        instructions=capabilities.middle_system,
+        instructions=capabilities.middle_system and not takes_turns,
         instructions_after_answers=profile.system_after_answer,
         native_calls=capabilities.native_tool_history,
         max_calls=capabilities.max_calls,
@@ -93,7 +97,8 @@ class ChatShapes:
         target = voice.target
         self._profile = profile_of(target)
         self._instruction_role = instruction_role(target)
-        self.result = named_tool if self._profile.named_results else tool
+        is_named = self._profile.named_results or target.capabilities.named_results
+        self.result = named_tool if is_named else tool
         self._has_reasoning_field = self._profile.reasoning_content and target.capabilities.reasoning_field
         self._bare = None if self._profile.null_beside_calls or not target.capabilities.empty_text else ""
         """the content of an answer that has none beside its calls"""

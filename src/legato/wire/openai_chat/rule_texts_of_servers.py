@@ -207,6 +207,15 @@ _DEEPSEEK_RULES = (
 )
 
 _STRICT_RULES = (
+    # Not the server's doing but that of the model's template, which looks at neither calls nor results.
+    _refused(
+        "strict/roles-alternate",
+        "Models with a strict template (Mistral's, Gemma, Llama 2) want user and assistant to take turns, calls and "
+        "results aside, after at most one system message.",
+        source=("vllm-project/vllm#6862", "suitenumerique/conversations#197", "microsoft/autogen#3597"),
+        error="After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
+        route="vllm/mistralai/Mistral-7B-Instruct-v0.3",
+    ),
     _refused(
         "strict/arguments",
         "The arguments of a call hold a JSON object, because the server parses them; `{}` where there are"

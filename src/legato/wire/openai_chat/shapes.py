@@ -24,6 +24,18 @@ def assistant(content: Json) -> JsonObject:
     return {"role": "assistant", "content": content}
 
 
+def joined(first: JsonObject, second: JsonObject) -> JsonObject:
+    """Two messages of the human side as one: one string, or the parts of both where one of them has parts."""
+    one, other = first["content"], second["content"]
+    if isinstance(one, str) and isinstance(other, str):
+        return {**first, "content": f"{one}\n\n{other}"}
+    return {**first, "content": [*_parts(one), *_parts(other)]}
+
+
+def _parts(content: str | list[JsonObject]) -> list[JsonObject]:
+    return [text_part(content)] if isinstance(content, str) else content
+
+
 def tool(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
     """The result of a call. It has no flag for failures."""
     return {"role": "tool", "tool_call_id": wire_id, "content": text}
@@ -76,7 +88,7 @@ def media_part(media: Media, *, document_urls: bool, plain_audio: bool) -> JsonO
 
 
 class Prose:
-    """One string out of many pieces: a speaker's own text runs on, what we put in stands on lines of its own."""
+    """One string out of many pieces: an answer runs on, a person's texts and what we put in stand by themselves."""
 
     __slots__ = ("_is_apart", "_pieces")
 
@@ -85,14 +97,16 @@ class Prose:
         self._is_apart = False
 
     def add(self, text: str) -> None:
-        """More of what the speaker said."""
+        """More of what the model said."""
         if self._is_apart:
             self._pieces.append("\n\n")
             self._is_apart = False
         self._pieces.append(text)
 
     def add_apart(self, text: str) -> None:
-        """A piece of another kind."""
+        """A piece that stands by itself."""
+        if not text:
+            return
         if self._pieces:
             self._pieces.append("\n\n")
         self._pieces.append(text)

@@ -16,7 +16,7 @@ from legato.wire.voice import End
 
 
 class TextPart(Struct, frozen=True, gc=False):
-    """Visible text. With `apart` it is not a continuation of the text before it: code, or a note of ours."""
+    """Visible text. With `apart` it is no continuation of the text before it: what a person wrote, code, our notes."""
 
     text: str
     apart: bool = False

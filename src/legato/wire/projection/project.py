@@ -111,7 +111,7 @@ class Projector:
     def _said_part(self, block: SaidBlock, decisions: list[Decision]) -> HumanPart:
         match block:
             case Text():
-                return TextPart(block.text)
+                return TextPart(block.text, apart=True)  # unlike the pieces of an answer, each was written by itself
             case Code():
                 return TextPart(fenced(block), apart=True)
             case Media():

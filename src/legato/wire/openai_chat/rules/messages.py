@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from legato.model import Capabilities, Json, JsonObject
+from legato.model import Capabilities, IdScheme, Json, JsonObject
 from legato.wire.judging import Findings, Pairing, brief, holds_object, is_list, is_object
 from legato.wire.openai_chat.rules.contents import ContentJudge
 from legato.wire.openai_chat.rules.profiles import Profile
 
+_OWN_FORMS = (IdScheme.NINE, IdScheme.KIMI)
+"""ids of models that were trained on a form of their own, wherever they are served"""
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
@@ -36,6 +38,8 @@ class MessageJudge:
         """the role before; empty at the start, and after what was no message"""
         self._has_mark = False
         """whether the message before claims to be the prefix of the answer"""
+        self._side = ""
+        """whose turn it was last, calls and results aside"""
         self._has_called = False
         """whether an answer since the last message of the user made calls"""
         self._last: tuple[int, Json] = (0, None)
@@ -43,11 +47,11 @@ class MessageJudge:
 
     def save(self) -> Any:
         """The state, for `restore`."""
-        return self._role, self._has_mark, self._has_called, self._last, self._pairing.save()
+        return self._role, self._has_mark, self._side, self._has_called, self._last, self._pairing.save()
 
     def restore(self, saved: Any) -> None:
         """Go back to an earlier state."""
-        self._role, self._has_mark, self._has_called, self._last, pairing = saved
+        self._role, self._has_mark, self._side, self._has_called, self._last, pairing = saved
         self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
@@ -78,6 +82,8 @@ class MessageJudge:
                 )
         calls = message.get("tool_calls") if role == "assistant" else None
         has_calls = is_list(calls) and bool(calls)
+        if self._capabilities.alternates and role != "tool" and not has_calls:
+            self._examine_sides(index, role)
         self._contents.examine(index, role, message, has_calls=has_calls)
         if role == "assistant":
             if calls is not None:
@@ -145,6 +151,20 @@ class MessageJudge:
                 "between tool and user messages this server wants an assistant message",
             )
 
+    def _examine_sides(self, index: int, role: str) -> None:
+        """Judge as the templates do: calls and results aside, the user is first and each side speaks once."""
+        if role in ("system", "developer"):
+            is_fine = index == 0
+        else:
+            is_fine = role == ("assistant" if self._side == "user" else "user")
+            self._side = role
+        if not is_fine:
+            self._found.refuse(
+                "strict/roles-alternate",
+                f"messages[{index}]",
+                "after the instructions, messages of the user and the assistant take turns",
+            )
+
     def _examine_result(self, index: int, message: JsonObject) -> None:
         call_id = message.get("tool_call_id")
         path = f"messages[{index}]"
@@ -158,7 +178,7 @@ class MessageJudge:
                     f"the id {brief(call_id)} has not the form that is taken here",
                 )
             self._pairing.result(call_id, path)
-        if self._profile.names_results and not message.get("name"):
+        if (self._profile.names_results or self._capabilities.named_results) and not message.get("name"):
             self._found.risk("mistral/result-name", path, "a tool message should carry the tool's name")
 
     def _examine_reasoning(self, index: int, message: JsonObject, *, has_calls: bool) -> None:
@@ -217,7 +237,7 @@ class MessageJudge:
                 f"messages[{index}].tool_calls",
                 f"{len(calls)} calls in one message; {self._capabilities.max_calls} are taken",
             )
-        if index == 0 and self._profile.follows is not None:
+        if index == 0 and (self._profile.follows is not None or self._capabilities.named_results):
             self._found.refuse("mistral/first-message-calls", "messages[0]", "the first message may not hold calls")
         for call_index, call in enumerate(calls):
             self._examine_call(f"messages[{index}].tool_calls[{call_index}]", call)
@@ -230,7 +250,9 @@ class MessageJudge:
         call_id, kind = call.get("id"), call.get("type")
         if not isinstance(call_id, str) or not profile.id_form.fullmatch(call_id):
             found.refuse(profile.id_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is taken here")
-        elif not profile.id_habit.fullmatch(call_id):
+        elif not profile.id_habit.fullmatch(call_id) and (
+            profile.id_habit_rule != "openai-chat/id-habit" or self._capabilities.id_scheme not in _OWN_FORMS
+        ):
             found.risk(
                 profile.id_habit_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here"
             )
