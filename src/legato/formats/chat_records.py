@@ -95,7 +95,8 @@ class _Reader:
         draft.format = found[0]
         address = first_text(record, "url", "path")
         only_counts = bool(_COUNTING.search(address))  # such a request needs no more than the messages
-        draft.body = Body(body, prefix, is_bare=inside in ("", "traj") or only_counts)
+        is_example = not inside and place.startswith("line") and "model" not in body
+        draft.body = Body(body, prefix, is_bare=inside in ("", "traj") or only_counts, is_example=is_example)
         in_path = _MODEL_IN_PATH.search(address)
         read_body(body, draft, model=unquote(in_path[1]) if in_path else "", prefix=prefix)
 

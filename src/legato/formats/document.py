@@ -92,12 +92,14 @@ class Body(Struct, frozen=True):
     """A request body as it stood in a file, for whoever judges it by the provider's rules.
 
     `prefix` stands before every place in it. A bare one is a list of messages with nothing around it that could be
-    right or wrong.
+    right or wrong. An example is one to learn from: its last message is what the model should say, so it ends on an
+    answer, or on calls, and means to.
     """
 
     value: JsonObject
     prefix: str = ""
     is_bare: bool = False
+    is_example: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

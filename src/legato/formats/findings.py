@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from legato.formats.document import Body, Document
 from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
+from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
 from legato.formats.wire_shapes import WIRE_DIALECTS, may_be_anthropic
@@ -112,7 +113,6 @@ _REPAIRS = {
     "duplicate-call-id": "gives each call an id of its own",
     "id-form": "gives the call an id of the right form",
     "call-id-form": "gives the call an id of the right form",
-    "tools-undefined": "defines the tools that were called, by name alone",
 }
 
 
@@ -121,12 +121,12 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
     read_as = "" if WIRE_DIALECTS.get(document.format) is target.dialect else " --from anthropic"
     for violation in parts.check(body.value, target):
         is_message = violation.path.startswith(parts.messages_field)
-        if body.is_bare and not is_message:
+        if (body.is_bare and not is_message) or _is_meant(body, violation):
             continue
         is_whole_file = body.is_bare and not body.prefix
         yield Finding(
             rule=violation.rule,
-            level=Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK,
+            level=_level(document, name, violation),
             place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
             repair=_doing(document, _repair_of(violation, is_message=is_message), read_as),
@@ -134,6 +134,26 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
         )
+
+
+def _level(document: Document, name: str, violation: Violation) -> Level:
+    is_guess = violation.rule in _OF_SOME_MODELS and not document.model and "/" not in name
+    return Level.ERROR if violation.severity is Severity.REFUSED and not is_guess else Level.RISK
+
+
+_OF_SOME_MODELS = frozenset({"gemini/signature-missing"})
+"""rules that only some models of a provider have; whose body names no model is judged by a usual one"""
+
+
+def _is_meant(body: Body, violation: Violation) -> bool:
+    """Whether an example to learn from only ends with what the model should say."""
+    last = len(as_list(body.value.get("messages"))) - 1
+    is_last = body.is_example and violation.path.startswith(f"messages[{last}]")
+    return is_last and violation.rule.partition("/")[2] in _ENDINGS
+
+
+_ENDINGS = frozenset({"unanswered-call", "ends-on-answer", "prefill", "prefill-whitespace"})
+"""what is wrong with the end of a request, and right at the end of an example"""
 
 
 def _repair_of(violation: Violation, *, is_message: bool) -> str:
@@ -156,7 +176,7 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
         if rule is not None and not (fault.kind is ORPHAN_RESULT and _is_held(document, target)):
             broken[name] = rule
             says |= _says(name, target, rule)
-    if not broken:
+    if not broken or _is_taught(document, fault):
         return None
     is_completed = document.format == "legato" or _is_over(document) or _completes_itself(document, fault, targets)
     is_refused = any(rule.severity is Severity.REFUSED for rule in broken.values())
@@ -171,6 +191,12 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
         broken={name: rule.id for name, rule in broken.items()},
         calls=tuple(str(call) for call in fault.calls),
     )
+
+
+def _is_taught(document: Document, fault: Fault) -> bool:
+    """Whether the call that has no result is what an example teaches."""
+    is_example = document.body is not None and document.body.is_example
+    return is_example and fault.kind is OPEN_CALL and fault.place == document.places[-1]
 
 
 def _repair_of_fault(document: Document, fault: Fault, *, is_completed: bool) -> str:

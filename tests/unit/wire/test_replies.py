@@ -166,3 +166,14 @@ def test_messages_hold_one_block_after_the_other() -> None:
     assert [place for place in places if place[0] != "delta"] == [
         (edge, index) for index in range(4) for edge in ("start", "stop")
     ]
+
+
+@DIALECTS
+def test_a_reply_names_the_model_that_it_was_given(dialect: Dialect) -> None:
+    parts, said = dialect_parts(dialect), answer(Text("hi"), served="the-one-that-served")
+    whole, streamed = (
+        json.dumps(parts.reply(said, "the-one-asked")),
+        b"".join(parts.reply_stream(said, "the-one-asked")),
+    )
+    assert ("the-one-asked" in whole, "served" in whole) == (True, False)
+    assert (b"the-one-asked" in streamed, b"served" in streamed) == (True, False)

@@ -41,10 +41,10 @@ _SHAPE = (
         "Each message is an object.",
         source=_API,
     ),
-    _refused(
+    _risky(
         "anthropic/first-message",
-        "The first message is from the user.",
-        source="lobehub/lobehub#1601",
+        "The first message is from the user; other ones were refused and were also seen accepted.",
+        source=("lobehub/lobehub#1601", OBSERVED),
         error='first message must use the "user" role',
     ),
     _refused(
@@ -207,11 +207,10 @@ _TOOLS = (
         source="anthropics/claude-code#10687",
         error="Tool names must be unique",
     ),
-    # Also seen accepted (BerriAI/litellm#24712), so only targets that are known to demand tools are judged by it.
-    _refused(
+    _risky(
         "anthropic/tools-undefined",
-        "A request whose history holds calls or results defines tools.",
-        source=("earendil-works/pi#149", "BerriAI/litellm#24712"),
+        "A request whose history holds calls or results defines tools; without them it was refused and also accepted.",
+        source=("earendil-works/pi#149", "BerriAI/litellm#24712", OBSERVED),
         error="Requests which include `tool_use` or `tool_result` blocks must define tools",
     ),
     _refused(

@@ -124,7 +124,7 @@ class TurnJudge:
         if turn.role == "assistant" and turn.last_kind == "text":
             self._examine_prefill()
         if blocks.uses_tools and mode.demands_tools and not fields.get("tools"):
-            found.refuse("anthropic/tools-undefined", "tools", "the history holds calls, so tools must be defined")
+            found.risk("anthropic/tools-undefined", "tools", "the history holds calls, so tools should be defined")
         marks = blocks.marks + _marks_of(fields.get("system")) + _marks_of(fields.get("tools"))
         if marks > _MAX_MARKS:
             found.refuse("anthropic/cache-marks", "", f"{marks} cache marks; {_MAX_MARKS} are taken")
@@ -142,7 +142,7 @@ class TurnJudge:
         if before == "system" and role == "user":
             self._refuse_system(index - 1, "an instruction is last, or stands before an answer")
         if not before and role == "assistant" and index == 0:
-            self._found.refuse("anthropic/first-message", "messages[0]", "the first message is from the user")
+            self._found.risk("anthropic/first-message", "messages[0]", "the first message should be from the user")
         if role == "assistant":
             if not self._turn.has_results:  # words beside results do not end the run (Kilo-Org/kilocode#5219)
                 self._turn.loop_path = f"messages[{index}]"

@@ -1,0 +1,66 @@
+"""How sure lint is: what depends on a model that nobody named is a risk, and what an example teaches is no fault."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legato.formats import Level, lint, mend, read, read_all
+from session_files import jsonl, whole
+
+ASK = {"role": "user", "content": "What does a.txt say?"}
+CALL = {"id": "call_1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
+CALLS = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+
+
+def levels(data: bytes, *targets: str) -> list[list[tuple[str, Level]]]:
+    return [[(finding.rule, finding.level) for finding in lint(document, *targets)] for document in read_all(data)]
+
+
+@pytest.mark.parametrize("targets", [(), ("openai-chat",), ("mistral",), ("anthropic",), ("gemini",)])
+def test_an_example_to_learn_from_may_end_with_what_the_model_should_say(targets: tuple[str, ...]) -> None:
+    call = {**CALLS, "content": "", "tool_calls": [{**CALL, "id": "abcDEF123"}]}
+    answer = {"role": "assistant", "content": "alpha"}
+    assert levels(jsonl({"messages": [ASK, call]}, {"messages": [ASK, answer]}), *targets) in (
+        [[], []],
+        [[("openai-chat/id-habit", Level.RISK)], []],
+    )
+
+
+def test_a_call_in_the_middle_of_an_example_still_needs_its_result() -> None:
+    answer = {"role": "assistant", "content": "alpha"}
+    found = levels(jsonl({"messages": [ASK, CALLS, ASK, answer]}, {"messages": [ASK, answer]}))
+    assert found == [[("openai-chat/unanswered-call", Level.ERROR)], []]
+
+
+def test_a_request_in_a_batch_is_no_example() -> None:
+    (found,) = levels(jsonl({"custom_id": "1", "body": {"model": "gpt-4o", "messages": [ASK, CALLS]}}))
+    assert ("openai-chat/unanswered-call", Level.ERROR) in found
+
+
+CONTENTS: dict[str, Any] = {
+    "contents": [
+        {"role": "user", "parts": [{"text": "What does a.txt say?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "read", "args": {}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {"result": "alpha"}}}]},
+    ]
+}
+
+
+@pytest.mark.parametrize(("targets", "level"), [((), Level.RISK), (("gemini/gemini-3-pro-preview",), Level.ERROR)])
+def test_a_missing_signature_is_an_error_only_where_the_model_is_known(targets: tuple[str, ...], level: Level) -> None:
+    assert levels(whole(CONTENTS), *targets) == [[("gemini/signature-missing", level)]]
+
+
+def test_a_body_for_no_known_gemini_is_not_mended_on_a_guess() -> None:
+    assert mend(read(whole(CONTENTS))).changes == []
+
+
+def test_what_anthropic_was_also_seen_to_accept_is_a_risk() -> None:
+    use = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {}}
+    gave = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "alpha"}
+    messages = [{"role": "assistant", "content": [use]}, {"role": "user", "content": [gave]}]
+    assert levels(whole({"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": messages})) == [
+        [("anthropic/first-message", Level.RISK), ("anthropic/tools-undefined", Level.RISK)]
+    ]
