@@ -124,12 +124,13 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
         if (body.is_bare and not is_message) or _is_meant(body, violation):
             continue
         is_whole_file = body.is_bare and not body.prefix
+        level = _level(document, name, violation)
         yield Finding(
             rule=violation.rule,
-            level=_level(document, name, violation),
+            level=level,
             place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
-            repair=_doing(document, _repair_of(violation, is_message=is_message), read_as),
+            repair=_doing(document, _repair_of(violation, level, is_message=is_message), read_as),
             targets=(name,),
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
@@ -156,8 +157,8 @@ _ENDINGS = frozenset({"unanswered-call", "ends-on-answer", "prefill", "prefill-w
 """what is wrong with the end of a request, and right at the end of an example"""
 
 
-def _repair_of(violation: Violation, *, is_message: bool) -> str:
-    if violation.severity is Severity.RISKY:
+def _repair_of(violation: Violation, level: Level, *, is_message: bool) -> str:
+    if level is Level.RISK:
         return "leaves it as it is"
     usual = "writes the messages anew in the form that is accepted" if is_message else "adds, corrects or drops it"
     return _REPAIRS.get(violation.rule.partition("/")[2], usual)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from legato.wire.options.efforts import SCALE, effort_for, effort_of_budget, eff
 
 from builders import OTHER_ROUTES, ROUTES, calls, result, talk, user
 
-OFF = ThinkingSwitch.OFF
+PAGE = Path(__file__).parents[3] / "docs" / "configuration.md"
 
 TABLE: dict[str, tuple[object, ...]] = {
     # route: what is sent for none, minimal, low, medium, high, xhigh, max; a number is a budget, True and False are
@@ -66,6 +67,24 @@ def test_every_family_gets_its_own_word_for_every_effort(route: str) -> None:
     given_words = [render(talk(user("hi")), route, options=Options(effort=word)) for word in SCALE]
     assert [request.check() for request in given_words] == [[]] * len(SCALE)
     assert tuple(sent(request.body) for request in given_words) == TABLE[route]
+
+
+def test_the_page_about_configuration_shows_this_table() -> None:
+    shown = {
+        cells[0].strip("`"): cells[1:]
+        for line in PAGE.read_text(encoding="utf-8")
+        .partition("### How hard to think")[2]
+        .partition("## ")[0]
+        .splitlines()
+        if "/" in (cells := [cell.strip() for cell in line.strip("|").split("|")])[0] and len(cells) > 1
+    }
+    assert shown == {route: [as_shown(printed) for printed in row] for route, row in TABLE.items()}
+
+
+def as_shown(printed: object) -> str:
+    if isinstance(printed, int):
+        return f"{printed:,}" if printed else "off"
+    return "–" if printed is None else str(printed)
 
 
 ALWAYS_THINKING = ("kimi/kimi-k2-thinking", "deepseek/deepseek-reasoner")
