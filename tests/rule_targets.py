@@ -96,7 +96,7 @@ _CHAT = [
     chat("strict", "some-model"),
     chat("strict", "claude", empty_text=False),
     chat("xai", "grok-4", profile="strict"),
-    chat("vllm", "mistralai/Mistral-7B-Instruct-v0.3", profile="strict", alternates=True, named_results=True),
+    chat("strict", "mistral-7b", alternates=True, named_results=True),
     chat("groq", "openai/gpt-oss-120b", profile="strict"),
     chat("cerebras", "gpt-oss-120b", profile="strict"),
 ]

@@ -376,11 +376,11 @@ def _redacted(body: dict[str, Any]) -> list[dict[str, Any]]:
 def test_items_that_a_server_keeps_are_known_by_their_ids() -> None:
     world = SimulatedWorld()
     ask = {"role": "user", "content": "think first"}
-    first = post(world.provider("openai-responses"), json.dumps({"model": "gpt-5.1", "input": [ask]}).encode())
+    first = post(world.provider("openai-responses"), json.dumps({"model": "gpt-5", "input": [ask]}).encode())
     items = json.loads(first.reply.body)["output"]
     assert [item["type"] for item in items] == ["reasoning", "message"]
 
-    again = {"model": "gpt-5.1", "input": [ask, *items, {"role": "user", "content": "And?"}]}
+    again = {"model": "gpt-5", "input": [ask, *items, {"role": "user", "content": "And?"}]}
     assert post(world.provider("openai-responses"), json.dumps(again).encode()).refusal is None
 
     items[0]["id"] = "rs_0123456789abcdef0123456789abcdef"

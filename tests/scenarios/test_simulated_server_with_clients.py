@@ -57,10 +57,10 @@ async def talk_with_openai_chat(url: str, stream: bool) -> str:
     async with openai.AsyncOpenAI(api_key="sk-any", base_url=url) as client:
         while True:
             if stream:
-                async with client.chat.completions.stream(model="gpt-5.1", messages=messages, tools=tools) as events:
+                async with client.chat.completions.stream(model="gpt-5", messages=messages, tools=tools) as events:
                     answer = await events.get_final_completion()
             else:
-                answer = await client.chat.completions.create(model="gpt-5.1", messages=messages, tools=tools)
+                answer = await client.chat.completions.create(model="gpt-5", messages=messages, tools=tools)
             said = answer.choices[0].message
             if not said.tool_calls:
                 return said.content or ""

@@ -141,9 +141,11 @@ class Spelling:
         if self.encoder.grammar.thoughts_in_silent_loops or loop == self._silent:
             return
         start = min(place for place in (loop, self._silent) if place is not None)
-        torn = self._tear_off(start, self._turn)
+        # What was silenced may be gone: an undo or a compaction leaves fewer places.
+        torn = self._tear_off(start, self._turn) if start < len(self.columns.slots) else []
         self._silent = loop
-        self._print_from(start, {old.slot: old for old in torn})
+        if torn:
+            self._print_from(start, {old.slot: old for old in torn})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, Include, Options, ThinkingPolicy, ThinkingSwitch
+from legato.model.records import Rewound
 from legato.wire.findings import Severity
 
 from builders import ai, call, calls, origin, result, talk, thought, user
@@ -150,3 +151,11 @@ def test_a_claude_takes_every_loop_thinking_or_not(
         fresh = render(conversation.copy(), resolve(CLAUDE), options=replace(options, cache=False), thinking=policy)
         again = render(conversation, CLAUDE, options=replace(options, cache=False), thinking=policy)
         assert fresh.body == again.body
+
+
+def test_a_loop_that_was_taken_back_leaves_nothing_to_silence() -> None:
+    history = talk(user("hello"), ai("hi"), user("go"), thoughtful("a"), result("a"), thoughtful("b"), result("b"))
+    assert thoughts_at(render(history, CLAUDE, options=OFF).body) == []
+    history.apply(history.prepare([Rewound(to=2)]))
+    request = render(history, CLAUDE, options=OFF)
+    assert (len(request.body["messages"]), refusals(request)) == (3, [])

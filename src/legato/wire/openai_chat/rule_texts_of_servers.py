@@ -214,7 +214,7 @@ _STRICT_RULES = (
         "results aside, after at most one system message.",
         source=("vllm-project/vllm#6862", "suitenumerique/conversations#197", "microsoft/autogen#3597"),
         error="After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
-        route="vllm/mistralai/Mistral-7B-Instruct-v0.3",
+        route="strict/mistral-7b",
     ),
     _refused(
         "strict/arguments",
