@@ -60,7 +60,7 @@ class Assembly:
             self.extend(added, end)
             return
         last = messages[-1] if messages else None
-        self.starts.append(self._position())
+        self.starts.append(self._position() if join is not None else (len(messages), len(last[name]) if last else 0))
         self.ends.append(end)
         for message in added:
             if last is None or last["role"] != message["role"] or (join is not None and last["role"] != "user"):
