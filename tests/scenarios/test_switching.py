@@ -40,6 +40,7 @@ pytestmark = pytest.mark.anyio
 TOOLS = "think first, use read_file on {0}.txt and {0}.md"
 MEMORY = "What did the first tool return?"
 THINKING = Options(stream=True, thinking=ThinkingSwitch.ON, thinking_budget=2_000)
+PLAIN = Options(stream=True)
 
 
 @pytest.fixture
@@ -151,6 +152,22 @@ async def test_a_switch_asked_for_while_a_tool_runs_binds_the_next_turn(second: 
     providers = [seen.provider for seen in transport.requests]
     assert providers == [first.split("/")[0]] * 2 + [second.split("/")[0]]
     assert transport.refusals == []
+
+
+@pytest.mark.parametrize(("first", "second"), [(THINKING, PLAIN), (PLAIN, THINKING), (THINKING, THINKING)])
+async def test_thinking_may_change_while_results_wait_for_an_answer(first: Options, second: Options) -> None:
+    transport, shop = SimulatedTransport(), Workshop()
+    async with session(Route(CLAUDE, options=first), tools=[shop.hold], world=world(transport)) as talk:
+        turn = talk.send("think first, use hold_file on a and b")
+        await shop.until(lambda: len(shop.running) == 2)
+        turn.cancel()
+        await turn
+        await talk.switch(Route(CLAUDE, options=second))
+        assert (await talk.send("go on without them")).text
+    assert transport.refusals == []
+    message = transport.requests[-1].json["messages"][1]
+    kinds_sent = [block["type"] for block in message["content"]]
+    assert ("thinking" in kinds_sent) is (first is THINKING and second is THINKING)
 
 
 # --- in rotation ------------------------------------------------------------------------------------------------------
