@@ -165,7 +165,8 @@ class ChatShapes:
                 return None
             case ToolCall():
                 # Gemini behind a chat endpoint: the signature that it wants back with the call.
-                return [{"extra_content": native["extra_content"]}] if "extra_content" in native else None
+                goes_back = profile.undocumented_fields and "extra_content" in native
+                return [{"extra_content": native["extra_content"]}] if goes_back else None
             case _:
                 return None
 

@@ -14,6 +14,7 @@ the name of a field) is in its capabilities. An encoder looks both up and never 
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.errors import UnknownTarget
 from legato.model import Target
@@ -41,6 +42,9 @@ class Profile(Struct, frozen=True, kw_only=True):
     """a model's own thinking that came as a chunk of the content goes back as one"""
     reasoning_details: bool = False
     """a model's own `reasoning_details` go back where they came from (OpenRouter and what imitates it)"""
+    undocumented_fields: bool = True
+    """what came in a field that the API does not document (`extra_content` of a call) goes back there; false: a server
+    refuses such fields, also those of its own answers"""
     forced_choice_while_thinking: bool = True
     """`tool_choice` may force a call while the model thinks"""
     bare_prefill: bool = True
@@ -79,6 +83,7 @@ PROFILES: dict[str, Profile] = {
         calls_first=False,
         system_after_answer=False,
         thinking_chunks=True,
+        undocumented_fields=False,
         bare_prefill=False,
         switch=Switch.EFFORT,
         effort_on="high",
@@ -98,10 +103,18 @@ PROFILES: dict[str, Profile] = {
     ),
     "strict": Profile(reasoning_details=True, max_tools=128),
 }
+_NOTHING_UNDOCUMENTED = replace(PROFILES["strict"], reasoning_details=False, undocumented_fields=False)
+_PARTICULARS: dict[str, Profile] = {
+    "groq": _NOTHING_UNDOCUMENTED,  # "property '…' is unsupported": janhq/jan#8136
+    "cerebras": _NOTHING_UNDOCUMENTED,  # the same words: Kilo-Org/kilocode#10375
+}
+"""strict servers, by provider, that differ in something from the others"""
 
 
 def profile_of(target: Target) -> Profile:
-    """The profile that `target` names."""
+    """The profile that `target` names, with the particulars of its provider."""
+    if target.profile == "strict" and target.provider in _PARTICULARS:
+        return _PARTICULARS[target.provider]
     try:
         return PROFILES[target.profile]
     except KeyError:
