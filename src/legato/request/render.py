@@ -69,7 +69,7 @@ def render(
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
     head, opening = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
-    end = spelling.encoder.tail(spelling.assembly.end)
+    end = spelling.encoder.tail(spelling.assembly.end, is_empty=not (head.first or spelling.assembly.messages))
     cached = spelling.assembly.last_block()
     request = Request(
         spelling,

@@ -68,9 +68,9 @@ class Encoder:
         projection = self._projector.project(unit, before, thoughts)
         return EncodedUnit(self._spell(projection.messages), projection.end, projection.decisions)
 
-    def tail(self, end: End) -> EncodedUnit:
-        """What must stand at the end because a request may not end otherwise."""
-        projection = self._projector.tail(end)
+    def tail(self, end: End, *, is_empty: bool = False) -> EncodedUnit:
+        """What must stand at the end because a request may not end otherwise, or because without it `is_empty`."""
+        projection = self._projector.tail(end, is_empty=is_empty)
         return EncodedUnit(self._spell(projection.messages), projection.end, projection.decisions)
 
     def _spell(self, messages: list[Message]) -> tuple[JsonObject, ...]:

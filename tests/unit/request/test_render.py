@@ -24,6 +24,7 @@ from legato.model import (
     Thinking,
     ThinkingPolicy,
     ThinkingSwitch,
+    ToolCall,
     ToolSpec,
 )
 from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRefused, Restored, Rewound, Started
@@ -32,7 +33,7 @@ from legato.request.voices import Voices
 from legato.transcript import Exchange
 from legato.wire.findings import Severity
 
-from builders import ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
+from builders import OTHER_ROUTES, ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
 
 CLAUDE = "anthropic/claude-sonnet-4-5"
 OLD_CLAUDE = "anthropic/claude-3-5-haiku-latest"
@@ -535,3 +536,43 @@ def test_units_are_the_same_for_every_target(route: str) -> None:
     assert sum(len(unit.calls) for unit in before if isinstance(unit, Exchange)) == len(
         render(conversation, route).report.emitted
     )
+
+
+@pytest.mark.parametrize("route", [*ROUTES, *OTHER_ROUTES])
+@pytest.mark.parametrize("said", [(), (user(" "),), (instruction("Be brief."),), (ai(thought("hm")),)])
+def test_a_conversation_with_nothing_to_send_still_makes_a_request(route: str, said: tuple[Entry, ...]) -> None:
+    request = render(talk(*said), route)
+    request.verify()
+    assert json.loads(request.json()) == request.body
+
+
+def test_the_report_says_why_a_message_stands_in_an_empty_request() -> None:
+    request = render(talk(user(" ")), "anthropic/claude-sonnet-4-5")
+    assert request.body["messages"] == [{"role": "user", "content": [{"type": "text", "text": "Continue."}]}]
+    assert [decision.detail for decision in request.report.decisions] == [
+        "",
+        "nothing in this conversation can be sent, and a request needs a message",
+    ]
+
+
+@pytest.mark.parametrize("route", [*ROUTES, *OTHER_ROUTES])
+def test_a_tool_that_is_offered_twice_is_defined_once(route: str) -> None:
+    tools = [ToolSpec("read", "first"), ToolSpec("grep"), ToolSpec("read", "second")]
+    request = render(talk(user("go")), route, tools=tools)
+    request.verify()
+    assert request.body["tools"] == render(talk(user("go")), route, tools=tools[:2]).body["tools"]
+    assert "duplicate-tool" in {decision.reason for decision in request.report.decisions}
+
+
+@pytest.mark.parametrize(
+    ("route", "goes_back"),
+    [("openrouter/z-ai/glm-4.6", True), ("groq/openai/gpt-oss-120b", False), ("mistral/mistral-large-latest", False)],
+)
+def test_fields_that_a_server_refuses_do_not_go_back_to_it(route: str, goes_back: bool) -> None:
+    details = [{"type": "reasoning.encrypted", "data": "c2ln"}]
+    signed = ToolCall("read", {}, "call_1", native={"extra_content": {"google": {"thought_signature": "c2ln"}}})
+    answer = ai(thought("hm", reasoning_details=details), signed, origin=origin(route, route.partition("/")[2]))
+    request = render(talk(user("go"), answer, result("call_1")), route)
+    request.verify()
+    sent = request.body["messages"][1]
+    assert ("reasoning_details" in sent, "extra_content" in sent["tool_calls"][0]) == (goes_back, goes_back)

@@ -129,8 +129,16 @@ def _tools(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
 
 
 def _offered(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
+    """The tools that are offered, under the target's names. Every API refuses a name that is defined twice."""
     tools, forced, limit = envelope.tools, envelope.options.tool, situation.grammar.max_tools
     voice = situation.voice
+    by_name: dict[str, ToolSpec] = {}
+    for tool in tools:
+        if by_name.setdefault(tool.name, tool) is not tool:
+            detail = f"{tool.name} is defined twice; the first definition is sent"
+            situation.decisions.append(projected(Action.DEDUPED, "duplicate-tool", detail))
+    if len(by_name) < len(tools):
+        tools = list(by_name.values())
     if forced is not None and all(tool.name != forced for tool in tools):
         raise ImpossibleRequest(
             f"the tool {forced!r} is to be called, but it is not among the tools that are offered; offer it",

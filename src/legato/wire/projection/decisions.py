@@ -13,6 +13,9 @@ def projected(action: Action, reason: str, detail: str, *calls: CallId) -> Decis
 
 
 TAIL = projected(Action.INSERTED, "tail", "the request may not end on an answer")
+NOTHING_SAID = projected(
+    Action.INSERTED, "tail", "nothing in this conversation can be sent, and a request needs a message"
+)
 HUMAN_BRIDGED = projected(Action.INSERTED, "bridge", "a human message must stand before this answer")
 ANSWER_BRIDGED = projected(Action.INSERTED, "bridge", "an answer must stand between results and a human message")
 INSTRUCTION_TOLD = projected(Action.CONVERTED, "instruction-as-text", "an instruction in the middle became marked text")

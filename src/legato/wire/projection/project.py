@@ -33,6 +33,7 @@ from legato.wire.projection.decisions import (
     HUMAN_BRIDGED,
     INSTRUCTION_TOLD,
     MEDIA_OMITTED,
+    NOTHING_SAID,
     OUT_OF_ORDER,
     TAIL,
     TEXT_APART,
@@ -89,11 +90,13 @@ class Projector:
                 assert_never(unit)
         return page.finished()
 
-    def tail(self, end: End) -> Projection:
-        """What must stand at the end because a request may not end otherwise."""
-        if end is not End.ANSWER or self._grammar.continues_answers:
+    def tail(self, end: End, *, is_empty: bool = False) -> Projection:
+        """What must stand at the end because a request may not end otherwise, or because without it `is_empty`."""
+        needs_words = is_empty or (end is End.ANSWER and not self._grammar.continues_answers)
+        if not needs_words:
             return Projection([], end)
-        return Projection([HumanMessage([TextPart(CONTINUE)])], End.HUMAN, (TAIL,))
+        why = NOTHING_SAID if is_empty else TAIL
+        return Projection([HumanMessage([TextPart(CONTINUE)])], End.HUMAN, (why,))
 
     # --- the human side -----------------------------------------------------------------------------------------------
 
