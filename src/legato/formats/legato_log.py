@@ -42,7 +42,8 @@ def read(content: Content) -> list[Document]:
             draft.sources.append(seq + 1)
             if entry.speaker is Speaker.AI and entry.origin is not None:
                 draft.model = entry.origin.asked or entry.origin.served
-                draft.route = f"{entry.origin.provider}/{draft.model}" if entry.origin.provider else ""
+                is_known = bool(entry.origin.provider and draft.model)
+                draft.route = f"{entry.origin.provider}/{draft.model}" if is_known else ""
         elif isinstance(record, RouteSelected):
             draft.route = record.route
     finished = content.finish(draft)[0]

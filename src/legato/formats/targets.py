@@ -28,7 +28,7 @@ def find_target(name: str, *, model: str | None = None, document: Document | Non
     from legato.formats.wire_write import choose_route
 
     providers = default_catalogue().providers
-    own = document.route if document is not None else ""
+    own = document.route if document is not None and document.route.partition("/")[2] else ""  # it may lack the model
     if name in WIRE_PROVIDERS:
         return resolve(choose_route(name, model, own))
     if name in providers:
