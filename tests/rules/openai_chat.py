@@ -216,6 +216,22 @@ EXAMPLES: dict[str, Example] = {
         refused=ask(user(), calls(read("call_1"), reasoning_content=_THOUGHT), result("call_1")),
         accepted=ask(user(), calls(read(_NATIVE), reasoning_content=_THOUGHT), result(_NATIVE)),
     ),
+    "kimi/index-repeats": Example(
+        refused=ask(
+            user(),
+            calls(read("functions.read:0"), reasoning_content=_THOUGHT),
+            result("functions.read:0"),
+            calls(read("functions.list:0"), reasoning_content=_THOUGHT),
+            result("functions.list:0"),
+        ),
+        accepted=ask(
+            user(),
+            calls(read("functions.read:0"), reasoning_content=_THOUGHT),
+            result("functions.read:0"),
+            calls(read("functions.list:1"), reasoning_content=_THOUGHT),
+            result("functions.list:1"),
+        ),
+    ),
     "deepseek/unknown-role": Example(
         refused=ask({"role": "developer", "content": "Be brief."}, user()), accepted=ask(_SYSTEM, user())
     ),

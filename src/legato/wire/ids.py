@@ -119,10 +119,11 @@ class IdTable(dict[CallId, str]):
     def _for_kimi(self, call: Numbered) -> str:
         name, wire = self._names.project(call.name), call.wire_id
         match = _KIMI.fullmatch(wire) if wire.startswith(_KIMI_PREFIX) else None
-        if match and match[1] == name and wire not in self._taken and str(int(match[2])) == match[2]:
-            self._highest = max(self._highest, int(match[2]))
+        # The index counts all calls of a conversation, whatever their tools. Some servers begin anew in every answer.
+        if match and match[1] == name and int(match[2]) > self._highest and str(int(match[2])) == match[2]:
+            self._highest = int(match[2])
             return wire
-        self._highest += 1  # higher than every index in the table, so it is free under every name
+        self._highest += 1
         return f"{_KIMI_PREFIX}{name}:{self._highest}"
 
     def _hashed(self, call_id: CallId) -> str:

@@ -145,6 +145,10 @@ class Pairing:
         shrink(self._excused, excused)
         shrink(self._seen, seen)
 
+    def knows(self, call_id: str) -> bool:
+        """Whether a call had this id before."""
+        return call_id in self._seen
+
     def call(self, call_id: str, path: str) -> None:
         """A call stands at `path`."""
         if call_id in self._open:

@@ -93,7 +93,17 @@ def test_kimis_own_numbers_are_kept_and_new_ones_go_on_behind_the_highest() -> N
         named("b", "call_b"),
         named("c", "functions.grep:6", "grep"),
         named("d", "functions.read:5"),
-    ) == ["functions.read:5", "functions.read:6", "functions.grep:6", "functions.read:7"]
+    ) == ["functions.read:5", "functions.read:6", "functions.grep:7", "functions.read:8"]
+
+
+def test_kimis_running_index_never_repeats_where_a_server_begins_anew_in_every_answer() -> None:
+    assert table(
+        IdScheme.KIMI,
+        named("a", "functions.read:0"),
+        named("b", "functions.grep:0", "grep"),
+        named("c", "functions.read:1"),
+        named("d", "functions.read:9"),
+    ) == ["functions.read:0", "functions.grep:1", "functions.read:2", "functions.read:9"]
 
 
 def test_an_id_that_is_taken_is_given_once() -> None:

@@ -157,6 +157,13 @@ _KIMI_RULES = (
         source=_KIMI_IDS,
         route=_KIMI,
     ),
+    _risky(
+        "kimi/index-repeats",
+        "The index in an id grows from call to call: it counts all calls of the conversation, whatever their "
+        "tools, and does not begin anew.",
+        source=_KIMI_IDS,
+        route=_KIMI,
+    ),
 )
 
 _DEEPSEEK_RULES = (

@@ -44,14 +44,17 @@ class MessageJudge:
         """whether an answer since the last message of the user made calls"""
         self._last: tuple[int, Json] = (0, None)
         """the message before, and its number"""
+        self._index = -1
+        """the highest number in an id so far, where they count the calls"""
 
     def save(self) -> Any:
         """The state, for `restore`."""
-        return self._role, self._has_mark, self._side, self._has_called, self._last, self._pairing.save()
+        turn = self._role, self._has_mark, self._side, self._has_called
+        return turn, self._last, self._index, self._pairing.save()
 
     def restore(self, saved: Any) -> None:
         """Go back to an earlier state."""
-        self._role, self._has_mark, self._side, self._has_called, self._last, pairing = saved
+        (self._role, self._has_mark, self._side, self._has_called), self._last, self._index, pairing = saved
         self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
@@ -256,6 +259,8 @@ class MessageJudge:
             found.risk(
                 profile.id_habit_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here"
             )
+        elif profile.id_index is not None and (match := profile.id_index.fullmatch(call_id)):
+            self._examine_index(int(match[1]), call_id, path)
         if isinstance(call_id, str) and call_id:
             self._pairing.call(call_id, path)
         if not isinstance(kind, str | None) or kind not in profile.call_types:
@@ -270,6 +275,11 @@ class MessageJudge:
         if not isinstance(name, str) or not profile.name_form.fullmatch(name):
             found.refuse(profile.name_rule, f"{path}.function.name", f"{brief(name)} is no name for a tool here")
         self._examine_arguments(path, function.get("arguments"))
+
+    def _examine_index(self, index: int, call_id: str, path: str) -> None:
+        if index <= self._index and not self._pairing.knows(call_id):  # else the whole id repeats
+            self._found.risk("kimi/index-repeats", f"{path}.id", f"{index} is not higher than in the calls before it")
+        self._index = max(self._index, index)
 
     def _examine_arguments(self, path: str, arguments: Json) -> None:
         profile = self._profile

@@ -43,6 +43,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     id_habit: re.Pattern[str] = _CALL_ID
     """the form that is safe everywhere, or that the model was trained on"""
     id_habit_rule: str = "openai-chat/id-habit"
+    id_index: re.Pattern[str] | None = None
+    """what captures the number in an id, where it counts the calls"""
     name_form: re.Pattern[str] = _NAME
     name_rule: str = "openai-chat/name-form"
     call_types: frozenset[object] = frozenset({"function"})
@@ -142,6 +144,7 @@ _PROFILES: dict[str, Profile] = {
     "kimi": Profile(
         id_habit=re.compile(r"functions\.[a-zA-Z0-9_-]+:[0-9]+"),
         id_habit_rule="kimi/id-habit",
+        id_index=re.compile(r"functions\..+:([0-9]{1,18})", re.DOTALL),
         name_form=re.compile(r"[a-zA-Z_][a-zA-Z0-9_-]{0,63}"),
         name_rule="kimi/name-form",
         watches_images=False,
