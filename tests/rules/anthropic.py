@@ -56,6 +56,7 @@ _FINE = _ask(_user(), _said(_call()), _user(_result()))
 _THINKING = {"type": "enabled", "budget_tokens": 2048}
 _IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/cat.png"}}
 _MARK = {"type": "ephemeral"}
+_CODE = {"type": "code_execution_20250825", "tool_id": "srvtoolu_1"}
 
 EXAMPLES: dict[str, Example] = {
     **json_examples(_body_with),
@@ -156,6 +157,14 @@ EXAMPLES: dict[str, Example] = {
     "anthropic/server-tool-id": Example(
         refused=_ask(_user(), _said(_server_call("toolu_1"), _server_result("toolu_1"), _text("Smoothly.")), _user()),
         accepted=_ask(_user(), _said(_server_call(), _server_result(), _text("Smoothly.")), _user()),
+    ),
+    "anthropic/server-tool-open": Example(
+        refused=_ask(_user(), _said(_server_call(), _call()), _user(_result(), _text("Stop searching."))),
+        accepted=_ask(_user(), _said(_server_call(), _call()), _user(_result())),
+    ),
+    "anthropic/code-interrupted": Example(
+        refused=_ask(_user(), _said(_server_call(), _call(caller=_CODE)), _user(_result(), _text("Stop."))),
+        accepted=_ask(_user(), _said(_server_call(), _call(caller=_CODE)), _user(_result())),
     ),
     "anthropic/server-result-alone": Example(
         refused=_ask(_user(), _said(_server_result(), _text("Smoothly.")), _user()),

@@ -56,6 +56,8 @@ class PrefixCause(Word):
     LATE_RESULT = "late-result"
     LATE_CALL = "late-call"
     ANSWER_CONTINUED = "answer-continued"
+    ANSWER_ABANDONED = "answer-abandoned"
+    """the conversation went on before a tool of the provider's own, which had been seen waiting, was done"""
     COMPACTION = "compaction"
     UNDO = "undo"
     THINKING_POLICY = "thinking-policy"

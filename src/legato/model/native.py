@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, TypeVar, cast
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -51,10 +51,41 @@ def judge_native(block: B, dialect: str) -> tuple[B, tuple[str, ...]]:
     return (block if kept == block.native else replace(block, native=kept or None)), tuple(malformed)
 
 
-def record_id(block: HostedTool) -> str:
-    """The id under which the provider takes this record, once in a request; empty if it has none of that kind."""
+def record_ids(block: HostedTool) -> frozenset[str]:
+    """The ids under which the provider takes this record, once in a request."""
+    native = block.native or {}
+    item = _object(native.get("item")) or {}
+    uses = [part for part in _objects(native.get("blocks")) or () if _is_use(part)]
+    return frozenset(part["id"] for part in (item, *uses) if _is_text(part.get("id")))
+
+
+def record_call(block: HostedTool) -> str:
+    """The id by which this record and its output find each other, in one space with the calls of tools of ours."""
     item = _object((block.native or {}).get("item")) or {}
-    return item["id"] if _is_text(item.get("id")) else ""
+    return item["call_id"] if _is_text(item.get("call_id")) else ""
+
+
+def caller_of(call: ToolCall) -> str:
+    """The id of the provider's own tool whose code made `call`; empty if the model did."""
+    caller = _object((call.native or {}).get("caller")) or {}
+    return caller["tool_id"] if _is_text(caller.get("tool_id")) else ""
+
+
+class Halves(NamedTuple):
+    """What a record of a provider's own tool lacks (Anthropic): results for uses, or uses for results, by id."""
+
+    waiting: frozenset[str]
+    """tools that were used and whose results are not in this record: they come at the beginning of a later answer"""
+    late: frozenset[str]
+    """results of tools that an earlier answer used"""
+
+
+def halves(block: HostedTool) -> Halves:
+    """Which halves of a use and its result `block` lacks."""
+    parts = _objects((block.native or {}).get("blocks")) or ()
+    used = frozenset(str(part.get("id")) for part in parts if _is_use(part))
+    given = frozenset(str(part.get("tool_use_id")) for part in parts if str(part.get("type")).endswith(_RESULT))
+    return Halves(used - given, given - used)
 
 
 # --- plain shapes -----------------------------------------------------------------------------------------------------
@@ -103,6 +134,8 @@ def _is_type(value: Json, spelled: frozenset[str]) -> bool:
 _ANTHROPIC_SPELLED = frozenset(
     {"text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking"}
 )
+_USES = frozenset({"server_tool_use", "mcp_tool_use"})
+_RESULT = "_tool_result"
 _SERVER_ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
 _PLAIN_ID = re.compile(r"[a-zA-Z0-9_-]+")
 
@@ -116,15 +149,19 @@ def _anthropic_blocks(value: Json) -> Json:
     return [{name: item for name, item in block.items() if name != "cache_control"} for block in blocks]
 
 
+def _is_use(block: JsonObject) -> bool:
+    return isinstance(kind := block.get("type"), str) and kind in _USES
+
+
 def _is_anthropic_block(block: JsonObject) -> bool:
     kind: str = block.get("type", "")
     if not _is_type(kind, _ANTHROPIC_SPELLED):
         return False
-    if kind in ("server_tool_use", "mcp_tool_use"):
+    if kind in _USES:
         id_form = _SERVER_ID if kind == "server_tool_use" else _PLAIN_ID
         has_id = _is_text(block.get("id")) and bool(id_form.fullmatch(block["id"]))
         return has_id and _is_text(block.get("name")) and isinstance(block.get("input"), dict)
-    return not kind.endswith("_tool_result") or _is_text(block.get("tool_use_id"))
+    return not kind.endswith(_RESULT) or _is_text(block.get("tool_use_id"))
 
 
 def _citations(value: Json) -> Json:

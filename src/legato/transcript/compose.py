@@ -24,6 +24,7 @@ from legato.model import (
     Entry,
     Fault,
     HostedTool,
+    Origin,
     PrefixCause,
     Speaker,
     Text,
@@ -31,7 +32,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.model.native import record_id
+from legato.model.native import halves, judge_native, record_call, record_ids
 from legato.model.records import (
     Answered,
     Compacted,
@@ -49,6 +50,26 @@ _HUMAN, _AI, _TOOL = Speaker
 _PERSON, _INSTRUCTION = Authority
 _SAID, _ANSWER = SlotKind.SAID, SlotKind.ANSWER
 _LATE_RESULT = PrefixCause.LATE_RESULT
+
+
+class _Waiting:
+    """Tools of a provider's own that wait, by their ids, and the answers that they are in.
+
+    They wait for the results of our own tools that were called beside them, and theirs then begin the next answer
+    (https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons).
+    """
+
+    def __init__(self, origin: Origin | None) -> None:
+        self.origin = origin
+        self.slots: list[Slot] = []
+        self.ids: set[str] = set()
+
+    def take(self, late: frozenset[str], slot: Slot) -> bool:
+        """Whether results in `slot` are those of tools that wait, which are then done."""
+        if slot.origin != self.origin or not late <= self.ids or not all(map(_has_calls, self.slots)):
+            return False
+        self.ids -= late
+        return True
 
 
 class Composer:
@@ -75,6 +96,13 @@ class Composer:
         self._slot_of: dict[CallId, Slot] = {}
         self._records: set[str] = set()
         """the ids of records that go back to their provider"""
+        self._record_calls: dict[str, Slot] = {}
+        """the answers with records that share the space of ids with calls, by that id"""
+        self._wire_ids: set[str] = set()
+        self._looked_through = 0
+        """the providers' ids of that many calls, as far as a record asked for them"""
+        self._waiting: _Waiting | None = None
+        """the tools of a provider's own that the newest answers left waiting"""
         self._answers: dict[str, Slot] = {}
 
     def apply(self, seq: int, record: Record, log: list[Record]) -> None:
@@ -104,6 +132,11 @@ class Composer:
 
     def place(self, seq: int, entry: Entry) -> None:
         """Place an entry that the ledger has taken: most records are one."""
+        self._place(seq, entry)
+        if self._waiting is not None:
+            self._look_after_waiting(self._waiting)
+
+    def _place(self, seq: int, entry: Entry) -> None:
         speaker = entry.speaker
         if speaker is _TOOL:
             if self._awaits(entry):
@@ -149,10 +182,11 @@ class Composer:
                 answer.note(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
                 return
             self._slot_of[block.id] = answer
+            self._claim(block.wire_id)
             if speaker is not _AI or block.adopts is not None:
                 self._note_odd_call(block, speaker, answer)
         elif type(block) is HostedTool:
-            block = self._recorded_once(block, answer)
+            block = self._take_record(block, answer)
         answer.blocks.append(block)
 
     def _awaits(self, entry: Entry) -> bool:
@@ -171,10 +205,10 @@ class Composer:
     def _place_simple_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
         slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
-        slot_of, blocks = self._slot_of, slot.blocks
+        slot_of, record_calls, blocks = self._slot_of, self._record_calls, slot.blocks
         for block in entry.blocks:
             if type(block) is ToolCall:
-                if block.adopts is not None or block.id in slot_of:
+                if block.adopts is not None or block.id in slot_of or block.wire_id in record_calls:
                     break
                 slot_of[block.id] = slot
             elif isinstance(block, ToolResponse) or (type(block) is HostedTool and block.native is not None):
@@ -201,16 +235,64 @@ class Composer:
                 slot.move(call.id, "result-before-call")
             self._touch(call.adopts, PrefixCause.LATE_CALL)
 
-    def _recorded_once(self, block: HostedTool, slot: Slot) -> HostedTool:
-        """`block`, told as text if what it goes back under was there before: the provider would refuse it twice."""
-        name = record_id(block)
-        if name and name in self._records:
+    # --- records of a provider's own tools ----------------------------------------------------------------------------
+
+    def _take_record(self, block: HostedTool, slot: Slot) -> HostedTool:
+        """`block`, told as text if its provider would refuse it here: for the second time, or as half of a pair."""
+        judged = judge_native(block, slot.origin.dialect if slot.origin is not None else "")[0]
+        ids, call_id, (waiting, late) = record_ids(judged), record_call(judged), halves(judged)
+        if ids & self._records or self._is_call(call_id):
             slot.note(
                 Decision(Action.DEDUPED, "repeated-record", Fault.CANONICAL, f"{block.name} has the id of another")
             )
             return replace(block, native=None)
-        self._records.add(name)
+        if late and not (self._waiting is not None and self._waiting.take(late, slot)):
+            detail = f"{block.name} gave this for a use that is not open here"
+            slot.note(Decision(Action.DROPPED, "result-without-use", Fault.CANONICAL, detail))
+            return replace(block, native=None)
+        self._records |= ids
+        if call_id:
+            self._record_calls[call_id] = slot
+        if waiting:
+            if self._waiting is None or self._waiting.origin != slot.origin:
+                self._abandon()
+                self._waiting = _Waiting(slot.origin)
+            self._waiting.slots.append(slot)
+            self._waiting.ids |= waiting
         return block
+
+    def _is_call(self, wire_id: str) -> bool:
+        """Whether a call that the ledger knows has this id. Few records ask, so they are looked through only then."""
+        if not wire_id:
+            return False
+        calls = self.ledger.in_order
+        self._wire_ids.update([calls[number].wire_id for number in range(self._looked_through, len(calls))])
+        self._looked_through = len(calls)
+        return wire_id in self._wire_ids
+
+    def _claim(self, wire_id: str) -> None:
+        """A call has this id: a record that has it too can no longer go back."""
+        slot = self._record_calls.pop(wire_id, None)
+        if slot is not None:
+            slot.tell({wire_id})
+            self._touch_slot(slot, PrefixCause.LATE_CALL)
+
+    def _look_after_waiting(self, waiting: _Waiting) -> None:
+        """See whether the newest answer goes on with the tools that wait; if it does not, they will never be done."""
+        newest = self.slots[-1]
+        if newest is waiting.slots[-1]:
+            return  # it may still grow, and the calls beside the tools get their results
+        if not waiting.ids:
+            self._waiting = None
+        elif not (newest.kind is _ANSWER and newest.origin == waiting.origin and _has_calls(newest)):
+            self._abandon()
+
+    def _abandon(self) -> None:
+        if self._waiting is not None:
+            for slot in self._waiting.slots:
+                slot.tell(self._waiting.ids)
+                self._touch_slot(slot, PrefixCause.ANSWER_ABANDONED)
+        self._waiting = None
 
     def _answer_slot(self, seq: int, entry: Entry, *, continues: bool) -> Slot:
         """The slot of this answer: a new one, or the one that an earlier entry with the same key began."""
@@ -242,6 +324,7 @@ class Composer:
                 orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
             orphans.blocks.append(orphan_call(orphan))
             self._slot_of[call_id] = orphans
+            self._claim(orphan.wire_id)
             slot = orphans
         elif self.slots[-1] is not slot and slot.kind is _ANSWER:
             slot.move(call_id, "late-result")
@@ -298,14 +381,14 @@ class Composer:
         """Place everything again that is not undone; slots that come out the same stay the same objects."""
         before = {(slot.kind, slot.first): slot for slot in self.slots}
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
-        self._records = set()
+        self._records, self._record_calls, self._waiting = set(), {}, None
         self._undone = _undone(log)
         for seq, record in standing(log):
             if type(record) is Recorded:
                 self.place(seq, record.entry)
         for index, slot in enumerate(self.slots):
             old = before.get((slot.kind, slot.first))
-            if old is not None and old.blocks == slot.blocks and old.moved == slot.moved and old.ending == slot.ending:
+            if old is not None and old.is_same_as(slot):
                 self.slots[index] = old
                 for block in old.blocks:
                     if type(block) is ToolCall:
@@ -339,6 +422,10 @@ def _undone(log: list[Record]) -> list[range]:
         if type(record) is Rewound and not any(seq in span for span in undone):
             undone.append(range(max(record.to, 0), seq + 1))
     return undone
+
+
+def _has_calls(answer: Slot) -> bool:
+    return any(type(block) is ToolCall for block in answer.blocks)
 
 
 def _has_names(orphans: Slot) -> bool:

@@ -7,7 +7,10 @@ touches it: then its revision grows.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.ledger import Call, Evidence, Ledger
 from legato.model import (
@@ -19,6 +22,7 @@ from legato.model import (
     Decision,
     Ending,
     Fault,
+    HostedTool,
     Media,
     Origin,
     PrefixCause,
@@ -26,7 +30,7 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
-from legato.model.native import judge_native
+from legato.model.native import caller_of, halves, judge_native, record_call
 from legato.model.words import Word
 from legato.transcript.units import (
     AnswerBlock,
@@ -68,6 +72,8 @@ class Slot(Struct, eq=False, gc=False):
     answer: str | None = None
     moved: dict[CallId, str] | None = None
     notes: list[Decision] | None = None
+    told: set[str] | None = None
+    """the ids of records of the provider's own tools that can no longer go back: they are told as text"""
     unit: Unit | None = None
     decisions: tuple[Decision, ...] = ()
     is_stale: bool = True
@@ -86,6 +92,10 @@ class Slot(Struct, eq=False, gc=False):
             self.moved = {}
         self.moved.setdefault(call, reason)
 
+    def tell(self, ids: Iterable[str]) -> None:
+        """Records with these ids can no longer go back."""
+        self.told = (self.told or set()).union(ids)
+
     def touch(self, cause: PrefixCause) -> bool:
         """News concerns this slot; whether its unit had already been made."""
         was_made = not self.is_stale
@@ -94,6 +104,15 @@ class Slot(Struct, eq=False, gc=False):
             self.revision += 1
             self.cause = cause
         return was_made
+
+    def is_same_as(self, other: Slot) -> bool:
+        """Whether both hold the same, so that their units come out the same."""
+        return (
+            self.blocks == other.blocks
+            and self.moved == other.moved
+            and self.ending == other.ending
+            and self.told == other.told
+        )
 
     def make(self, ledger: Ledger) -> Unit | None:
         """The unit of this slot as things stand; None if there is nothing to say."""
@@ -143,7 +162,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     dialect = slot.origin.dialect if slot.origin is not None else ""
     for block in slot.blocks:
         if block.native is not None:
-            block = _replayable(block, dialect, decisions)
+            block = _replayable(block, dialect, slot, decisions)
         if type(block) is ToolCall:
             call = ledger.calls[block.id]
             completion = call.completion
@@ -175,13 +194,21 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
     return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
 
 
-def _replayable(block: AnswerBlock, dialect: str, decisions: list[Decision]) -> AnswerBlock:
+def _replayable(block: AnswerBlock, dialect: str, slot: Slot, decisions: list[Decision]) -> AnswerBlock:
     """`block` with what its provider takes back."""
     judged, malformed = judge_native(block, dialect)
     if malformed:
         calls = (block.id,) if type(block) is ToolCall else ()
         detail = f"{', '.join(malformed)}: not of the form in which the provider gives it out"
         decisions.append(Decision(Action.DROPPED, "malformed-native", Fault.CANONICAL, detail, calls))
+    if not slot.told:
+        return judged
+    if type(judged) is HostedTool and slot.told & {*halves(judged).waiting, record_call(judged)}:
+        detail = f"{judged.name} was never done, or another call has its id"
+        decisions.append(Decision(Action.DROPPED, "stale-record", Fault.RENDERING, detail))
+        return replace(judged, native=None)
+    if type(judged) is ToolCall and caller_of(judged) in slot.told:
+        return replace(judged, native=None)  # to its provider, what called it is not there
     return judged
 
 

@@ -167,6 +167,7 @@ SHAPE = _rows(
     ProtocolRefused,
     ("unanswered-call", r"must be followed by tool messages|insufficient tool messages|no tool output found"),
     ("unanswered-call", r"without `?tool_result`? blocks? immediately after|expected toolresult blocks"),
+    ("unanswered-call", r"tool use with id .* was found without a corresponding"),
     ("unanswered-call", r"not the same number of function calls and responses|missing tool results?"),
     ("unanswered-call", r"tool results? (?:is|are) missing for tool calls?"),
     ("unanswered-call", r"number of function response parts is equal"),

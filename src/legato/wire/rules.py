@@ -8,7 +8,8 @@ The words of a provider are templates, because a refusal points at something in 
 
     {path} {parent} {field}    where the finding is, what holds it, and its last step
     {index}                    the number of the message
-    {value} {id} {type}        the text at `path`; the id and the type of the object there
+    {value}                    the text at `path`
+    {id} {type} {name}         the id, the type and the name of the object there
     {role} {before}            the roles of the message and of the one before it
 """
 
@@ -99,7 +100,9 @@ def by_id(*rules: Rule) -> dict[str, Rule]:
 
 # --- what a template's blanks stand for -------------------------------------------------------------------------------
 
-_BLANK = re.compile(r"\{(path|parent|field|index|value|id|type|role|before)\}")  # no other braces: words may hold some
+_BLANK = re.compile(
+    r"\{(path|parent|field|index|value|id|type|name|role|before)\}"
+)  # no other braces: words may hold some
 _STEP = re.compile(r"[^.\[\]]+")
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "id")
 
@@ -117,7 +120,7 @@ def _facts(path: str, body: Json) -> dict[str, str]:
     if isinstance(value, str):
         facts["value"] = value
     facts["id"] = next((_text(holder, name) for name in _IDS if _text(holder, name)), "")
-    facts["type"] = _text(holder, "type")
+    facts["type"], facts["name"] = _text(holder, "type"), _text(holder, "name")
     if facts["index"]:
         place = int(facts["index"])
         facts["role"] = _role(messages, place)

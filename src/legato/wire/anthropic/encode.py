@@ -113,7 +113,7 @@ class AnthropicShapes:
                 # The provider's own code made this call and waits for its result.
                 return [{"caller": native["caller"]}] if native.get("caller") else None
             case HostedTool():
-                return own_blocks(block, may_wait=place.has_calls, may_end=place.before is End.RESULTS)
+                return own_blocks(block, may_wait=place.has_results, may_end=place.before is End.RESULTS)
             case Media() | Code():
                 return None
 

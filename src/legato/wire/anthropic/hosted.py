@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from legato.model import HostedTool, JsonObject, ingest
 from legato.model.json_access import as_object, as_text, present
+from legato.model.native import halves
 from legato.wire.arguments import read_arguments
 
 _USES = frozenset({"server_tool_use", "mcp_tool_use"})
@@ -54,8 +55,7 @@ def own_blocks(block: HostedTool, *, may_wait: bool, may_end: bool) -> list[Json
     result without its use only directly after them (`may_end`).
     """
     blocks: list[JsonObject] = (block.native or {}).get("blocks") or []
-    used = {str(item.get("id")) for item in blocks if is_use(item)}
-    answered = {str(item.get("tool_use_id")) for item in blocks if is_result(item)}
-    if not blocks or (used - answered and not may_wait) or (answered - used and not may_end):
+    waiting, late = halves(block)
+    if not blocks or (waiting and not may_wait) or (late and not may_end):
         return None
     return blocks

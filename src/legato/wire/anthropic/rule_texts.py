@@ -16,6 +16,8 @@ _MID_SYSTEM = "https://platform.claude.com/docs/en/build-with-claude/mid-convers
 _TOOL_USE = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use"
 _THINKING = "https://platform.claude.com/docs/en/build-with-claude/extended-thinking"
 _EFFORT = "https://platform.claude.com/docs/en/build-with-claude/effort"
+_STOP_REASONS = "https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons"
+_PROGRAMMATIC = "https://platform.claude.com/docs/en/agents-and-tools/tool-use/programmatic-tool-calling"
 _PREFILL = "https://platform.claude.com/docs/en/build-with-claude/working-with-messages"
 
 _NO_RESULT = "`tool_use` ids were found without `tool_result` blocks immediately after"
@@ -234,6 +236,19 @@ _TOOLS = (
         "The id of a server tool's call begins with `srvtoolu_`.",
         source="ding113/claude-code-hub#470",
         error="String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'",
+    ),
+    _refused(
+        "anthropic/server-tool-open",
+        "A server tool has its result in the same turn. It may still wait for the results of tools that were "
+        "called beside it, as long as nothing but them stands in the messages of the user.",
+        source=_STOP_REASONS,
+        error="`{name}` tool use with id `{id}` was found without a corresponding `{name}_tool_result` block",
+    ),
+    _risky(
+        "anthropic/code-interrupted",
+        "While code that the API runs waits for the results of tools that it called, the messages of the user hold "
+        "nothing but those results: words end the turn, and the code with it.",
+        source=_PROGRAMMATIC,
     ),
     _risky(
         "anthropic/server-result-alone",

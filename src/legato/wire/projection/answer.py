@@ -46,14 +46,16 @@ from legato.wire.projection.decisions import (
 )
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
+from legato.wire.projection.results import has_media_after
 from legato.wire.voice import End, Thoughts, Voice
 
 
 class Place(NamedTuple):
-    """Where a block stands: how the unit before its answer ended, and whether the answer asks for tools of ours."""
+    """Where a block stands: how the unit before its answer ended, and what follows the answer."""
 
     before: End
-    has_calls: bool
+    has_results: bool
+    """the results of tools of ours follow, with nothing beside them"""
 
 
 Own: TypeAlias = Callable[[AnswerBlock, Place], list[JsonObject] | None]
@@ -76,7 +78,10 @@ class AnswerProjector:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
         parts: list[AnswerPart] = []
         home = self._voice.is_home(unit.origin)
-        place = Place(before, bool(unit.completions))
+        is_answered = bool(unit.completions) and self._grammar.native_calls
+        place = Place(
+            before, is_answered and not any(has_media_after(done, self._grammar) for done in unit.completions)
+        )
         for block in unit.blocks:
             match block:
                 case ToolCall():

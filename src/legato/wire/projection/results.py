@@ -29,7 +29,7 @@ def project_result(
 ) -> tuple[ResultPart, list[Media]]:
     """The result of `call`, and the media that must follow after all results."""
     failed = completion.kind is not CompletionKind.SUCCESS
-    told = _tell(completion, grammar, decisions, failed=failed)
+    told = _tell(completion, grammar, decisions)
     if grammar.json_results and not failed and _is_json(completion) and told.text == completion_text(completion):
         return ResultPart(call, told.text, completion.result, media=tuple(told.inside)), told.after
     text = told.text
@@ -40,6 +40,11 @@ def project_result(
     return ResultPart(call, text, text, failed, tuple(told.inside)), told.after
 
 
+def has_media_after(completion: Completion, grammar: Grammar) -> bool:
+    """Whether media of a result have to follow after it."""
+    return any(grammar.accepts(media) and not _fits_inside(media, completion, grammar) for media in completion.media)
+
+
 def embed_result(completion: Completion, grammar: Grammar, decisions: list[Decision]) -> list[HumanPart]:
     """The result of a call that is left out, as what the human side says: its text, and its media beside it."""
     told = _tell(completion, grammar, decisions, embedded=True)
@@ -48,27 +53,19 @@ def embed_result(completion: Completion, grammar: Grammar, decisions: list[Decis
     return [TextPart(text, apart=True), *(MediaPart(media) for media in told.inside)]
 
 
-def _tell(
-    completion: Completion,
-    grammar: Grammar,
-    decisions: list[Decision],
-    *,
-    failed: bool = False,
-    embedded: bool = False,
-) -> _Told:
+def _tell(completion: Completion, grammar: Grammar, decisions: list[Decision], *, embedded: bool = False) -> _Told:
     text = completion_text(completion)
     if not completion.media:
         return _Told(text, [], [])
     inside: list[Media] = []
     after: list[Media] = []
     lines = [text] if text else []
-    images_fit = grammar.result_images and (grammar.images_in_errors or not failed)
     for media in completion.media:
         if not grammar.accepts(media):
             lines.append(media_omitted(media.kind, media.mime))
             detail = f"the target cannot take {media.kind} ({media.mime})"
             decisions.append(projected(Action.CONVERTED, "media-omitted", detail, completion.call_id))
-        elif embedded or (images_fit and media.kind is MediaKind.IMAGE):
+        elif embedded or _fits_inside(media, completion, grammar):
             inside.append(media)
         else:
             after.append(media)
@@ -77,6 +74,12 @@ def _tell(
         detail = "attachments of a result follow after all results"
         decisions.append(projected(Action.CONVERTED, "media-moved", detail, completion.call_id))
     return _Told("\n".join(lines), inside, after)
+
+
+def _fits_inside(media: Media, completion: Completion, grammar: Grammar) -> bool:
+    """Whether `media`, which the target accepts, may stand inside a result."""
+    failed = completion.kind is not CompletionKind.SUCCESS
+    return grammar.result_images and media.kind is MediaKind.IMAGE and (grammar.images_in_errors or not failed)
 
 
 def _is_json(completion: Completion) -> bool:

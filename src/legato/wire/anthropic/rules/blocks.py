@@ -30,17 +30,37 @@ class BlockJudge:
         self._pairing = pairing
         self._found = found
         self._hosted: Grown = {}
+        self._waiting: dict[str, str] = {}
+        """calls of server tools that have no result yet, with their paths"""
+        self._callers: Grown = {}
+        """server tools whose code calls tools of the client"""
         self.marks = 0
         self.uses_tools = False
 
     def save(self) -> Any:
         """The state, for `restore`."""
-        return len(self._hosted), self.marks, self.uses_tools
+        lengths = len(self._hosted), len(self._callers)
+        return lengths, self._waiting.copy(), self.marks, self.uses_tools
 
     def restore(self, saved: Any) -> None:
         """Go back to an earlier state."""
-        hosted, self.marks, self.uses_tools = saved
+        (hosted, callers), waiting, self.marks, self.uses_tools = saved
+        self._waiting = waiting.copy()
         shrink(self._hosted, hosted)
+        shrink(self._callers, callers)
+
+    def interrupt(self) -> None:
+        """Something other than a result stands in a message of the user: what still waits never gets its result."""
+        for call_id, path in self._waiting.items():
+            if call_id in self._callers:
+                self._found.risk(
+                    "anthropic/code-interrupted", path, "only results may follow while code that called tools waits"
+                )
+            else:
+                self._found.refuse(
+                    "anthropic/server-tool-open", path, f"the server tool {brief(call_id)} never gets its result"
+                )
+        self._waiting.clear()
 
     def block(self, path: str, role: str, block: Json) -> str:
         """Judge the block at `path`; its type, or an empty string if it has none."""
@@ -73,7 +93,9 @@ class BlockJudge:
 
     def _call(self, path: str, block: JsonObject) -> None:
         self.uses_tools = True
-        call_id, name = block.get("id"), block.get("name")
+        call_id, name, caller = block.get("id"), block.get("name"), block.get("caller")
+        if is_object(caller) and isinstance(tool_id := caller.get("tool_id"), str):
+            self._callers[tool_id] = None
         if not isinstance(call_id, str) or not _ID.fullmatch(call_id):
             self._found.refuse("anthropic/id-form", f"{path}.id", f"{brief(call_id)} is not made of `[a-zA-Z0-9_-]`")
         elif not call_id.startswith("toolu_"):
@@ -140,7 +162,11 @@ class BlockJudge:
             )
         if isinstance(call_id, str):
             self._hosted[call_id] = None
+            if kind == "server_tool_use":
+                self._waiting[call_id] = path
 
     def _hosted_result(self, path: str, call_id: Json) -> None:
+        if isinstance(call_id, str):
+            self._waiting.pop(call_id, None)
         if not isinstance(call_id, str) or call_id not in self._hosted:
             self._found.risk("anthropic/server-result-alone", path, "no call of a server tool before it has this id")

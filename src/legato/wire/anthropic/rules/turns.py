@@ -220,6 +220,7 @@ class TurnJudge:
                 self._turn.has_results = True
             else:
                 self._turn.has_others = True
+                self._blocks.interrupt()
         self._turn.last_kind, self._turn.last_path = kind, path
 
     def _examine_late_thought(self, path: str) -> None:
