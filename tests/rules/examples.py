@@ -23,6 +23,9 @@ def json_examples(body_with: Callable[[str, JsonObject], JsonObject]) -> dict[st
     return {
         "json/not-json": Example(body_with("Hello", not_a_number), fine),
         "json/lone-surrogate": Example(body_with("Good morning \ud83d", schema), fine),
+        "json/schema-type": Example(
+            body_with("Hello", {"type": "object", "properties": {"limit": {"type": "NUMBER"}}}), fine
+        ),
         "json/control-character": Example(body_with("colour: \u001b[31mred", schema), fine),
         "json/too-deep": Example(body_with("Hello", _nested(MAX_DEPTH)), fine),
     }

@@ -27,7 +27,13 @@ def _response(name: str = "read", *, response: Json = None, **fields: Json) -> J
 
 
 def _tools(*names: str, schema: JsonObject | None = None) -> list[JsonObject]:
-    return [{"functionDeclarations": [{"name": name, "parameters": schema or {"type": "object"}} for name in names]}]
+    return [
+        {
+            "functionDeclarations": [
+                {"name": name, "parametersJsonSchema": schema or {"type": "object"}} for name in names
+            ]
+        }
+    ]
 
 
 def _level(level: str) -> dict[str, Json]:

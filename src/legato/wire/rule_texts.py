@@ -24,6 +24,18 @@ def json_rules(route: str) -> tuple[Rule, ...]:
             errors={"deepseek": "lone leading surrogate in hex escape"},
             route=route,
         ),
+        refused(
+            "json/schema-type",
+            "The schema of a tool's arguments is JSON Schema, whose types are `object`, `string` and so on: not those "
+            "that Google's own form has in capitals.",
+            source=(
+                "https://json-schema.org/draft/2020-12/json-schema-validation#name-type",
+                "google-gemini/gemini-cli#2881",
+            ),
+            error="Invalid schema for function: '{value}' is not valid under any of the given schemas",
+            code="invalid_function_parameters",
+            route=route,
+        ),
         risky(
             "json/control-character",
             "Texts hold no control characters other than tab, line breaks, backspace and form feed.",

@@ -2,6 +2,7 @@
 
 grammar     what the format of a target has room for, as data
 settle      options and tools in, `Settled` out: values that can be sent as they are, and the decisions about them
+schemas     the schemas of tools as JSON Schema
 thinking    the part of it that is about thinking: switch, effort and budget
 efforts     the one scale of effort, and what a family of models gets for a word or a budget
 """

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
 from legato.model import (
@@ -26,6 +27,7 @@ from legato.model import (
 )
 from legato.wire.options.efforts import plainly
 from legato.wire.options.grammar import OptionGrammar
+from legato.wire.options.schemas import arguments_schema
 from legato.wire.options.thinking import Situation, settle_thinking
 from legato.wire.projection.decisions import projected
 from legato.wire.voice import Voice
@@ -129,16 +131,9 @@ def _tools(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
 
 
 def _offered(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
-    """The tools that are offered, under the target's names. Every API refuses a name that is defined twice."""
-    tools, forced, limit = envelope.tools, envelope.options.tool, situation.grammar.max_tools
+    """The tools that are offered, each once, with a schema that the target can read."""
+    tools, forced, limit = _each_once(envelope.tools, situation), envelope.options.tool, situation.grammar.max_tools
     voice = situation.voice
-    by_name: dict[str, ToolSpec] = {}
-    for tool in tools:
-        if by_name.setdefault(tool.name, tool) is not tool:
-            detail = f"{tool.name} is defined twice; the first definition is sent"
-            situation.decisions.append(projected(Action.DEDUPED, "duplicate-tool", detail))
-    if len(by_name) < len(tools):
-        tools = list(by_name.values())
     if forced is not None and all(tool.name != forced for tool in tools):
         raise ImpossibleRequest(
             f"the tool {forced!r} is to be called, but it is not among the tools that are offered; offer it",
@@ -157,7 +152,26 @@ def _offered(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
         if name != tool.name:
             detail = f"{tool.name} is called {name} there"
             situation.decisions.append(projected(Action.RENAMED, "tool-name", detail))
-    return tools
+    return [_described(tool, situation) for tool in tools]
+
+
+def _each_once(tools: Sequence[ToolSpec], situation: Situation) -> Sequence[ToolSpec]:
+    """The first tool of each name: every API refuses a name that is defined twice."""
+    by_name: dict[str, ToolSpec] = {}
+    for tool in tools:
+        if by_name.setdefault(tool.name, tool) is not tool:
+            detail = f"{tool.name} is defined twice; the first definition is sent"
+            situation.decisions.append(projected(Action.DEDUPED, "duplicate-tool", detail))
+    return list(by_name.values())
+
+
+def _described(tool: ToolSpec, situation: Situation) -> ToolSpec:
+    schema = arguments_schema(tool.parameters)
+    if schema is tool.parameters:
+        return tool
+    detail = f"the types in the schema of {tool.name} became those of JSON Schema"
+    situation.decisions.append(projected(Action.CONVERTED, "schema-types", detail))
+    return replace(tool, parameters=schema)
 
 
 def _choice(envelope: Envelope, tools: Sequence[ToolSpec], situation: Situation) -> tuple[Choice | None, str | None]:

@@ -16,6 +16,7 @@ from legato.wire.anthropic.rules.blocks import is_blank
 from legato.wire.anthropic.rules.turns import Mode, TurnJudge
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging_schemas import examine_schema
 
 __all__ = ["RULESET", "check"]
 
@@ -97,6 +98,7 @@ def _examine_tools(tools: Json, found: Findings) -> None:
         name = tool.get("name")
         if tool.get("type") in (None, "custom") and not (isinstance(name, str) and _TOOL_NAME.fullmatch(name)):
             found.refuse("anthropic/tool-name", f"tools[{index}].name", f"{brief(name)} is no name for a tool")
+        examine_schema(tool.get("input_schema"), f"tools[{index}].input_schema", found)
         if isinstance(name, str):
             if name in names:
                 found.refuse("anthropic/duplicate-tool", f"tools[{index}].name", f"{brief(name)} is defined twice")

@@ -16,6 +16,7 @@ from legato.wire.gemini.rules.pairing import OrderJudge
 from legato.wire.gemini.rules.parts import pick
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging_schemas import examine_schema
 
 __all__ = ["RULESET", "check"]
 
@@ -56,7 +57,11 @@ def _examine_tools(fields: JsonObject, found: Findings) -> None:
         for place, declaration in enumerate(declared):
             has_any = True
             name = declaration.get("name") if is_object(declaration) else None
-            path = f"tools[{index}].functionDeclarations[{place}].name"
+            declared_at = f"tools[{index}].functionDeclarations[{place}]"
+            path = f"{declared_at}.name"
+            if is_object(declaration):  # `parameters` has types of its own
+                schema = pick(declaration, "parametersJsonSchema")
+                examine_schema(schema, f"{declared_at}.parametersJsonSchema", found)
             if not isinstance(name, str) or not _NAME.fullmatch(name):
                 found.refuse("gemini/declared-name", path, f"{brief(name)} is no name for a function")
             elif name in names:

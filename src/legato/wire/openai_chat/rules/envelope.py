@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from legato.model import Capabilities, Json, JsonObject
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging_schemas import examine_schema
 from legato.wire.openai_chat.rules.profiles import Profile
 
 _MAX_TOOLS = 128
@@ -70,3 +71,4 @@ def _examine_tool(path: str, tool: Json, profile: Profile, found: Findings) -> N
     name = function.get("name")
     if not isinstance(name, str) or not profile.name_form.fullmatch(name):
         found.refuse(profile.name_rule, f"{path}.function.name", f"{brief(name)} is no name for a tool here")
+    examine_schema(function.get("parameters"), f"{path}.function.parameters", found)

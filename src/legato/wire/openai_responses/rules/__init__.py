@@ -16,6 +16,7 @@ import re
 from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging_schemas import examine_schema
 from legato.wire.openai_responses.rules.items import ItemJudge, Mode
 
 __all__ = ["RULESET", "check"]
@@ -76,6 +77,7 @@ def _examine_tools(tools: Json, found: Findings) -> None:
                 found.refuse(
                     "openai-responses/tool-name", f"tools[{index}].name", f"{brief(name)} is no name for a tool"
                 )
+            examine_schema(tool.get("parameters"), f"tools[{index}].parameters", found)
 
 
 RULESET = Ruleset(

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from legato.model import JsonObject, Target
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings, brief
+from legato.wire.judging import Findings, brief, is_object
+from legato.wire.judging_schemas import examine_schema
 from legato.wire.vercel.rules.messages import MessageJudge
 
 __all__ = ["RULESET", "check"]
@@ -24,6 +25,10 @@ def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     effort = fields.get("reasoning")
     if effort is not None and (not isinstance(effort, str) or effort not in _EFFORTS):
         found.refuse("vercel/effort-word", "reasoning", f"{brief(effort)} is no effort")
+    tools = fields.get("tools")
+    for name, tool in tools.items() if is_object(tools) else ():
+        if is_object(tool):
+            examine_schema(tool.get("inputSchema"), f"tools.{name}.inputSchema", found)
 
 
 def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:

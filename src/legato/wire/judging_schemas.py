@@ -1,0 +1,35 @@
+"""Judge the schema of a tool's arguments, as far as every provider that takes JSON Schema agrees about it.
+
+In:  a schema in a request body, and where it stands.
+Out: findings about types that JSON Schema does not have.
+"""
+
+from __future__ import annotations
+
+from legato.model import Json
+from legato.wire.judging import Findings, brief, is_list, is_object
+
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
+_HOLD_ONE = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
+_HOLD_MANY = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
+_HOLD_NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+
+
+def examine_schema(schema: Json, path: str, found: Findings) -> None:
+    """Judge `schema`, which stands at `path`. Iterative, because a body may be nested as it likes."""
+    waiting = [(schema, path)]
+    while waiting:
+        schema, path = waiting.pop()
+        if not is_object(schema):
+            continue
+        kinds = schema.get("type")
+        for kind in kinds if is_list(kinds) else () if kinds is None else (kinds,):
+            if not isinstance(kind, str) or kind not in _TYPES:
+                found.refuse("json/schema-type", f"{path}.type", f"{brief(kind)} is no type of JSON Schema")
+        waiting += [(schema[keyword], f"{path}.{keyword}") for keyword in _HOLD_ONE if keyword in schema]
+        for keyword in _HOLD_MANY:
+            if is_list(below := schema.get(keyword)):
+                waiting += [(item, f"{path}.{keyword}[{index}]") for index, item in enumerate(below)]
+        for keyword in _HOLD_NAMED:
+            if is_object(named := schema.get(keyword)):
+                waiting += [(item, f"{path}.{keyword}.{name}") for name, item in named.items()]
