@@ -161,7 +161,7 @@ def _closed(text: str) -> Json:
     except (ValueError, RecursionError):
         pass
     stack: list[str] = []
-    cut, closers = 0, ""
+    cut = 0
     for match in _TOKEN.finditer(text):
         token = match.group()
         if token in _CLOSERS:
@@ -175,11 +175,8 @@ def _closed(text: str) -> Json:
             if not stack or stack.pop() != token:
                 return None
             cut = match.end()
-        else:
-            continue
-        closers = "".join(reversed(stack))
     try:
-        return decoder.decode(text[:cut] + closers)
+        return decoder.decode(text[:cut] + "".join(reversed(stack)))  # every bracket moves the cut, so both agree
     except (ValueError, RecursionError):
         return None
 

@@ -24,15 +24,29 @@ class Collected:
     """
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
         self.places: list[int] = []
         self.ends: dict[int, int] = {}
         self.number = -1
+        self._entries: list[Entry] = []
+        self._more: list[Block] = []
+        """what the newest entry holds beside its blocks: added to them once, when somebody looks at it"""
+
+    @property
+    def entries(self) -> list[Entry]:
+        """The entries so far."""
+        if self._more:
+            self._entries[-1] = replace(self._entries[-1], blocks=(*self._entries[-1].blocks, *self._more))
+            self._more = []
+        return self._entries
 
     @property
     def last(self) -> Entry | None:
         """The newest entry."""
-        return self.entries[-1] if self.entries else None
+        return self.entries[-1] if self._entries else None
+
+    def ends_on(self, speaker: Speaker) -> bool:
+        """Whether the newest entry is of `speaker`."""
+        return bool(self._entries) and self._entries[-1].speaker is speaker
 
     def add(self, speaker: Speaker, blocks: Sequence[Block], authority: Authority = Authority.PERSON) -> None:
         """An entry of its own, if there is anything in it."""
@@ -51,8 +65,8 @@ class Collected:
     def prolong(self, blocks: Sequence[Block]) -> None:
         """More of the newest entry."""
         if blocks:
-            self.entries[-1] = replace(self.entries[-1], blocks=(*self.entries[-1].blocks, *blocks))
-            self.ends[len(self.entries) - 1] = self.number
+            self._more += blocks
+            self.ends[len(self._entries) - 1] = self.number
 
     def hear(self, blocks: Sequence[Block], *, is_last: bool) -> None:
         """A human message: what a person said, an instruction under our mark, or something of ours."""

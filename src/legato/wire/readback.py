@@ -7,8 +7,9 @@ alike, so that a transcript that goes out and comes back does not grow.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -107,10 +108,13 @@ def read_instruction(blocks: Sequence[Block]) -> list[Block] | None:
 
 # --- attachments that were moved --------------------------------------------------------------------------------------
 
-_Place: TypeAlias = tuple[int, int]
-"""an entry and a block in it"""
 
-_Found: TypeAlias = dict[_Place, tuple[ToolResponse, list[Media]]]
+class _Announced(NamedTuple):
+    """A result that said that its media follow: where it stands, and what it is without saying so."""
+
+    entry: int
+    block: int
+    response: ToolResponse
 
 
 def reunite(
@@ -122,44 +126,55 @@ def reunite(
     this message then. Returns what remains of the message: all of it, if it holds anything else, unless words of a
     person were `joined` to ours.
     """
-    found: _Found = {}
-    place: _Place | None = None
+    if not blocks or not _is_caption(blocks[0]):
+        return list(blocks)
+    announced = _announced(entries)
+    found: list[tuple[_Announced, list[Media]]] = []
     taken = 0
     for index, block in enumerate(blocks):
-        if isinstance(block, Media) and place is not None:
-            found[place][1].append(block)
+        if isinstance(block, Media) and found:
+            found[-1][1].append(block)
             taken = index + 1
-            continue
-        place = _announced(entries, block.text, found) if isinstance(block, Text) else None
-        if place is None:
+        elif isinstance(block, Text) and (waiting := announced.get(block.text)):
+            found.append((waiting.popleft(), []))
+        else:
             break
     if not joined and taken < len(blocks):
         return list(blocks)
-    for (at, block_index), (response, media) in found.items():
-        if media:
-            responses = list(entries[at].blocks)
-            responses[block_index] = replace(response, media=(*response.media, *media))
-            entries[at] = replace(entries[at], blocks=tuple(responses))
-            ends[at] = number
+    _give_back(entries, ends, number, [(result, media) for result, media in found if media])
     return list(blocks[taken:])
 
 
-def _announced(entries: list[Entry], caption: str, found: _Found) -> _Place | None:
-    """The first result since the last human word that said that the media under `caption` follow; joins `found`."""
-    if not caption.startswith(MEDIA_CAPTION[:1]):
-        return None
+def _is_caption(block: Block) -> bool:
+    return isinstance(block, Text) and block.text.startswith(MEDIA_CAPTION[:1])
+
+
+def _announced(entries: list[Entry]) -> dict[str, deque[_Announced]]:
+    """The results since the last human word that said that their media follow, by the caption of those, in order."""
     first = len(entries)
     while first and entries[first - 1].speaker is not Speaker.HUMAN:
         first -= 1
+    announced: dict[str, deque[_Announced]] = {}
     for at in range(first, len(entries)):
         for index, response in enumerate(entries[at].blocks):
-            if not isinstance(response, ToolResponse) or (at, index) in found:
-                continue
-            plain = _without_announcement(response)
-            if plain is not None and caption == MEDIA_CAPTION.format(tool=response.tool_name):
-                found[at, index] = (plain, [])
-                return at, index
-    return None
+            plain = _without_announcement(response) if isinstance(response, ToolResponse) else None
+            if plain is not None:
+                caption = MEDIA_CAPTION.format(tool=plain.tool_name)
+                announced.setdefault(caption, deque()).append(_Announced(at, index, plain))
+    return announced
+
+
+def _give_back(
+    entries: list[Entry], ends: dict[int, int], number: int, found: list[tuple[_Announced, list[Media]]]
+) -> None:
+    changed: dict[int, list[Block]] = {}
+    for (at, index, response), media in found:
+        if at not in changed:
+            changed[at] = list(entries[at].blocks)
+        changed[at][index] = replace(response, media=(*response.media, *media))
+    for at, blocks in changed.items():
+        entries[at] = replace(entries[at], blocks=tuple(blocks))
+        ends[at] = number
 
 
 def _without_announcement(response: ToolResponse) -> ToolResponse | None:

@@ -132,7 +132,7 @@ class _Reader:
         self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall) and block.wire_id}
         if not blocks:
             self.note(path, "the message is empty")
-        elif continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
+        elif continues and self.collected.ends_on(Speaker.AI):
             self.collected.prolong(blocks)  # neighbours are one turn to the API
         else:
             self.collected.add(Speaker.AI, blocks)

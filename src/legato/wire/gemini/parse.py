@@ -104,7 +104,7 @@ class _Reader:
                 self.collected.add(Speaker.TOOL, [self.response(camel(part["functionResponse"])) for _, part in run])
             else:
                 blocks = _read_answer([part for _, part in run])
-                if continues and (last := self.collected.last) is not None and last.speaker is Speaker.AI:
+                if continues and self.collected.ends_on(Speaker.AI):
                     self.collected.prolong(blocks)
                 else:
                     self.collected.add(Speaker.AI, blocks)
