@@ -14,14 +14,16 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from legato.errors import BadAnswer, IngestError, RenderError
-from legato.model import Answer, Decision, JsonObject, Options, Target, ingest, read_json_leniently
+from legato.errors import BadAnswer, RenderError
+from legato.model import Answer, Decision, JsonObject, Options, Target, ingest
 from legato.model.hashing import digest
+from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
+from legato.wire.bounds import read_bounded_json
 from legato.wire.contract import Head, StreamDecoder
 from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
@@ -157,18 +159,19 @@ class Request:
     # --- what comes back ----------------------------------------------------------------------------------------------
 
     def decode(self, response: object) -> Answer:
-        """The answer in a response body: a dict, JSON bytes, or the object that the official client returns."""
-        try:
-            body = read_json_leniently(response) if isinstance(response, bytes | str) else ingest(response)
-        except IngestError as error:
-            raise BadAnswer(f"the response cannot be read: {error.message}", layer="decode") from None
-        if not isinstance(body, dict):
-            raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
-        return self._parts.decode(cast(JsonObject, body), self.target, self._voice.names)
+        """The answer in a response body: a dict, JSON bytes, or the object that the official client returns.
+
+        Raises `BadAnswer` if there is none, whatever is there instead.
+        """
+        with only_bad_answers():
+            body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest(response)
+            if not isinstance(body, dict):
+                raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
+            return recordable(self._parts.decode(cast(JsonObject, body), self.target, self._voice.names))
 
     def decoder(self) -> StreamDecoder:
-        """A decoder for one streamed answer."""
-        return self._parts.decoder(self.target, self._voice.names)
+        """A decoder for one streamed answer; it raises `BadAnswer` and nothing else."""
+        return GuardedDecoder(self._parts.decoder(self.target, self._voice.names))
 
     # --- what was done ------------------------------------------------------------------------------------------------
 

@@ -21,10 +21,10 @@ from types import TracebackType
 from typing import Self, TypeVar, cast
 
 import anyio
-from msgspec.structs import replace
 
 from legato.errors import BadAnswer, CallerError, IngestError, ProviderError
-from legato.model import Answer, Ending, Json, JsonObject, Text
+from legato.model import Answer, Json, JsonObject
+from legato.request.answers import recordable
 from legato.transport.classify import classify
 from legato.transport.complaint import complaint_of, read_complaint
 from legato.transport.contract import Transport, WireResponse
@@ -33,7 +33,6 @@ from legato.transport.outgoing import WireRequest
 from legato.wire.bounds import Bounds, beyond, read_bounded_json
 from legato.wire.contract import StreamDecoder
 from legato.wire.deltas import Delta, Shown, deltas_of
-from legato.wire.plain import REFUSED
 
 T = TypeVar("T")
 
@@ -183,14 +182,7 @@ class AnswerStream:
         return self._allowed(self._decoder.finish())
 
     def _allowed(self, answer: Answer) -> Answer:
-        """`answer`, if it can be recorded: it says something, and does not have more parts than it may."""
-        entry = answer.entry
-        if not entry.blocks and entry.ending is Ending.REFUSED:
-            return replace(answer, entry=replace(entry, blocks=(Text(REFUSED),)))
-        if not entry.blocks:
-            raise BadAnswer("it is empty")
-        self._bounds.allow(blocks=len(entry.blocks), calls=len(answer.calls))
-        return answer
+        return recordable(answer, self._bounds)
 
     def _is_complete(self) -> bool:
         if not self._is_stream:
