@@ -1,9 +1,10 @@
 """Run the properties and the campaigns for a given time, on examples never tried before, and say what was tried.
 
-The time is shared evenly between the folders. In each, rounds of pytest follow one another, each with a fresh seed and
-twice the examples of the one before, so that everything is tried early and the time left goes into depth. Afterwards
-come sessions of thousands of turns, and processes that are killed, as often as asked for. The first failure ends the
-run.
+The time is shared evenly between the folders and a campaign of damaged answers. In each folder, rounds of pytest follow
+one another, each with a fresh seed and twice the examples of the one before, so that everything is tried early and the
+time left goes into depth. The campaign (scripts/fuzz_answers.py) goes on from case FUZZ_START of seed FUZZ_SEED, if
+those are set. Afterwards come sessions of thousands of turns, and processes that are killed, as often as asked for. The
+first failure ends the run.
 
 When time is up the running round is interrupted. It may be shrinking a failure at that moment; Hypothesis keeps what it
 found in its database, so one last short round replays the database, and no finding is lost to the clock.
@@ -29,6 +30,7 @@ FIRST_EXAMPLES = 100
 MOST_EXAMPLES = 64_000
 GRACE = 30.0  # seconds for an interrupted round to end by itself
 
+ANSWERS = "scripts/fuzz_answers.py"
 LONG_SESSIONS = "tests/scenarios/test_long_session.py"
 STORE_KILLS = "tests/scenarios/test_store_survives_kills.py"
 SESSION_KILLS = "tests/scenarios/test_session_survives_kills.py"
@@ -104,6 +106,14 @@ def fuzz(folder: str, *, seconds: float, workers: int, seed: int, tally: str) ->
     return 1 if replayed is None else replayed
 
 
+def fuzz_answers(*, seconds: float, workers: int, seed: int | None, tally: str) -> int:
+    """Run the campaign of damaged answers for `seconds`; its exit status."""
+    command = [sys.executable, ANSWERS, f"--seconds={seconds}", f"--workers={workers}"]
+    if seed is not None:
+        command.append(f"--seed={seed}")
+    return subprocess.run(command, env=os.environ | {"LEGATO_TALLY": tally}, check=False).returncode
+
+
 def run_longer(test: str, variable: str, number: int, *, tally: str) -> int:
     """Run `test` with `number` where its environment `variable` says how much it does; pytest's exit status."""
     if not number:
@@ -166,9 +176,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         tally = str(Path(place) / "tally")
         status = 0
+        share = options.seconds / (len(folders) + (0 if options.folders else 1))
         for folder in folders:
-            share = options.seconds / len(folders)
             status = status or fuzz(folder, seconds=share, workers=options.workers, seed=seed, tally=tally)
+        if not options.folders:
+            status = status or fuzz_answers(seconds=share, workers=options.workers, seed=options.seed, tally=tally)
         status = status or run_longer(LONG_SESSIONS, "LEGATO_TURNS", options.turns, tally=tally)
         status = status or run_longer(STORE_KILLS, "LEGATO_KILLS", options.store_kills, tally=tally)
         status = status or run_longer(SESSION_KILLS, "LEGATO_KILLS", options.session_kills, tally=tally)

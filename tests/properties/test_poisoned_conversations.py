@@ -1,0 +1,114 @@
+"""Whatever a provider, a client or a program puts into a conversation, it can be stored and sent to anybody afterwards.
+
+`make fuzz` tries the same on many more answers, recorded ones among them: see scripts/fuzz_answers.py.
+"""
+
+from __future__ import annotations
+
+import json
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from legato import Conversation, render
+from legato.model import (
+    Code,
+    Entry,
+    HostedTool,
+    Media,
+    MediaKind,
+    Origin,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    ToolSpec,
+)
+from legato.model.blocks import CallKind
+from legato.model.codec import decode_record, encode_record
+from poisoning import Outcome, try_answer, try_body
+
+from builders import ROUTES, origin, user
+
+SEEDS = st.integers(0, 2**32)
+# A smaller seed is no simpler case.
+NO_SHRINKING = settings(phases=[Phase.explicit, Phase.reuse, Phase.generate])
+routes = pytest.mark.parametrize("route", ROUTES)
+
+
+def assert_sound(outcome: Outcome) -> None:
+    assert not outcome.fault, f"{outcome.source}: {outcome.fault}\n{json.dumps(outcome.value)}"
+
+
+@routes
+@NO_SHRINKING
+@given(seed=SEEDS)
+def test_no_damaged_answer_poisons_a_conversation(route: str, seed: int) -> None:
+    assert_sound(try_answer(Random(seed), route, is_streamed=False, recorded=False))
+
+
+@routes
+@NO_SHRINKING
+@given(seed=SEEDS)
+def test_no_damaged_stream_poisons_a_conversation(route: str, seed: int) -> None:
+    assert_sound(try_answer(Random(seed), route, is_streamed=True, recorded=False))
+
+
+@routes
+@NO_SHRINKING
+@given(seed=SEEDS)
+def test_no_damaged_request_body_poisons_a_conversation(route: str, seed: int) -> None:
+    assert_sound(try_body(Random(seed), route, recorded=False))
+
+
+# --- any text in any field --------------------------------------------------------------------------------------------
+
+TEXTS = st.text(st.sampled_from(["\ud800", "\udfff", "\0", "\x1b", "\x7f", "a", " ", "ü", "😀", "\u2028"]), max_size=3)
+
+
+@st.composite
+def odd_entries(draw: st.DrawFn) -> list[Entry]:
+    """An answer, its results and a message with odd text in every field that holds text."""
+
+    def text() -> str:
+        return draw(TEXTS)
+
+    def value() -> dict[str, Any]:
+        return {text(): [text()]}
+
+    media = Media(draw(st.sampled_from(MediaKind)), text(), data=draw(st.none() | TEXTS), url=text(), name=text())
+    home = draw(st.sampled_from([*map(origin, ROUTES), Origin(text(), text(), text(), text(), text(), text())]))
+    kind, wire_id = draw(st.sampled_from(CallKind)), text()
+    answer = (
+        Thinking(text(), native=value()),
+        Text(text(), native=value()),
+        ToolCall(text(), value(), wire_id, kind=kind, raw=draw(st.none() | TEXTS), native=value()),
+        HostedTool(text(), value(), value(), text(), native=value()),
+        Code(text(), text()),
+        media,
+    )
+    response = ToolResponse(
+        wire_id=wire_id, tool_name=text(), result=value(), error=draw(st.none() | TEXTS), said=text(), media=(media,)
+    )
+    return [
+        Entry(Speaker.AI, answer, origin=home, answer=draw(st.none() | TEXTS)),
+        Entry(Speaker.TOOL, (response, Text(text()))),
+        Entry(Speaker.HUMAN, (Text(text()), media, Code(text(), text()))),
+    ]
+
+
+@routes
+@given(entries=odd_entries(), name=TEXTS, said=TEXTS)
+def test_any_text_may_stand_in_any_field(route: str, entries: list[Entry], name: str, said: str) -> None:
+    talk = Conversation()
+    for entry in (user("go"), *entries):
+        talk.record(entry)
+    assert [decode_record(encode_record(record)) for record in talk.log] == list(talk.log)
+    tools = [ToolSpec(name, said, {"type": "object", "title": said, "properties": {name: {"description": said}}})]
+    request = render(talk, route, system=said, tools=tools)
+    request.verify()
+    assert json.loads(request.json()) == request.body
