@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -14,6 +15,10 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from legato import Conversation, render
+from legato.errors import FormatError
+from legato.formats import mend, read_all, write
+from legato.formats.targets import WIRE
+from legato.formats.wire_shapes import WIRE_DIALECTS
 from legato.model import (
     Code,
     Entry,
@@ -30,9 +35,12 @@ from legato.model import (
 )
 from legato.model.blocks import CallKind
 from legato.model.codec import decode_record, encode_record
+from mutation_seeds import bodies
+from mutations import mutate
 from poisoning import Outcome, try_answer, try_body
 
 from builders import ROUTES, origin, user
+from cases import CASES
 
 SEEDS = st.integers(0, 2**32)
 # A smaller seed is no simpler case.
@@ -63,6 +71,44 @@ def test_no_damaged_stream_poisons_a_conversation(route: str, seed: int) -> None
 @given(seed=SEEDS)
 def test_no_damaged_request_body_poisons_a_conversation(route: str, seed: int) -> None:
     assert_sound(try_body(Random(seed), route, recorded=False))
+
+
+# --- what repair writes -----------------------------------------------------------------------------------------------
+
+FILES = ("claude-code", "codex", "legato")
+
+
+@pytest.mark.parametrize("format_", [*WIRE, *FILES])
+@NO_SHRINKING
+@given(seed=SEEDS)
+def test_whatever_repair_writes_can_be_sent_on(format_: str, seed: int) -> None:
+    chance = Random(seed)
+    data = damaged_file(format_, chance)
+    try:
+        mended = mend(read_all(data, format=format_)[0])
+    except FormatError:
+        return  # nothing can be read in it, or repair would not do
+    document = read_all(mended.data, format=format_)[0]
+    talk = document.conversation()
+    for route in ROUTES:
+        request = render(talk, route, tools=document.tools)
+        request.verify()
+        assert json.loads(request.json()) == request.body
+
+
+def damaged_file(format_: str, chance: Random) -> bytes:
+    if format_ in FILES:
+        lines = mutate(chance.choice(sessions(format_)), chance)
+        return b"".join(json.dumps(line).encode() + b"\n" for line in (lines if isinstance(lines, list) else [lines]))
+    known = bodies(WIRE_DIALECTS[format_], recorded=False)
+    return json.dumps(mutate(chance.choice(known), chance, known)).encode()
+
+
+@cache
+def sessions(format_: str) -> list[list[Any]]:
+    """The named conversations as files of an agent, record by record."""
+    written = [write(make(), format_).data for make in CASES.values()]
+    return [[json.loads(line) for line in data.splitlines()] for data in written]
 
 
 # --- any text in any field --------------------------------------------------------------------------------------------

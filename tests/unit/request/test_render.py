@@ -576,3 +576,13 @@ def test_fields_that_a_server_refuses_do_not_go_back_to_it(route: str, goes_back
     request.verify()
     sent = request.body["messages"][1]
     assert ("reasoning_details" in sent, "extra_content" in sent["tool_calls"][0]) == (goes_back, goes_back)
+
+
+@pytest.mark.parametrize("route", [*ROUTES, *OTHER_ROUTES])
+@pytest.mark.parametrize("name", ["", " ", "\0", "é ?"])
+def test_a_call_without_a_usable_name_is_taken_though_no_tools_are_given(route: str, name: str) -> None:
+    unnamed = own(ToolCall(name, {}, "toolu_1"), route=route)
+    for said in ((unnamed,), (unnamed, result("toolu_1")), (unnamed, result("toolu_1", name=""), user("and?"))):
+        request = render(talk(user("go"), *said), route)
+        request.verify()
+        assert json.loads(request.json()) == request.body
