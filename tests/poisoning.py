@@ -54,30 +54,49 @@ def try_case(seed: int, index: int, *, recorded: bool = True) -> Outcome:
 
 
 def try_answer(chance: Random, route: str, *, is_streamed: bool, recorded: bool = True) -> Outcome:
-    """Damage an answer of `route`'s provider, read it, and send the conversation on."""
-    dialect = resolve(route).dialect
-    known = (streams if is_streamed else answers)(dialect, recorded=recorded)
-    value = mutate(chance.choice(known), chance, answers(chance.choice(list(Dialect)), recorded=recorded))
+    """Damage an answer of `route`'s provider, read it, and send the conversation on.
+
+    It may stand behind damaged answers of others, or behind a sound one of the same provider.
+    """
     source = f"{route}, {'a streamed' if is_streamed else 'a whole'} answer"
     talk = Conversation()
     talk.record(user("go"))
+    values: list[Json] = []
+    before = chance.choices([*ALL_ROUTES], k=chance.choice((0, 0, 1, 2)))
     if not chance.randrange(3):
-        talk.record(render(talk, route).decode(chance.choice(answers(dialect, recorded=False))))
+        known = answers(resolve(route).dialect, recorded=False)
+        talk.record(render(talk, route).decode(chance.choice(known)))
         talk.record(user("on"))
     step = "read"
     try:
-        answer = _read_stream(talk, route, value, chance) if is_streamed else _read(talk, route, value)
-        if answer is None:
-            return Outcome(source, value, is_read=False)
-        step = "recorded"
-        for call in talk.record(answer).calls:
-            if chance.randrange(3):
-                talk.result(call, chance.choice(RESULTS))
-        if chance.randrange(3):
-            talk.record(user("and now?"))
+        is_read = False
+        for asked in (*before, route):
+            values.append(_damaged(chance, asked, is_streamed=is_streamed, recorded=recorded))
+            step = "read"
+            read = _read_stream if is_streamed else _read
+            answer = read(talk, asked, values[-1], chance)
+            is_read = answer is not None
+            if answer is not None:
+                step = "recorded"
+                _go_on(talk, answer, chance)
     except Exception as error:
-        return Outcome(source, value, fault=_told(step, error))
-    return Outcome(source, value, fault=_find_fault(talk, route, chance, chance.choice([(), TOOLS])))
+        return Outcome(source, values, fault=_told(step, error))
+    fault = _find_fault(talk, route, chance, chance.choice([(), TOOLS]))
+    return Outcome(source, values, is_read, fault)
+
+
+def _damaged(chance: Random, route: str, *, is_streamed: bool, recorded: bool) -> Json:
+    known = (streams if is_streamed else answers)(resolve(route).dialect, recorded=recorded)
+    return mutate(chance.choice(known), chance, answers(chance.choice(list(Dialect)), recorded=recorded))
+
+
+def _go_on(talk: Conversation, answer: Answer, chance: Random) -> None:
+    """Record an answer, most of its results, and what a person says then."""
+    for call in talk.record(answer).calls:
+        if chance.randrange(3):
+            talk.result(call, chance.choice(RESULTS))
+    if chance.randrange(3):
+        talk.record(user("and now?"))
 
 
 def try_body(chance: Random, route: str, *, recorded: bool = True) -> Outcome:
@@ -97,7 +116,7 @@ def try_body(chance: Random, route: str, *, recorded: bool = True) -> Outcome:
     return Outcome(source, value, fault=_find_fault(talk, route, chance, parsed.tools))
 
 
-def _read(talk: Conversation, route: str, value: Json) -> Answer | None:
+def _read(talk: Conversation, route: str, value: Json, chance: Random) -> Answer | None:
     try:
         return render(talk, route).decode(_json(value))
     except BadAnswer:
