@@ -161,7 +161,11 @@ def _is_anthropic_block(block: JsonObject) -> bool:
         id_form = _SERVER_ID if kind == "server_tool_use" else _PLAIN_ID
         has_id = _is_text(block.get("id")) and bool(id_form.fullmatch(block["id"]))
         return has_id and _is_text(block.get("name")) and isinstance(block.get("input"), dict)
-    return not kind.endswith(_RESULT) or _is_text(block.get("tool_use_id"))
+    if not kind.endswith(_RESULT):
+        return True
+    # Every result holds an object (an error, or what ran) or an array; only those of MCP may be text.
+    has_content = isinstance(block.get("content"), (str, list) if kind == "mcp_tool_result" else (dict, list))
+    return has_content and _is_text(block.get("tool_use_id"))
 
 
 def _citations(value: Json) -> Json:

@@ -129,6 +129,12 @@ def test_a_result_whose_use_is_not_open_is_told_as_text(before: tuple[Entry, ...
     assert "web_search_tool_result" not in [kind for message in sent for kind in message]
 
 
+@pytest.mark.parametrize("content", [None, "text", 5, True])
+def test_a_result_that_no_server_tool_gives_is_told_as_text(content: Any) -> None:
+    pair = claude(searched(USE, {**FOUND, "content": content}), "Found.")
+    assert kinds(talk(user("go"), pair, user("and?"))) == [["text"], ["text", "text"], ["text"]]
+
+
 def test_a_use_that_is_repeated_is_told_as_text() -> None:
     pair = claude(searched(USE, FOUND), "Found.")
     assert kinds(talk(user("go"), pair, user("again"), pair, user("and?"))) == [
