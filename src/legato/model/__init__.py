@@ -23,7 +23,7 @@ from legato.model.blocks import (
 from legato.model.closures import CLOSURE_TEXTS, ClosureReason, closure_text, recognise_closure
 from legato.model.decisions import Action, Decision, Fault, PrefixCause
 from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage
-from legato.model.ingest import clean_text, ingest, read_json, read_json_leniently
+from legato.model.ingest import clean_text, ingest, ingest_sent, read_json, read_json_leniently
 from legato.model.jsonvalue import Json, JsonObject
 from legato.model.options import Choice, Foreign, Include, Options, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import Record
@@ -85,6 +85,7 @@ __all__ = [
     "clean_text",
     "closure_text",
     "ingest",
+    "ingest_sent",
     "normal_endpoint",
     "read_json",
     "read_json_leniently",

@@ -46,6 +46,19 @@ _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 
 def ingest(value: object) -> Json:
     """`value` as a JSON-safe value; raises `IngestError` only if it has more than `MAX_NODES` parts."""
+    return _ingest(value, _Walk)
+
+
+def ingest_sent(value: object) -> Json:
+    """As `ingest`, for what the official clients hand out: as those clients themselves would send it back.
+
+    A field that nobody set is None in their objects and absent from what they send; as null some servers refuse it
+    (OpenAI the `status` of a reasoning item). Bytes, which Google's client has for signatures and media, are base64.
+    """
+    return _ingest(value, _SentWalk)
+
+
+def _ingest(value: object, walk: type[_Walk]) -> Json:
     if type(value) is str:
         return clean_text(value)
     try:
@@ -53,7 +66,7 @@ def ingest(value: object) -> Json:
     except _NotPlain:
         pass  # something that JSON does not have, or too deep, or too large: look at every part
     try:
-        return _Walk().visit(value, 0)
+        return walk().visit(value, 0)
     except IngestError:
         raise
     except Exception as error:
@@ -180,7 +193,7 @@ class _Walk:
         if isinstance(value, float):
             return self.visit(float(value), depth)
         if isinstance(value, bytes | bytearray | memoryview):
-            return _text_of_bytes(bytes(cast(bytes, value)))
+            return self.octets(bytes(cast(bytes, value)))
         if isinstance(value, datetime | date | time):
             return value.isoformat()
         if isinstance(value, timedelta):
@@ -197,20 +210,38 @@ class _Walk:
             return self.visit({name: getattr(value, name) for name in value.__struct_fields__}, depth)
         dump: Any = getattr(value, "model_dump", None)  # pydantic, and the providers' SDK objects
         if callable(dump) and not isinstance(value, type):
-            return self.visit(_dumped(dump), depth)
+            return self.visit(self.dumped(dump), depth)
         if isinstance(value, BaseException):
             return clean_text(f"{type(value).__name__}: {value}")
         if isinstance(value, Iterable) and not isinstance(value, type):
             return [self.visit(item, depth + 1) for item in _bounded(cast("Iterable[object]", value))]
         return clean_text(str(value))
 
+    def octets(self, data: bytes) -> str:
+        """Bytes as text."""
+        return _text_of_bytes(data)
 
-def _dumped(dump: Any) -> object:
-    """What a pydantic model says of itself, in JSON's own terms and under its wire names where it can."""
-    try:
-        return dump(mode="json", by_alias=True)
-    except (TypeError, ValueError):
-        return dump()
+    def dumped(self, dump: Any) -> object:
+        """What a pydantic model says of itself, in JSON's own terms and under its wire names where it can."""
+        try:
+            return dump(mode="json", by_alias=True)
+        except (TypeError, ValueError):
+            return dump()
+
+
+class _SentWalk(_Walk):
+    """Objects as the official clients send them."""
+
+    def octets(self, data: bytes) -> str:
+        return b2a_base64(data, newline=False).decode()
+
+    def dumped(self, dump: Any) -> object:
+        try:
+            # In Python's terms, so that bytes stay bytes: as JSON, Google's client writes them in the URL alphabet.
+            # Answers are not validated by the clients, so an odd one must not make pydantic warn.
+            return dump(by_alias=True, exclude_none=True, warnings=False)
+        except (TypeError, ValueError):
+            return super().dumped(dump)
 
 
 def _bounded(values: Iterable[object]) -> Iterable[object]:

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from msgspec.structs import replace
 
 from legato.errors import BadAnswer, IngestError
-from legato.model import Answer, Ending, JsonObject, Text
+from legato.model import Answer, Ending, Text
+from legato.request.events import plain_event
 from legato.wire.bounds import Bounds
 from legato.wire.contract import StreamDecoder
 from legato.wire.deltas import Delta
@@ -60,10 +61,10 @@ class GuardedDecoder:
         with only_bad_answers():
             return self._decoder.feed(data)
 
-    def event(self, event: JsonObject) -> list[Delta]:
-        """Take one event that is already parsed."""
+    def event(self, event: object) -> list[Delta]:
+        """Take one event that a client already parsed: plain data or the client's own object."""
         with only_bad_answers():
-            return self._decoder.event(event)
+            return self._decoder.event(plain_event(event))
 
     def finish(self) -> Answer:
         """The whole answer."""

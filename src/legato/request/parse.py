@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
-from legato.model import JsonObject, Target, ingest, read_json_leniently
+from legato.model import JsonObject, Target, ingest_sent, read_json_leniently
 from legato.request.catalogue import Catalogue, resolve
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
@@ -51,15 +51,17 @@ def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
 
 
 def _ingested(body: object) -> object:
-    """`body`, if it can be sent as it is; else what can be kept of it."""
+    """`body` as plain JSON: a client's objects as that client would send them."""
     try:
-        msgspec.json.encode(body)
-    except (TypeError, ValueError, RecursionError):
-        try:
-            return ingest(body)
-        except IngestError as error:
-            raise FormatError(error.message) from None
-    return body
+        plain: object = msgspec.json.decode(msgspec.json.encode(body))
+        if plain == body:  # nearly always; else there is something in it that JSON has in another form, or not at all
+            return plain
+    except (TypeError, ValueError, ArithmeticError, RecursionError):
+        pass
+    try:
+        return ingest_sent(body)
+    except IngestError as error:
+        raise FormatError(error.message) from None
 
 
 def _decoded(data: bytes | str) -> object:

@@ -9,12 +9,14 @@ tail       what stands at the end because the request may not end otherwise
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import isroutine
 from typing import Any, cast
+from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
-from legato.errors import ImpossibleRequest
+from legato.errors import ConfigError, ImpossibleRequest
 from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, clean_text, ingest, safe
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.request import Request
@@ -45,7 +47,8 @@ def render(
 
     Never fails because of a bad history: what is missing is closed, what is misplaced is moved, and `request.report`
     says so. Raises `UnknownTarget` or `ImpossibleRequest` for a request that cannot be. `tail` is rendered as if it
-    had been recorded: the next message, results on their way. `tools` are tool specs or anything with a `spec`.
+    had been recorded: the next message, results on their way. `tools` are tool specs, anything with a
+    `spec`, plain functions, or a provider's definitions.
     """
     target = safe(resolve(target, catalogue))
     options = options or Options()
@@ -144,12 +147,14 @@ def _specs(tools: Iterable[object]) -> list[ToolSpec]:
 
 
 def _spec(tool: object) -> ToolSpec:
-    """A tool spec from whatever describes a tool: ours, something with a `spec`, or a provider's definition."""
+    """A tool spec from whatever describes a tool: ours, one with a `spec`, a function, a provider's definition."""
     if isinstance(tool, ToolSpec):
         return tool
     spec = getattr(tool, "spec", None)
     if isinstance(spec, ToolSpec):
         return spec
+    if isroutine(tool):
+        return _described(tool)
     if isinstance(tool, Mapping):
         table = cast("Mapping[str, Any]", tool)
         table = table.get("function", table)
@@ -158,5 +163,21 @@ def _spec(tool: object) -> ToolSpec:
             schema: Any = table.get("parameters") or table.get("input_schema")
             return replace(described, parameters=ingest(schema)) if schema else described
     raise ImpossibleRequest(
-        f"{tool!r} does not describe a tool; pass a ToolSpec, a function with @tool, or a provider's tool definition"
+        f"{tool!r} does not describe a tool; pass a ToolSpec, a function, or a provider's tool definition"
     )
+
+
+def _described(function: Callable[..., Any]) -> ToolSpec:
+    """What the signature and the docstring of `function` say; read once, as the same tools come with every request."""
+    known = _DESCRIBED.get(function)
+    if known is None:
+        from legato.model.functions import describe
+
+        try:
+            known = _DESCRIBED[function] = describe(function)
+        except ConfigError as error:
+            raise ImpossibleRequest(error.message) from None
+    return known
+
+
+_DESCRIBED: WeakKeyDictionary[Callable[..., Any], ToolSpec] = WeakKeyDictionary()

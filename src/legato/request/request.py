@@ -15,7 +15,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from legato.errors import BadAnswer, RenderError
-from legato.model import Answer, Decision, JsonObject, Options, Target, ingest
+from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_sent
 from legato.model.hashing import digest
 from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
 from legato.request.report import Emitted, PrefixChange, RenderReport
@@ -24,7 +24,7 @@ from legato.request.spelling import Spelling
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.bounds import read_bounded_json
-from legato.wire.contract import Head, StreamDecoder
+from legato.wire.contract import Head
 from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
 
@@ -105,8 +105,8 @@ class Request:
         return known.name(rest)
 
     def sdk(self) -> JsonObject:
-        """Keyword arguments for the official client of this provider."""
-        return sdk_arguments(self.target.dialect, cast(JsonObject, self.body), self.target.model)
+        """Keyword arguments for the official client of this provider; to stream, add what it wants for that."""
+        return sdk_arguments(self.target, cast(JsonObject, self.body))
 
     def _is_newest(self) -> bool:
         """Whether the assembly still holds the messages of this request and no others."""
@@ -164,13 +164,16 @@ class Request:
         Raises `BadAnswer` if there is none, whatever is there instead.
         """
         with only_bad_answers():
-            body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest(response)
+            body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest_sent(response)
             if not isinstance(body, dict):
                 raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
             return recordable(self._parts.decode(cast(JsonObject, body), self.target, self._voice.names))
 
-    def decoder(self) -> StreamDecoder:
-        """A decoder for one streamed answer; it raises `BadAnswer` and nothing else."""
+    def decoder(self) -> GuardedDecoder:
+        """A decoder for one streamed answer: of bytes, of plain events, or of those that the official client gives.
+
+        It raises `BadAnswer` and nothing else.
+        """
         return GuardedDecoder(self._parts.decoder(self.target, self._voice.names))
 
     # --- what was done ------------------------------------------------------------------------------------------------

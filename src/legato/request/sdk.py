@@ -1,51 +1,72 @@
 """A request body as keyword arguments of the official Python client.
 
-Clients take the fields they know by name and everything else through `extra_body`; Google's takes `contents` and
-`config`. Which fields a client knows is data here, so that nothing is imported to find out.
+In:  a body and its target.
+Out: arguments for `create` and for the helpers beside it (`stream`, `parse`); for Google's client those of
+     `generate_content` and `generate_content_stream`, for Mistral's those of `complete` and `stream`.
+
+Clients take the fields they know by name and everything else through `extra_body`. Which fields they know is data here,
+so that nothing is imported to find out: those that every version and every helper takes. Anthropic's client, for one,
+took `temperature` by name until version 2. `stream` is never among the arguments: a helper that streams takes none, and
+for `create` it has to stand where type checkers see it.
 """
 
 from __future__ import annotations
 
-from legato.model import Dialect, JsonObject
+from legato.model import Dialect, JsonObject, Target
+from legato.model.json_access import as_object
 
 _CHAT = """
-    messages model tools tool_choice temperature top_p max_tokens max_completion_tokens stream stream_options
+    messages model tools tool_choice temperature top_p max_tokens max_completion_tokens stream_options
     parallel_tool_calls reasoning_effort response_format seed stop store metadata user n logprobs top_logprobs
     frequency_penalty presence_penalty service_tier prediction modalities audio verbosity
 """
 _RESPONSES = """
-    input model instructions tools tool_choice temperature top_p max_output_tokens stream store include reasoning
+    input model instructions tools tool_choice temperature top_p max_output_tokens store include reasoning
     parallel_tool_calls previous_response_id metadata text truncation service_tier user conversation
 """
 _ANTHROPIC = """
-    messages model system tools tool_choice temperature top_p top_k max_tokens stream thinking stop_sequences
-    metadata service_tier output_config container
+    messages model system tools tool_choice max_tokens thinking stop_sequences metadata service_tier output_config
 """
-_KNOWN = {
+_GOOGLE = """
+    audioTimestamp cachedContent candidateCount frequencyPenalty imageConfig labels logprobs maxOutputTokens
+    mediaResolution presencePenalty responseJsonSchema responseLogprobs responseMimeType responseModalities
+    responseSchema routingConfig safetySettings seed speechConfig stopSequences systemInstruction temperature
+    thinkingConfig toolConfig tools topK topP
+"""
+KNOWN: dict[Dialect, frozenset[str]] = {
     Dialect.OPENAI_CHAT: frozenset(_CHAT.split()),
     Dialect.OPENAI_RESPONSES: frozenset(_RESPONSES.split()),
     Dialect.ANTHROPIC: frozenset(_ANTHROPIC.split()),
+    Dialect.GEMINI: frozenset(_GOOGLE.split()),
 }
+"""what a client takes by name; of Google's, what its `config` does"""
+
+_MISTRAL = "mistral"
 
 
-def sdk_arguments(dialect: Dialect, body: JsonObject, model: str) -> JsonObject:
-    """Keyword arguments for the client's `create` (or `generate_content`) method."""
-    if dialect is Dialect.GEMINI:
-        return _for_google(body, model)
-    known = _KNOWN.get(dialect)
-    if known is None:
-        return dict(body)
+def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
+    """Keyword arguments for the official client of `target`."""
+    body = {name: value for name, value in body.items() if name != "stream"}
+    if target.dialect is Dialect.GEMINI:
+        return _for_google(body, target.model)
+    known = KNOWN.get(target.dialect)
+    if known is None or target.profile == _MISTRAL:  # Mistral's client knows all of its fields and has no other way
+        return body
     arguments = {name: value for name, value in body.items() if name in known}
     extra = {name: value for name, value in body.items() if name not in known}
     return {**arguments, "extra_body": extra} if extra else arguments
 
 
 def _for_google(body: JsonObject, model: str) -> JsonObject:
-    config: JsonObject = {}
-    for name, value in body.items():
-        if name == "generationConfig":
-            config.update(value)
-        elif name != "contents":
-            config[name] = value
+    """`generationConfig` is no argument of its own: what stands in it stands in `config` beside the other fields."""
+    known = KNOWN[Dialect.GEMINI]
+    settings = as_object(body.get("generationConfig"))
+    rest = {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
+    config: JsonObject = {name: value for name, value in (settings | rest).items() if name in known}
+    extra: JsonObject = {name: value for name, value in rest.items() if name not in known}
+    if unknown := {name: value for name, value in settings.items() if name not in known}:
+        extra["generationConfig"] = unknown
+    if extra:
+        config["httpOptions"] = {"extraBody": extra}
     arguments: JsonObject = {"model": model, "contents": body["contents"]}
     return {**arguments, "config": config} if config else arguments

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 from msgspec import Struct, field
@@ -45,6 +45,9 @@ class ToolContext(Struct):
     produced so far, kept if it is cancelled. `progress` shows a piece of output while the tool runs. `writes` is what
     the tool said it would write when the call was allowed; a tool that finds itself elsewhere should not write.
     """
+
+    is_given_to_tools: ClassVar[bool] = True
+    """a parameter of this type is no argument that the model writes"""
 
     name: str = ""
     call_id: CallId = UNMINTED

@@ -79,7 +79,7 @@ class StreamDecoder(Protocol):
         ...
 
     def event(self, event: JsonObject) -> list[Delta]:
-        """Take one event that somebody else (an SDK) already parsed."""
+        """Take one event that is already parsed."""
         ...
 
     def finish(self) -> Answer:

@@ -227,7 +227,7 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
                 content("user", {"videoMetadata": {}}, {}, "x"),
                 content("system", "y"),
                 content("user"),
-                "nonsense",
+                5,
             ],
             "systemInstruction": {"parts": [{"functionCall": {}}]},
             "tools": [{"googleSearch": {}}, {"functionDeclarations": [{"name": "now"}]}],

@@ -50,6 +50,14 @@ def parse(body: JsonObject) -> Parsed:
     return _Reader().read(camel(body))
 
 
+def _content(item: Json) -> JsonObject:
+    """A content; Google's client also takes a text or a part in its place, and says it as the user."""
+    if isinstance(item, str):
+        return {"parts": [{"text": item}]}
+    content = as_object(item)
+    return {"parts": [content]} if content and not content.keys() & {"role", "parts"} else content
+
+
 class _Reader:
     """One body on its way to entries."""
 
@@ -65,7 +73,7 @@ class _Reader:
             self.note("contents", "there are none")
         role = ""
         for at, item in enumerate(contents):
-            content, path = as_object(item), f"contents[{at}]"
+            content, path = _content(item), f"contents[{at}]"
             self.collected.number = -1 if is_text else at
             previous, role = role, as_text(content.get("role"))
             parts = [camel(part) for part in as_list(content.get("parts"))]
