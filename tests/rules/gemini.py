@@ -66,7 +66,7 @@ EXAMPLES: dict[str, Example] = {
     ),
     "gemini/part-data": Example(refused=_ask(_user({})), accepted=_ask(_user())),
     "gemini/empty-text": Example(
-        refused=_ask(_user(), _model({"text": ""}), _user()), accepted=_ask(_user(), _model({"text": " "}), _user())
+        refused=_ask(_user({"text": ""}, {"text": "Hello"})), accepted=_ask(_user(), _model({"text": ""}), _user())
     ),
     "gemini/empty-prompt": Example(refused=_ask(_user({"text": ""})), accepted=_ask(_user())),
     "gemini/unknown-field": Example(

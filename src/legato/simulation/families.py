@@ -45,12 +45,12 @@ class Family(Struct, frozen=True, kw_only=True):
     """how ids of answers begin"""
     serves: tuple[str, ...] = ("*",)
     """patterns for names of models, without a vendor's prefix, in lower case"""
-    dated: str = ""
-    """what is added to the name of a model that is asked for by its short name"""
     talks: bool = False
     """says a sentence before it calls tools"""
     whole_calls: bool = False
     """streams each call in one piece"""
+    joins_usage: bool = False
+    """streams the usage, asked for or not, beside the reason why the answer ended"""
     also_refuses: frozenset[str] = frozenset()
     """rules that are risky in general and that these servers do refuse"""
 
@@ -59,14 +59,13 @@ _OPENAI_MODELS = ("gpt-*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*", "compute
 _MISTRAL_MODELS = ("*mistral*", "*mixtral*", "*devstral*", "*magistral*", "*codestral*", "*pixtral*", "*voxtral*")
 
 _FAMILIES = (
-    Family(name="openai", base="/openai/v1", style=Style.OPENAI, serves=_OPENAI_MODELS, dated="-2025-11-13"),
+    Family(name="openai", base="/openai/v1", style=Style.OPENAI, serves=_OPENAI_MODELS),
     Family(
         name="openai-responses",
         base="/openai/v1",
         style=Style.RESPONSES,
         answers="resp_",
         serves=_OPENAI_MODELS,
-        dated="-2025-11-13",
     ),
     Family(
         name="anthropic",
@@ -75,7 +74,6 @@ _FAMILIES = (
         ids=IdHabit.TOOLU,
         answers="msg_01",
         serves=("claude-*",),
-        dated="-20250929",
         talks=True,
     ),
     Family(
@@ -94,6 +92,7 @@ _FAMILIES = (
         answers="",
         serves=_MISTRAL_MODELS,
         whole_calls=True,
+        joins_usage=True,
     ),
     Family(
         name="kimi",
@@ -156,9 +155,3 @@ _DATED = re.compile(r"-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$")
 def short_name(model: str) -> str:
     """`model` without a date: what its dated and its short name have in common."""
     return _DATED.sub("", model)
-
-
-def served_name(model: str, family: Family) -> str:
-    """The name under which the family answers when it is asked for `model`."""
-    has_date = _DATED.search(model) is not None and not model.endswith("-latest")
-    return model if has_date or not family.dated else short_name(model) + family.dated

@@ -22,7 +22,7 @@ from legato.model.hashing import base62, digest
 from legato.request import Catalogue, default_catalogue
 from legato.request.thinking import will_think
 from legato.simulation.contract import Ask, Reply
-from legato.simulation.families import Family, Style, family_of, served_name
+from legato.simulation.families import Family, family_of
 from legato.simulation.faults import Fault, FaultKind, FaultSource
 from legato.simulation.ids import IdHabit, name_call
 from legato.simulation.mishaps import REFUSED_WITH, malformed_call, spoil_answer, spoil_reply, truncate, visible_size
@@ -156,7 +156,7 @@ class SimulatedProvider:
             call = named[place]
             if isinstance(call, ToolCall):
                 named[place] = replace(call, wire_id=name_call(habit, call.name, count, seed=seed))
-        served = served_name(request.target.model, self.family)
+        served = request.target.model  # as it was asked for: clients compare it (Claude Code drops thoughts of others)
         entry = Entry(Speaker.AI, tuple(named), origin=request.target.origin(served), ending=ending)
         usage = Usage(
             input=request.tokens,
@@ -176,9 +176,12 @@ class SimulatedProvider:
             return malformed_call(answer, answer.served, stream=request.stream)
         if not request.stream:
             return _json(parts.reply(answer, answer.served))
-        if self.family.style is not Style.MISTRAL and not _wants_usage(request):
+        family = self.family
+        if not family.joins_usage and not _wants_usage(request):
             answer = replace(answer, usage=None)
-        chunks = parts.reply_stream(answer, answer.served, whole_calls=self.family.whole_calls)
+        chunks = parts.reply_stream(
+            answer, answer.served, whole_calls=family.whole_calls, joins_usage=family.joins_usage
+        )
         return Reply(status=200, headers={"content-type": "text/event-stream; charset=utf-8"}, chunks=tuple(chunks))
 
     # --- beside answers -----------------------------------------------------------------------------------------------

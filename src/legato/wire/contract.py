@@ -157,12 +157,19 @@ class WriterMaker(Protocol):
     """Makes the `ReplyWriter` for one answer of a dialect."""
 
     def __call__(
-        self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False
+        self,
+        model: str,
+        response_id: str,
+        usage: Usage | None = None,
+        *,
+        whole_calls: bool = False,
+        joins_usage: bool = False,
     ) -> ReplyWriter:
         """The writer of an answer of `model`, which is the name that the client reads.
 
         Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins.
-        With `whole_calls`, calls are not written in pieces: some clients (Mistral's) read them in no other way.
+        Some clients (Mistral's) read calls only if they are not written in pieces, which `whole_calls` sees to, and
+        the usage only beside the reason why the answer ended, which `joins_usage` does.
         """
         ...
 
@@ -210,9 +217,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         """What gathers the messages for a target with this grammar."""
         return Assembly(self.blocks_field, self.join if grammar.joins_turns else None)
 
-    def reply_stream(self, answer: Answer, model: str, *, whole_calls: bool = False) -> Iterator[bytes]:
+    def reply_stream(
+        self, answer: Answer, model: str, *, whole_calls: bool = False, joins_usage: bool = False
+    ) -> Iterator[bytes]:
         """The events of a streamed response that gives `answer`."""
-        writer = self.writer(model, answer_id(answer), answer.usage, whole_calls=whole_calls)
+        writer = self.writer(model, answer_id(answer), answer.usage, whole_calls=whole_calls, joins_usage=joins_usage)
         yield from writer.start()
         for delta in deltas_of(answer):
             yield from writer.feed(delta)

@@ -61,11 +61,20 @@ class EventWriter(ABC):
     """whether the type of an event stands beside its data too"""
     newline: ClassVar[bytes] = b"\n"
 
-    def __init__(self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False) -> None:
+    def __init__(
+        self,
+        model: str,
+        response_id: str,
+        usage: Usage | None = None,
+        *,
+        whole_calls: bool = False,
+        joins_usage: bool = False,
+    ) -> None:
         self.model = model
         self.response_id = response_id
         self.usage = usage or Usage()
         self.whole_calls = whole_calls
+        self.joins_usage = joins_usage
         self.places = 0
         """how many blocks the response has so far"""
         self._run: Part | None = None

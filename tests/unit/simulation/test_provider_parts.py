@@ -14,7 +14,6 @@ from legato.errors import ConfigError
 from legato.model import Dialect
 from legato.request import default_catalogue
 from legato.simulation import (
-    FAMILIES,
     Ask,
     FaultKind,
     FaultPlan,
@@ -26,7 +25,7 @@ from legato.simulation import (
     Why,
     base_urls,
 )
-from legato.simulation.families import family_of, served_name, short_name
+from legato.simulation.families import family_of, short_name
 from legato.simulation.ids import name_call
 from legato.simulation.refusals import print_refusal
 from legato.simulation.seals import Seal
@@ -107,13 +106,12 @@ def test_a_model_is_known_under_its_dated_names(dated: str) -> None:
     assert short_name(dated) == "m-1"
 
 
-def test_a_family_answers_under_a_dated_name_where_it_has_the_habit() -> None:
-    claude, mistral = FAMILIES["anthropic"], FAMILIES["mistral"]
-
-    assert served_name("claude-x", claude) == "claude-x-20250929"
-    assert served_name("claude-x-latest", claude) == "claude-x-20250929"
-    assert served_name("claude-x-20240101", claude) == "claude-x-20240101"
-    assert served_name("mistral-large-latest", mistral) == "mistral-large-latest"
+@pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-haiku-4-5-20251001", "claude-sonnet-latest"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_model_answers_under_the_very_name_that_was_asked_for(model: str, stream: bool) -> None:
+    body = {"model": model, "max_tokens": 50, "stream": stream, "messages": [{"role": "user", "content": "hi"}]}
+    reply = post(SimulatedProvider("anthropic"), json.dumps(body).encode()).reply
+    assert f'"model":"{model}"'.encode() in reply.body
 
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
@@ -334,3 +332,24 @@ def test_faults_in_a_row_befall_one_provider_if_one_is_named() -> None:
 def test_rates_that_are_no_shares_are_refused(rates: dict[FaultKind, float]) -> None:
     with pytest.raises(ConfigError):
         FaultPlan(1, rates)
+
+
+USER: dict[str, Any] = {"role": "user", "content": "hi"}
+RESULT: dict[str, Any] = {"role": "tool", "tool_call_id": "abcdefghi", "name": "f", "content": "r"}
+
+
+@pytest.mark.parametrize(
+    ("messages", "said"),
+    [
+        ([RESULT, USER], "Unexpected tool call id abcdefghi in tool results"),
+        (
+            [USER, {"role": "assistant", "content": "x"}, {"role": "system", "content": "s"}, USER],
+            "'system' after role 'a",
+        ),
+    ],
+)
+def test_mistral_names_what_it_complains_about(messages: list[dict[str, Any]], said: str) -> None:
+    body = {"model": "mistral-large-latest", "messages": messages}
+    message = json.loads(post(SimulatedProvider("mistral"), json.dumps(body).encode()).reply.body)["message"]
+    assert said in message
+    assert "…" not in message

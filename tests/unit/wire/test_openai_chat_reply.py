@@ -131,6 +131,15 @@ def test_a_stream_ends_with_its_reason_its_usage_and_a_mark():
     assert json.loads(events[-3])["choices"][0]["finish_reason"] == "stop"
 
 
+def test_the_usage_stands_beside_the_reason_where_a_client_reads_no_chunk_without_a_choice():
+    stream = b"".join(DIALECT.reply_stream(ANSWERS[0], "m-1", joins_usage=True))
+    events = [line[6:] for line in stream.decode().splitlines() if line]
+    assert all(json.loads(event)["choices"] for event in events[:-1])
+    last = json.loads(events[-2])
+    assert last["choices"][0]["finish_reason"] == "stop"
+    assert last["usage"] == reply(ANSWERS[0], "m-1")["usage"]
+
+
 def test_calls_come_in_one_piece_where_a_client_reads_no_others():
     said = answer(Text("I look."), ToolCall("read", {"path": LONG}, "1"), ToolCall("list", {}, "2"))
     events = [line[6:] for line in b"".join(DIALECT.reply_stream(said, "m-1", whole_calls=True)).decode().splitlines()]

@@ -72,6 +72,8 @@ def _judge(target: Target, *contents: Any, **fields: Any) -> list[str]:
         ([_user({"text": None, "inline_data": {}})], []),
         ([_user(), _model({"text": "", "thought_signature": "Eu4="}), _user()], []),
         ([_user(), _model({"text": "Hm.", "thought": True}), _user()], []),
+        # As the model's own stream ends, which Google's client sends back.
+        ([_user(), _model(_call()), _model({"text": ""}), _user(_response())], []),
         ([_user({"text": ""}, {"text": "Hello"})], ["refused gemini/empty-text contents[0].parts[0]"]),
         ([_user() | {"type": "message"}], ["refused gemini/unknown-field contents[0].type"]),
         ([_user({"fileData": {}, "videoMetadata": {}})], []),

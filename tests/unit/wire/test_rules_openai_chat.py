@@ -187,7 +187,6 @@ def test_messages_are_judged(target: Target, messages: list[Any], findings: list
         (
             [_result("abcDEF123", name="read"), _user()],
             [
-                "refused mistral/role-order messages[0]",
                 "refused openai-chat/orphan-result messages[0]",
                 "refused mistral/user-after-tool messages[1]",
             ],
@@ -208,7 +207,6 @@ def test_messages_are_judged(target: Target, messages: list[Any], findings: list
         (
             [_result("abcDEF123", name="read")],
             [
-                "refused mistral/role-order messages[0]",
                 "refused openai-chat/orphan-result messages[0]",
                 "refused mistral/lone-message messages[0]",
             ],

@@ -44,8 +44,16 @@ class Writer(EventWriter):
 
     newline = b"\r\n"
 
-    def __init__(self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = True) -> None:
-        super().__init__(model, response_id, usage, whole_calls=True)
+    def __init__(
+        self,
+        model: str,
+        response_id: str,
+        usage: Usage | None = None,
+        *,
+        whole_calls: bool = True,
+        joins_usage: bool = True,
+    ) -> None:
+        super().__init__(model, response_id, usage, whole_calls=True, joins_usage=True)
 
     def begin(self) -> list[Event]:
         """Nothing is said before the first part."""
@@ -80,7 +88,11 @@ class Writer(EventWriter):
         return None if parts is None else [self._event(part) for part in parts]
 
     def end(self, answer: Answer) -> list[Event]:
-        """How the response ended, what it cost, and where the provider looked."""
+        """How the response ended, what it cost, and where the provider looked.
+
+        The provider's own streams end on an empty text. A content without parts would not do: Google's client takes
+        an answer with one for invalid and forgets the turn.
+        """
         return [_ended(_response([text_part("")], self.model, self.response_id), answer)]
 
     def _event(self, part: JsonObject) -> Event:

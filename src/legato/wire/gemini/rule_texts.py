@@ -63,8 +63,9 @@ _SHAPE = (
     ),
     _refused(
         "gemini/empty-text",
-        "Text is not the empty string; empty parts are dropped, then contents that became empty.",
-        source="router-for-me/CLIProxyAPI#1292",
+        "The user's text is not the empty string; empty parts are dropped, then contents that became empty. The "
+        "model's may be: its streams end with such a part, and Google's client sends it back.",
+        source=("router-for-me/CLIProxyAPI#1292", OBSERVED),
         error=_NO_DATA,
     ),
     _risky(

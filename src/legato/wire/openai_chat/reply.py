@@ -118,11 +118,14 @@ class Writer(EventWriter):
         """How the answer ended, and what it cost."""
         if answer.entry.ending in (Ending.CUT, Ending.CANCELLED):
             return []
-        events: list[Event] = [self._chunk({}, _reason(answer))]
-        if answer.usage is not None:
-            response = _response("chat.completion.chunk", self.model, self.response_id)
-            events.append(response | {"choices": [], "usage": _usage(answer.usage)})
-        return [*events, DONE]
+        ended = self._chunk({"content": ""} if self.joins_usage else {}, _reason(answer))
+        if answer.usage is None:
+            return [ended, DONE]
+        usage: JsonObject = {"usage": _usage(answer.usage)}
+        if self.joins_usage:
+            return [ended | usage, DONE]
+        response = _response("chat.completion.chunk", self.model, self.response_id)
+        return [ended, response | {"choices": []} | usage, DONE]
 
     def _call(self, part: Part, fields: JsonObject) -> Event:
         return self._chunk({"tool_calls": [{"index": part.call, **fields}]})

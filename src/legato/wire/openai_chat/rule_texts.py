@@ -71,6 +71,7 @@ _PAIRS = (
         errors={
             "kimi": "tool_call_id  is not found",
             "deepseek": "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+            "mistral": "Unexpected tool call id {id} in tool results",
         },
     ),
     _refused(

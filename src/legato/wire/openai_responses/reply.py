@@ -56,8 +56,16 @@ class Writer(EventWriter):
     names_events = True
     free_text = None
 
-    def __init__(self, model: str, response_id: str, usage: Usage | None = None, *, whole_calls: bool = False) -> None:
-        super().__init__(model, _response_id(response_id), usage, whole_calls=whole_calls)
+    def __init__(
+        self,
+        model: str,
+        response_id: str,
+        usage: Usage | None = None,
+        *,
+        whole_calls: bool = False,
+        joins_usage: bool = False,
+    ) -> None:
+        super().__init__(model, _response_id(response_id), usage, whole_calls=whole_calls, joins_usage=joins_usage)
         self._sent = 0
         self._items: dict[int, JsonObject] = {}
 

@@ -139,11 +139,12 @@ class PartJudge:
             self._response(path, value, into)
         else:
             into.has_others = True
-            if value == "" and kinds[0] == "text" and not signature:
-                self._empty_text(path, into.role, is_alone=is_alone)
+            # The model's own streams end with an empty text, which Google's client sends back like any other part.
+            if value == "" and kinds[0] == "text" and not signature and into.role != "model":
+                self._empty_text(path, is_alone=is_alone)
 
-    def _empty_text(self, path: str, role: str, *, is_alone: bool) -> None:
-        if role == "user" and is_alone:
+    def _empty_text(self, path: str, *, is_alone: bool) -> None:
+        if is_alone:
             # Seen accepted where it was all that the user said.
             self._found.risk("gemini/empty-prompt", path, "the user says nothing")
         else:

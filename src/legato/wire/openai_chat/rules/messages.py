@@ -139,9 +139,8 @@ class MessageJudge:
             self._found.refuse("mistral/prefix-place", f"messages[{index - 1}].prefix", "only the last may be a prefix")
         self._has_mark = message.get("prefix") is True
         if not before:
-            if role == "tool":
-                self._found.refuse("mistral/role-order", f"messages[{index}]", "a tool message stands first")
-        elif self._profile.follows is not None and role not in self._profile.follows[before]:
+            return
+        if self._profile.follows is not None and role not in self._profile.follows[before]:
             self._found.refuse(
                 "mistral/role-order",
                 f"messages[{index}]",
