@@ -86,7 +86,10 @@ class Connection:
         self.stays_open = headers.get("connection", default).lower() == "keep-alive"
         if headers.get("expect", "").lower() == "100-continue":
             await self._stream.send(b"HTTP/1.1 100 Continue\r\n\r\n")
-        url = urlsplit(place)
+        try:
+            url = urlsplit(place)
+        except ValueError:  # brackets that hold no address
+            raise Unreadable(HTTPStatus.BAD_REQUEST) from None
         return Ask(
             method=method.upper(),
             path=unquote(url.path),
@@ -103,6 +106,8 @@ class Connection:
         length = headers.get("content-length", "0")
         if not length.isdecimal() or not length.isascii():
             raise Unreadable(HTTPStatus.BAD_REQUEST)
+        if len(length) > _MOST_DIGITS:
+            raise Unreadable(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         if int(length) > MAX_BODY:
             raise Unreadable(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         return await self._incoming.receive_exactly(int(length)) if int(length) else b""
@@ -136,6 +141,8 @@ class Connection:
 
 
 _LONGEST_LINE = 8 * 1024
+_MOST_DIGITS = 20
+"""of a length: Python refuses to read thousands of them"""
 
 
 def _headers(lines: list[str]) -> dict[str, str]:

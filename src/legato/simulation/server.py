@@ -81,19 +81,31 @@ class _Desk:
     pause: float
 
     async def attend(self, stream: SocketStream) -> None:
-        """Answer one client's requests until it leaves."""
-        async with stream:
-            connection = Connection(stream)
-            try:
-                while connection.stays_open and (ask := await connection.receive()) is not None:
-                    await connection.send(self._reply(ask), sleep=self.world.sleep, pause=self.pause)
-            except Unreadable as fault:
-                connection.stays_open = False
-                await connection.send(_plain(fault.status, {"error": {"message": fault.status.phrase}}))
-            except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                pass  # the client went away; nobody is left to tell
+        """Answer one client's requests until it leaves; whatever it sends, the other clients are served."""
+        try:
+            async with stream:
+                await self._converse(Connection(stream))
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+            pass  # the client went away; nobody is left to tell
+
+    async def _converse(self, connection: Connection) -> None:
+        try:
+            while connection.stays_open and (ask := await connection.receive()) is not None:
+                await connection.send(self._safe_reply(ask), sleep=self.world.sleep, pause=self.pause)
+        except Unreadable as fault:
+            connection.stays_open = False
+            await connection.send(_plain(fault.status, {"error": {"message": fault.status.phrase}}))
+
+    def _safe_reply(self, ask: Ask) -> Reply:
+        try:
+            return self._reply(ask)
+        except Exception as error:  # noqa: BLE001 - one request must not end a server, be it the fault of the simulation
+            told = f"the simulation failed on this request ({type(error).__name__}); please report it"
+            return _plain(500, {"error": {"message": told}})
 
     def _reply(self, ask: Ask) -> Reply:
+        if ask.headers.get("upgrade", "").lower() == "websocket":  # a client that is told so goes on in plain HTTP
+            return _plain(426, {"error": {"message": "there are no web sockets here; use HTTP"}})
         provider = self.world.locate(ask.path)
         if provider is not None:
             return self.world.reply(provider, ask)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import socket
+import struct
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import anyio
 import pytest
-from anyio.abc import SocketStream
+from anyio.abc import SocketAttribute, SocketStream
 
 from legato.errors import ConfigError
 from legato.simulation import SimulatedWorld, serve
@@ -115,6 +117,8 @@ async def test_a_client_that_leaves_is_let_go(head: bytes) -> None:
         (POST + b"Transfer-Encoding: chunked\r\n\r\n-1\r\n", 400),
         (POST + b"Transfer-Encoding: chunked\r\n\r\n%x\r\n" % (MAX_BODY + 1), 413),
         (POST + b"Content-Length: %d\r\n\r\n" % (MAX_BODY + 1), 413),
+        (POST + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\n", 413),
+        (b"GET //[x HTTP/1.1\r\n\r\n", 400),
         (POST + b"X: " + b"a" * (MAX_HEAD + 4096), 431),
     ],
 )
@@ -135,6 +139,43 @@ async def test_a_client_that_goes_away_harms_nobody() -> None:
         async with await anyio.connect_tcp("127.0.0.1", port) as stream:
             await stream.send(WHOLE)
             assert (await read(stream))[0] == 200
+
+
+async def test_a_client_that_breaks_off_amid_nonsense_harms_nobody() -> None:
+    async with running(SimulatedWorld()) as port:
+        for _ in range(3):
+            stream = await anyio.connect_tcp("127.0.0.1", port)
+            await stream.send(b"hello\r\n\r\n" * 1000)
+            raw = stream.extra(SocketAttribute.raw_socket)
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # resets instead of closing
+            await stream.aclose()
+        async with await anyio.connect_tcp("127.0.0.1", port) as stream:
+            await stream.send(WHOLE)
+            assert (await read(stream))[0] == 200
+
+
+async def test_a_fault_of_the_simulation_itself_ends_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> None:
+        raise RuntimeError("a bug")
+
+    world = SimulatedWorld()
+    async with connected(world) as stream:
+        with monkeypatch.context() as patched:
+            patched.setattr(world, "reply", fails)
+            await stream.send(WHOLE)
+            status, _, body = await read(stream)
+        assert (status, json.loads(body)) == (
+            500,
+            {"error": {"message": "the simulation failed on this request (RuntimeError); please report it"}},
+        )
+        await stream.send(WHOLE)
+        assert (await read(stream))[0] == 200
+
+
+async def test_a_client_that_wants_a_web_socket_is_told_to_use_http() -> None:
+    async with connected() as stream:
+        await stream.send(b"GET /openai/v1/responses HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        assert (await read(stream))[0] == 426
 
 
 async def test_the_first_page_tells_where_everybody_is() -> None:
