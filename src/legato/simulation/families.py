@@ -2,8 +2,9 @@
 
 A family is found by the provider's name in the catalogue. What a provider accepts is not here: that is in the rules of
 its dialect and in its capabilities. Here is what only a server has: where it listens, which models it serves, how it
-names calls and answers, and in which style it complains. A provider that nobody has described, but that speaks a known
-dialect, gets the plain family of that dialect, so any OpenAI-compatible server of a user's own catalogue is simulated.
+names calls and answers, how it caches prompts, and in which style it complains. A provider that nobody has described,
+but that speaks a known dialect, gets the plain family of that dialect, so any OpenAI-compatible server of a user's own
+catalogue is simulated.
 """
 
 from __future__ import annotations
@@ -16,6 +17,14 @@ from msgspec.structs import replace
 
 from legato.model import Dialect
 from legato.simulation.ids import IdHabit
+from legato.simulation.prompt_cache import (
+    ANTHROPIC_CACHE,
+    DEEPSEEK_CACHE,
+    GEMINI_CACHE,
+    KIMI_CACHE,
+    OPENAI_CACHE,
+    CacheHabit,
+)
 
 
 class Style(StrEnum):
@@ -51,6 +60,8 @@ class Family(Struct, frozen=True, kw_only=True):
     """streams each call in one piece"""
     joins_usage: bool = False
     """streams the usage, asked for or not, beside the reason why the answer ended"""
+    cache: CacheHabit | None = None
+    """how it caches prompts, where that is known"""
     also_refuses: frozenset[str] = frozenset()
     """rules that are risky in general and that these servers do refuse"""
 
@@ -59,13 +70,14 @@ _OPENAI_MODELS = ("gpt-*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*", "compute
 _MISTRAL_MODELS = ("*mistral*", "*mixtral*", "*devstral*", "*magistral*", "*codestral*", "*pixtral*", "*voxtral*")
 
 _FAMILIES = (
-    Family(name="openai", base="/openai/v1", style=Style.OPENAI, serves=_OPENAI_MODELS),
+    Family(name="openai", base="/openai/v1", style=Style.OPENAI, serves=_OPENAI_MODELS, cache=OPENAI_CACHE),
     Family(
         name="openai-responses",
         base="/openai/v1",
         style=Style.RESPONSES,
         answers="resp_",
         serves=_OPENAI_MODELS,
+        cache=OPENAI_CACHE,
     ),
     Family(
         name="anthropic",
@@ -74,6 +86,7 @@ _FAMILIES = (
         ids=IdHabit.TOOLU,
         answers="msg_01",
         serves=("claude-*",),
+        cache=ANTHROPIC_CACHE,
         talks=True,
     ),
     Family(
@@ -83,6 +96,7 @@ _FAMILIES = (
         ids=IdHabit.SHORT,
         answers="",
         serves=("gemini-*", "gemma-*", "learnlm-*"),
+        cache=GEMINI_CACHE,
     ),
     Family(
         name="mistral",
@@ -100,6 +114,7 @@ _FAMILIES = (
         style=Style.KIMI,
         ids=IdHabit.NUMBERED,
         serves=("kimi-*", "moonshot-*", "k2*"),
+        cache=KIMI_CACHE,
     ),
     Family(
         name="deepseek",
@@ -108,6 +123,7 @@ _FAMILIES = (
         ids=IdHabit.PLACED,
         answers="",
         serves=("deepseek-*",),
+        cache=DEEPSEEK_CACHE,
         talks=True,
     ),
     Family(name="vercel", base="/vercel/api", style=Style.VERCEL, answers="aitxt-"),

@@ -14,11 +14,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
+from msgspec import Struct
 
 from legato.model import (
     Authority,
     Block,
     Entry,
+    HostedTool,
     JsonObject,
     Speaker,
     Text,
@@ -49,6 +51,15 @@ class Remembered:
         return f'{name} {"failed" if self.failed else "returned"}: "{quote(self.text)}"'
 
 
+class _Kept(Struct):
+    ask: str
+    since: int
+    results: list[Remembered]
+    summaries: list[str]
+    said: list[str]
+    asked: list[str]
+
+
 @dataclass(slots=True)
 class Memory:
     """What one request holds."""
@@ -63,13 +74,32 @@ class Memory:
     _open: list[ToolCall] = field(default_factory=list[ToolCall])
 
     @classmethod
-    def of(cls, entries: Iterable[Entry]) -> Memory:
-        """The memory of `entries`."""
+    def of(cls, entries: Iterable[Entry], unseal: Callable[[Block], str] = lambda _: "") -> Memory:
+        """The memory of `entries`; `unseal` gives what an earlier memory wrote into a block, if it did."""
         memory = cls()
         for entry in entries:
             for block in entry.blocks:
-                memory._take(entry, block)
+                if isinstance(block, HostedTool) and (written := unseal(block)):
+                    memory._load(written)
+                else:
+                    memory._take(entry, block)
         return memory
+
+    def dump(self) -> str:
+        """All of it, to be loaded into another memory."""
+        kept = _Kept(self.ask, self.since, self.results, self.summaries, self.said, self.asked)
+        return msgspec.json.encode(kept).decode()
+
+    def _load(self, written: str) -> None:
+        """What was dumped comes before whatever is remembered already; clients repeat what the user said."""
+        kept = msgspec.json.decode(written, type=_Kept)
+        self.results[:0] = kept.results
+        self.summaries[:0] = kept.summaries
+        self.said[:0] = kept.said
+        if not self.ask:
+            self.ask, self.asked = kept.ask, kept.asked
+        if self.ask == kept.ask:
+            self.since += kept.since
 
     @property
     def fresh(self) -> Sequence[Remembered]:

@@ -1,6 +1,7 @@
 """The small model behind every simulated provider: deterministic, and driven by plain words.
 
-In:  a request, read into entries, tools and options; whether this model may think.
+In:  a request, read into entries, tools and options, and what it makes the model remember; whether it may think; the
+     form in which the answer is wanted.
 Out: the blocks of an answer, before the family names its calls and signs its thoughts.
 
 It makes the calls it is asked to make, one step after the other; when their results are there it says what they
@@ -14,9 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from legato.model import Block, Choice, Ending, Options, Text, Thinking, ToolCall, ToolSpec
+import msgspec
+
+from legato.model import Block, Choice, Ending, JsonObject, Options, Text, Thinking, ToolCall, ToolSpec
 from legato.simulation.condense import asks_for_summary, condense
-from legato.simulation.filling import fill_arguments
+from legato.simulation.filling import fill_answer, fill_arguments
 from legato.simulation.memory import Memory, Remembered, quote
 from legato.simulation.script import Script, Step, Wish, is_question, read_script
 from legato.simulation.trouble import Trouble
@@ -45,9 +48,8 @@ class Character(NamedTuple):
     max_calls: int
 
 
-def speak(parsed: Parsed, character: Character) -> Spoken:
-    """The answer to a request."""
-    memory = Memory.of(parsed.entries)
+def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObject | None = None) -> Spoken:
+    """The answer to a request; `form` is the schema that its words have to fit, if any."""
     condenses = asks_for_summary(memory.ask)  # and then the words in it are nobody's request
     script = Script() if condenses else read_script(memory.ask, parsed.tools)
     step = script.step(memory.since)
@@ -55,7 +57,7 @@ def speak(parsed: Parsed, character: Character) -> Spoken:
     blocks: list[Block] = []
     if character.thinks or (script.thinks and character.may_think):
         blocks.append(Thinking(_thought(memory, wishes, at_length=script.thinks)))
-    elif script.thinks:
+    elif script.thinks and form is None:
         blocks.append(Text(f"Let me think. {_thought(memory, wishes, at_length=True)} "))
     if wishes:
         if character.talks:
@@ -63,7 +65,8 @@ def speak(parsed: Parsed, character: Character) -> Spoken:
         blocks += [ToolCall(wish.name, wish.arguments) for wish in wishes]
         ending = Ending.CALLS
     else:
-        blocks.append(Text(condense(memory) if condenses else _answer(memory, script, character)))
+        words = condense(memory) if condenses else _answer(memory, script, character)
+        blocks.append(Text(words if form is None else msgspec.json.encode(fill_answer(form, words)).decode()))
         ending = Ending.DONE
     return Spoken(tuple(blocks), ending, script, step.troubles, "\0".join(memory.asked))
 
@@ -72,8 +75,7 @@ def _wishes(step: Step, parsed: Parsed, memory: Memory, character: Character) ->
     options = parsed.options
     if options.choice is Choice.NONE or not (parsed.tools or step.calls):
         return ()
-    most = 1 if options.extra.get("parallel_tool_calls") is False else max(1, character.max_calls)
-    wishes = step.calls[:most]
+    wishes = step.calls[: max(1, character.max_calls)]
     if not wishes and not memory.since and (forced := _forced(parsed.tools, options)) is not None:
         return (Wish(forced.name, fill_arguments(forced, None, words=quote(memory.ask) or "anything")),)
     return wishes

@@ -4,32 +4,53 @@ In:  an `Ask`.
 Out: an `Outcome`: the reply, and why it is so (a refusal, a fault that was asked for).
 
 It refuses what the real one refuses, in its words; what is in order is answered by the small model of `model.py`, with
-this family's ids and signatures. All it remembers is how many requests it had and which failures it was to show only
-once, so the same requests in the same order get the same replies.
+this family's ids and signatures. All it remembers is how many requests it had, which failures it was to show only once,
+which prompts it has read and which responses it keeps, so the same requests in the same order get the same replies.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Speaker, Target, Thinking, ToolCall, Usage
+from legato.model import (
+    Answer,
+    Block,
+    Dialect,
+    Ending,
+    Entry,
+    JsonObject,
+    Speaker,
+    Target,
+    Thinking,
+    ToolCall,
+    Usage,
+)
 from legato.model.hashing import base62, digest
+from legato.model.json_access import as_object
 from legato.request import Catalogue, default_catalogue
 from legato.request.thinking import will_think
+from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Ask, Reply
+from legato.simulation.errands import Errand
 from legato.simulation.families import Family, family_of
 from legato.simulation.faults import Fault, FaultKind, FaultSource
+from legato.simulation.forms import wanted_form
 from legato.simulation.ids import IdHabit, name_call
+from legato.simulation.memory import Memory
 from legato.simulation.mishaps import REFUSED_WITH, malformed_call, spoil_answer, spoil_reply, truncate, visible_size
 from legato.simulation.model import Character, Spoken, speak
+from legato.simulation.offers import Offer, dress_calls, read_offers
+from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
-from legato.simulation.reception import BYTES_PER_TOKEN, Errand, Reception, Understood
+from legato.simulation.reception import Reception, Understood
 from legato.simulation.refusals import Refusal, print_refusal
+from legato.simulation.shelf import list_models, one_model
+from legato.simulation.stored import StoredResponses
 from legato.simulation.wordings import refuse
 from legato.wire.dialects import dialect_parts
 
@@ -50,8 +71,8 @@ class SimulatedProvider:
     """A provider by its name in the catalogue.
 
     `resolve` replaces the catalogue: from a model's name to a target. `ids` gives its model another habit of naming
-    calls, `window` another limit. Without `checks_signatures`, reasoning that is not its own is let in, as recorded
-    requests hold it.
+    calls, `window` another limit. Without `checks_signatures`, reasoning that is not its own and responses that it does
+    not keep are let in, as recorded requests hold them.
     """
 
     def __init__(
@@ -75,14 +96,18 @@ class SimulatedProvider:
         self.family: Family = family_of(name, self.dialect)
         self.faults = faults
         self.ids = ids
+        self._cache = PromptCache(self.family.cache)
+        self._stored = StoredResponses()
         self._reception = Reception(
             family=self.family,
             dialect=self.dialect,
             resolve=resolve,
+            example=self.example,
             secret=secret,
             needs_key=needs_key,
             checks_signatures=checks_signatures,
             window=window,
+            stored=self._stored,
         )
         self._asked = 0
         self._troubles: Counter[str] = Counter()
@@ -93,13 +118,9 @@ class SimulatedProvider:
         understood = self._reception.receive(ask)
         if isinstance(understood, Refusal):
             return self._refused(understood, number)
-        match understood.errand:
-            case Errand.MODELS:
-                return Outcome(reply=_json(self._models()))
-            case Errand.COUNT:
-                return Outcome(reply=_json(self._counted(understood.tokens)), model=understood.target.model)
-            case Errand.ANSWER:
-                return self._answered(ask, understood, number)
+        if understood.errand is Errand.ANSWER:
+            return self._answered(ask, understood, number)
+        return Outcome(reply=_json(self._looked_up(ask, understood)), model=understood.target.model)
 
     def _refused(self, refusal: Refusal, number: int, fault: Fault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
@@ -111,12 +132,18 @@ class SimulatedProvider:
 
     def _answered(self, ask: Ask, request: Understood, number: int) -> Outcome:
         model, style = request.target.model, self.family.style
-        spoken = speak(request.parsed, self._character(request))
+        memory = _memory(request)
+        if asks_for_compaction(request.body):
+            return self._compacted(ask, request, memory)
+        offers = read_offers(request.body, self.dialect, request.parsed.tools)
+        parsed = replace(request.parsed, tools=[offer.spec for offer in offers])
+        form = wanted_form(request.body, self.dialect)
+        spoken = speak(parsed, memory, self._character(request), form=form)
         fault = self._trouble(spoken) or (self.faults.fault(self.name, number) if self.faults else None)
         if fault is not None and (why := REFUSED_WITH.get(fault.kind)) is not None:
             wait = fault.seconds if fault.kind is FaultKind.RATE_LIMITED else None
             return self._refused(refuse(why, style, model=model, retry_after=wait), number, fault)
-        answer = self._compose(request, spoken, fault, seed=digest(ask.body))
+        answer = self._compose(request, spoken, offers, fault, seed=digest(ask.body))
         reply = self._print(request, answer, fault)
         return Outcome(reply=spoil_reply(reply, fault) if fault else reply, model=model, fault=fault)
 
@@ -129,7 +156,7 @@ class SimulatedProvider:
             thinks=will_think(target, options) or asks_sdk,
             may_think=is_magistral or self.dialect is Dialect.VERCEL or target.profile == "strict",
             talks=self.family.talks and target.capabilities.text_beside_calls,
-            max_calls=target.capabilities.max_calls,
+            max_calls=1 if _wants_one_call(request.body) else target.capabilities.max_calls,
         )
 
     def _trouble(self, spoken: Spoken) -> Fault | None:
@@ -143,7 +170,9 @@ class SimulatedProvider:
                 return trouble.fault
         return None
 
-    def _compose(self, request: Understood, spoken: Spoken, fault: Fault | None, *, seed: str) -> Answer:
+    def _compose(
+        self, request: Understood, spoken: Spoken, offers: Sequence[Offer], fault: Fault | None, *, seed: str
+    ) -> Answer:
         blocks, ending = spoil_answer(spoken.blocks, spoken.ending, fault.kind if fault else None, self.dialect)
         most = request.parsed.options.max_tokens
         if most is not None and visible_size(blocks) > most * BYTES_PER_TOKEN:
@@ -156,14 +185,28 @@ class SimulatedProvider:
             call = named[place]
             if isinstance(call, ToolCall):
                 named[place] = replace(call, wire_id=name_call(habit, call.name, count, seed=seed))
+        dressed = dress_calls(named, offers, seed=seed)
+        written = visible_size(blocks) // BYTES_PER_TOKEN + thought + 1
+        return self._answer(request, dressed, ending, Usage(output=written, reasoning=thought), seed=seed)
+
+    def _answer(
+        self, request: Understood, blocks: Sequence[Block], ending: Ending, usage: Usage, *, seed: str
+    ) -> Answer:
+        """An answer with its name and with what it cost to read the request."""
         served = request.target.model  # as it was asked for: clients compare it (Claude Code drops thoughts of others)
-        entry = Entry(Speaker.AI, tuple(named), origin=request.target.origin(served), ending=ending)
-        usage = Usage(
-            input=request.tokens,
-            output=visible_size(blocks) // BYTES_PER_TOKEN + thought + 1,
-            reasoning=thought,
+        cached = self._cache.take(
+            request.body, self.dialect, tokens=request.tokens, model=served, account=request.account
         )
+        usage = replace(usage, input=request.tokens, cache_read=cached.read, cache_write=cached.written)
+        entry = Entry(Speaker.AI, tuple(blocks), origin=request.target.origin(served), ending=ending)
         return Answer(entry, usage, served, self.family.answers + base62(seed, self.name, length=22))
+
+    def _compacted(self, ask: Ask, request: Understood, memory: Memory) -> Outcome:
+        """The one item that stands for the conversation from now on."""
+        seed = digest(ask.body)
+        item = compact(memory, request.seal, seed=seed)
+        answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
+        return Outcome(reply=self._print(request, answer, None), model=request.target.model)
 
     def _habit(self, request: Understood, spoken: Spoken) -> IdHabit:
         has_ids = self.dialect is not Dialect.GEMINI or request.target.capabilities.call_ids
@@ -174,8 +217,11 @@ class SimulatedProvider:
         writes_wrongly = fault is not None and fault.kind is FaultKind.BROKEN_ARGUMENTS and bool(answer.calls)
         if writes_wrongly and self.dialect is Dialect.GEMINI:
             return malformed_call(answer, answer.served, stream=request.stream)
+        whole = parts.reply(answer, answer.served)
+        if self.dialect is Dialect.OPENAI_RESPONSES:
+            self._stored.keep(request.body, whole, request.account)
         if not request.stream:
-            return _json(parts.reply(answer, answer.served))
+            return _json(whole)
         family = self.family
         if not family.joins_usage and not _wants_usage(request):
             answer = replace(answer, usage=None)
@@ -186,22 +232,48 @@ class SimulatedProvider:
 
     # --- beside answers -----------------------------------------------------------------------------------------------
 
-    def _models(self) -> JsonObject:
-        name = self.example
-        match self.dialect:
-            case Dialect.GEMINI:
-                return {"models": [{"name": f"models/{name}", "displayName": name}]}
-            case Dialect.ANTHROPIC:
-                model = {"type": "model", "id": name, "display_name": name, "created_at": "2025-01-01T00:00:00Z"}
-                return {"data": [model], "has_more": False, "first_id": name, "last_id": name}
-            case _:
-                return {
-                    "object": "list",
-                    "data": [{"id": name, "object": "model", "created": 0, "owned_by": self.name}],
-                }
+    def _looked_up(self, ask: Ask, request: Understood) -> JsonObject:
+        match request.errand:
+            case Errand.MODELS:
+                return list_models(request.target, self.name)
+            case Errand.MODEL:
+                return one_model(request.target, self.name)
+            case Errand.COUNT:
+                field = "totalTokens" if self.dialect is Dialect.GEMINI else "input_tokens"
+                return {field: request.tokens}
+            case Errand.COMPACT:
+                return self._compaction(ask, request)
+            case Errand.STORED:
+                stored = self._stored.find(request.name, request.account)
+                return stored.response if stored is not None else {}
+            case Errand.FORGET:
+                self._stored.forget(request.name)
+                return {"id": request.name, "object": "response", "deleted": True}
+            case Errand.ANSWER:
+                raise AssertionError("answered elsewhere")
 
-    def _counted(self, tokens: int) -> JsonObject:
-        return {"totalTokens": tokens} if self.dialect is Dialect.GEMINI else {"input_tokens": tokens}
+    def _compaction(self, ask: Ask, request: Understood) -> JsonObject:
+        seed = digest(ask.body)
+        item = compact(_memory(request), request.seal, seed=seed)
+        answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
+        response = dialect_parts(self.dialect).reply(answer, answer.served)
+        return {
+            "id": response["id"],
+            "object": "response.compaction",
+            "created_at": response["created_at"],
+            "output": compacted_output(request.body, item),
+            "usage": response["usage"],
+        }
+
+
+def _memory(request: Understood) -> Memory:
+    """What the model remembers; of conversations that were compacted too."""
+    return Memory.of(request.parsed.entries, lambda block: request.seal.unwrap(sealed_memory(block)) or "")
+
+
+def _wants_one_call(body: JsonObject) -> bool:
+    choice = as_object(body.get("tool_choice"))
+    return body.get("parallel_tool_calls") is False or choice.get("disable_parallel_tool_use") is True
 
 
 def _json(body: JsonObject) -> Reply:

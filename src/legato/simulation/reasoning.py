@@ -150,7 +150,7 @@ def _foreign_thoughts(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
 def _foreign_items(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
     for index, item in enumerate(_list(body.get("input"))):
         item = _object(item)
-        if item.get("type") != "reasoning":
+        if item.get("type") not in ("reasoning", "compaction"):
             continue
         token = item.get("encrypted_content")
         if token is not None:

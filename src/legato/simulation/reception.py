@@ -18,7 +18,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import cast
 
@@ -26,29 +25,22 @@ from msgspec.structs import replace
 
 from legato.errors import ConfigError, LegatoError
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
+from legato.model.json_access import as_object, as_text
 from legato.simulation.contract import Ask
+from legato.simulation.errands import Errand, Found, find_errand
 from legato.simulation.families import Family
+from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
 from legato.simulation.refusals import Refusal, Why
 from legato.simulation.seals import Seal
+from legato.simulation.stored import StoredResponses, go_on_from
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import DOORS, Key
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
 
-BYTES_PER_TOKEN = 4
 TOKENS_OF_MEDIA = 1_000
-
-
-class Errand(StrEnum):
-    """What is asked of the provider."""
-
-    ANSWER = "answer"
-    MODELS = "models"
-    """which models there are"""
-    COUNT = "count"
-    """how many tokens a request has"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +50,8 @@ class Understood:
     errand: Errand
     target: Target
     account: str = ""
+    name: str = ""
+    """the stored response that is asked for"""
     body: JsonObject
     parsed: Parsed
     stream: bool = False
@@ -72,46 +66,52 @@ class Reception:
     family: Family
     dialect: Dialect
     resolve: Callable[[str], Target]
+    example: str
+    """a model that it has"""
     secret: str
     needs_key: bool
     checks_signatures: bool
     window: int | None
+    stored: StoredResponses
 
     def receive(self, ask: Ask) -> Understood | Refusal:
         """Read and judge `ask`."""
-        errand, model, streams = self._errand(ask)
-        if errand is None:
+        found = find_errand(self.dialect, ask.method, ask.path)
+        if found is None:
             return self._refuse(Why.PATH, detail=f"{ask.method} {ask.path}")
-        if ask.method != ("GET" if errand is Errand.MODELS else "POST"):
+        if ask.method != found.method:
             return self._refuse(Why.METHOD, detail=ask.method)
         account = self._account(ask)
         if isinstance(account, Refusal):
             return account
-        if errand is Errand.MODELS:
-            seal = Seal(self.secret, provider=self.family.name, model="", account=account)
-            target = self.resolve("any")
-            return Understood(errand=errand, target=target, account=account, body={}, parsed=Parsed([]), seal=seal)
+        if found.method != "POST":
+            return self._look_up(found, account)
         body = _read(ask.body)
         if isinstance(body, str):
             return self._refuse(Why.NOT_JSON, detail=body)
-        return self._judge(ask, errand, body, model, streams, account)
+        return self._judge(ask, found, body, account)
+
+    def _look_up(self, found: Found, account: str) -> Understood | Refusal:
+        """A request without a body."""
+        model = found.name if found.errand is Errand.MODEL else ""
+        if not self._serves(model or "any") and model:
+            return self._refuse(Why.MODEL, model=model)
+        if found.errand in (Errand.STORED, Errand.FORGET) and self.stored.find(found.name, account) is None:
+            return self._refuse(Why.STORED, detail=found.name)
+        return Understood(
+            errand=found.errand,
+            target=self.resolve(model or self.example),
+            account=account,
+            name=found.name,
+            body={},
+            parsed=Parsed([]),
+            seal=self._seal("", account),
+        )
 
     def _refuse(self, why: Why, *, model: str = "", **facts: object) -> Refusal:
         return refuse(why, self.family.style, model=model, facts=facts)
 
     # --- the way in ---------------------------------------------------------------------------------------------------
-
-    def _errand(self, ask: Ask) -> tuple[Errand | None, str, bool]:
-        """What is asked for, the model and the wish for a stream, where the path names them."""
-        if self.dialect is Dialect.GEMINI:
-            if found := _GEMINI_PATH.search(ask.path):
-                errand = Errand.COUNT if found[2] == "countTokens" else Errand.ANSWER
-                return errand, found[1], found[2] == "streamGenerateContent"
-        elif ask.path.endswith(DOORS[self.dialect].path):
-            return Errand.ANSWER, "", False
-        elif self.dialect is Dialect.ANTHROPIC and ask.path.endswith("/v1/messages/count_tokens"):
-            return Errand.COUNT, "", False
-        return (Errand.MODELS if ask.path.endswith("/models") else None), "", False
 
     def _account(self, ask: Ask) -> str | Refusal:
         door = DOORS[self.dialect]
@@ -126,20 +126,28 @@ class Reception:
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
-    def _judge(
-        self, ask: Ask, errand: Errand, body: JsonObject, model: str, streams: bool, account: str
-    ) -> Understood | Refusal:
-        parts = dialect_parts(self.dialect)
-        model = model or _model(body)
+    def _judge(self, ask: Ask, found: Found, body: JsonObject, account: str) -> Understood | Refusal:
+        parts, data = dialect_parts(self.dialect), ask.body
+        if self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT:
+            body = as_object(body.get("generateContentRequest")) or body
+        if self.dialect is Dialect.OPENAI_RESPONSES and body.get("previous_response_id") is not None:
+            previous = as_text(body["previous_response_id"])
+            stored = self.stored.find(previous, account)
+            if stored is not None:
+                body = go_on_from(stored, body)
+                data = json.dumps(body).encode()
+            elif self.checks_signatures:
+                return self._refuse(Why.PREVIOUS, detail=previous)
+        model = found.name or _model(body)
         if not model and self.dialect is not Dialect.VERCEL:
             missing = Violation("model", Severity.REFUSED, "model", "a request names its model")
             return refuse_shape(missing, self.family.style)
         if not self._serves(model):
             return self._refuse(Why.MODEL, model=model)
         target = self.resolve(model or "any")
-        if errand is Errand.COUNT:
+        if found.errand is Errand.COUNT:
             target = replace(target, endpoint=target.endpoint.rstrip("/") + "/count_tokens")
-        for violation in parts.check(body, target):
+        for violation in parts.check(body, target) if self._is_judged(found) else ():
             if violation.severity is Severity.REFUSED or violation.rule in self.family.also_refuses:
                 refusal = refuse_shape(violation, self.family.style, rule=parts.rules.get(violation.rule), body=body)
                 return replace(refusal, model=model)
@@ -147,30 +155,34 @@ class Reception:
             parsed = parts.parse(body)
         except LegatoError as error:
             return self._refuse(Why.NOT_JSON, detail=error.message)
-        tokens = _count_tokens(ask.body, parsed.entries)
+        tokens = _count_tokens(data, parsed.entries)
         window = self.window or target.capabilities.window
-        if tokens > window and errand is Errand.ANSWER:
+        if tokens > window and found.errand is not Errand.COUNT:
             return self._refuse(Why.TOO_LONG, model=model, tokens=tokens, window=window)
-        seal = Seal(self.secret, provider=self.family.name, model=model, account=account)
+        seal = self._seal(model, account)
         if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
             return replace(refuse_reasoning(foreign.path, foreign.field, self.family.style), model=model)
         return Understood(
-            errand=errand,
+            errand=found.errand,
             target=target,
             account=account,
             body=body,
             parsed=parsed,
-            stream=streams or body.get("stream") is True,
+            stream=found.stream or body.get("stream") is True,
             tokens=tokens,
             seal=seal,
         )
 
+    def _is_judged(self, found: Found) -> bool:
+        """Whether the rules apply: Google counts the tokens of anything, Gemini CLI lets it count single responses."""
+        return not (self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT)
+
+    def _seal(self, model: str, account: str) -> Seal:
+        return Seal(self.secret, provider=self.family.name, model=model, account=account)
+
     def _serves(self, model: str) -> bool:
         bare = model.rsplit("/", 1)[-1].lower()
         return not bare.startswith("unknown-") and any(fnmatchcase(bare, name) for name in self.family.serves)
-
-
-_GEMINI_PATH = re.compile(r"/models/([^/:]+):(generateContent|streamGenerateContent|countTokens)$")
 
 
 def _read(data: bytes) -> JsonObject | str:

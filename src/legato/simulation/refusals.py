@@ -37,6 +37,10 @@ class Why(StrEnum):
     RATE = "rate"
     SERVER = "server"
     OVERLOADED = "overloaded"
+    PREVIOUS = "previous"
+    """a response to go on from that this provider does not keep"""
+    STORED = "stored"
+    """a response to look at that it does not keep"""
     PATH = "path"
     METHOD = "method"
 
@@ -65,6 +69,8 @@ _STATUS: dict[Why, int] = {
     Why.RATE: 429,
     Why.SERVER: 500,
     Why.OVERLOADED: 503,
+    Why.PREVIOUS: 400,
+    Why.STORED: 404,
     Why.PATH: 404,
     Why.METHOD: 405,
 }
@@ -137,6 +143,7 @@ _INVALID = "invalid_request_error"
 _OPENAI: dict[Why, tuple[str, str | None]] = {
     Why.REASONING: (_INVALID, "invalid_encrypted_content"),
     Why.MODEL: (_INVALID, "model_not_found"),
+    Why.PREVIOUS: (_INVALID, "previous_response_not_found"),
     Why.KEY_MISSING: (_INVALID, None),
     Why.KEY_WRONG: (_INVALID, "invalid_api_key"),
     Why.QUOTA: ("insufficient_quota", "insufficient_quota"),

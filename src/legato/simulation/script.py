@@ -225,7 +225,7 @@ class _Reader:
             offered = re.sub(r"[^A-Za-z0-9]+", "_", tool.name).lower()
             if offered == slug or re.fullmatch(rf"{re.escape(slug)}_[a-z0-9]{{8,}}", offered):
                 return tool
-        return None
+        return next((tool for tool in self._tools if tool.name.endswith(f".{name}")), None)  # in a namespace
 
 
 _SHORTEST_VERB = 3

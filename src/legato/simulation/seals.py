@@ -47,12 +47,16 @@ class Seal:
 
     def wrapped(self, token: str) -> bool:
         """Whether `token` was wrapped by this seal."""
+        return self.unwrap(token) is not None
+
+    def unwrap(self, token: str) -> str | None:
+        """What this seal wrapped in `token`; None if it was not this seal that did."""
         try:
             data = b64decode(token, validate=True)
             content = data[_MARK:][::-1].decode()
         except (NotBase64, ValueError):
-            return False
-        return hmac.compare_digest(self._mark(content), data[:_MARK])
+            return None
+        return content if hmac.compare_digest(self._mark(content), data[:_MARK]) else None
 
     def name(self, nonce: str) -> str:
         """An id made of `nonce` (letters and digits) that this seal knows again."""

@@ -106,7 +106,7 @@ class _Desk:
     def _reply(self, ask: Ask) -> Reply:
         if ask.headers.get("upgrade", "").lower() == "websocket":  # a client that is told so goes on in plain HTTP
             return _plain(426, {"error": {"message": "there are no web sockets here; use HTTP"}})
-        provider = self.world.locate(ask.path)
+        provider = self.world.locate(ask.path, ask.method)
         if provider is not None:
             return self.world.reply(provider, ask)
         urls = base_urls(self.host, self.port, self.world.catalogue)

@@ -68,6 +68,8 @@ _PLAIN: dict[Why, str] = {
     Why.RATE: "Rate limit reached for {model}. Please try again in {seconds}s.",
     Why.SERVER: "The server had an error while processing your request.",
     Why.OVERLOADED: "The engine is currently overloaded, please try again later.",
+    Why.PREVIOUS: "Previous response with id '{detail}' not found.",
+    Why.STORED: "Response with id '{detail}' not found.",
     Why.PATH: "Unknown request URL: {detail}.",
     Why.METHOD: "Not allowed to {detail} here.",
 }

@@ -18,11 +18,14 @@ from msgspec.structs import replace
 from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
+from legato.simulation.errands import Errand, find_errand
 from legato.simulation.faults import Fault, FaultSource
 from legato.simulation.ids import IdHabit
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import Refusal
-from legato.transport import DOORS
+
+_SHARED = frozenset({Errand.MODELS, Errand.MODEL})
+"""what providers with one base answer alike"""
 
 
 class Seen(Struct, frozen=True, kw_only=True):
@@ -113,7 +116,7 @@ class SimulatedWorld:
         )
         return outcome.reply
 
-    def locate(self, path: str) -> SimulatedProvider | None:
+    def locate(self, path: str, method: str = "POST") -> SimulatedProvider | None:
         """The provider that listens at `path` of a server; of two with one base, the one whose door it is.
 
         Only the first step of the path counts: clients differ in which version of an API they ask for.
@@ -124,7 +127,9 @@ class SimulatedWorld:
             for provider in map(self.provider, self.catalogue.providers)
             if provider.family.base.split("/")[1:2] == first
         ]
-        return next((one for one in here if path.endswith(DOORS[one.dialect].path)), here[0] if here else None)
+        found = [(one, find_errand(one.dialect, method, path)) for one in here]
+        own = (one for one, errand in found if errand is not None and errand.errand not in _SHARED)
+        return next(own, here[0] if here else None)
 
     def _open(self, name: str, target: Target | None) -> SimulatedProvider:
         known = self.catalogue.providers.get(name)

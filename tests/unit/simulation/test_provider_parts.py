@@ -128,6 +128,8 @@ STATUS: dict[Why, set[int]] = {
     Why.RATE: {429},
     Why.SERVER: {500},
     Why.OVERLOADED: {503, 529},
+    Why.PREVIOUS: {400},
+    Why.STORED: {404},
     Why.PATH: {404},
     Why.METHOD: {405},
 }

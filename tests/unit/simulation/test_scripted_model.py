@@ -8,6 +8,7 @@ import pytest
 
 from legato.model import Choice, ClosureReason, Ending, Entry, Options, Text, Thinking, ToolCall, ToolSpec
 from legato.simulation.filling import fill_arguments
+from legato.simulation.memory import Memory
 from legato.simulation.model import Character, Spoken, speak
 from legato.wire.contract import Parsed
 from legato.wire.phrases import EMBEDDED_RESULT, SUMMARY_MARK
@@ -18,7 +19,8 @@ from builders import ai, call, instruction, response, tool, user
 
 def answer(*entries: Entry, options: Options | None = None, **character: Any) -> Spoken:
     known = {"name": "m-1", "thinks": False, "may_think": False, "talks": False, "max_calls": 128, **character}
-    return speak(Parsed(list(entries), tools=[READ, LIST], options=options or Options()), Character(**known))
+    parsed = Parsed(list(entries), tools=[READ, LIST], options=options or Options())
+    return speak(parsed, Memory.of(entries), Character(**known))
 
 
 def said(*entries: Entry, **more: Any) -> str:
@@ -158,7 +160,6 @@ def test_it_thinks_aloud_if_it_cannot_think() -> None:
     ("options", "expected"),
     [
         (Options(choice=Choice.NONE), []),
-        (Options(extra={"parallel_tool_calls": False}), [("read_file", {"path": "notes.txt"})]),
         (Options(), [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "plan.txt"})]),
     ],
 )

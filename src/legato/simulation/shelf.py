@@ -1,0 +1,54 @@
+"""The models that a provider says it has, in the shape that its own client reads."""
+
+from __future__ import annotations
+
+from legato.model import Dialect, JsonObject, Target
+
+
+def one_model(target: Target, owner: str) -> JsonObject:
+    """What the provider says about the model of `target`."""
+    name, capabilities = target.model, target.capabilities
+    match target.dialect:
+        case Dialect.GEMINI:
+            return {
+                "name": f"models/{name}",
+                "version": "001",
+                "displayName": name,
+                "description": "A simulated model.",
+                "inputTokenLimit": capabilities.window,
+                "outputTokenLimit": capabilities.max_output,
+                "supportedGenerationMethods": ["generateContent", "countTokens"],
+            }
+        case Dialect.ANTHROPIC:
+            return {
+                "type": "model",
+                "id": name,
+                "display_name": name,
+                "created_at": _LONG_AGO,
+                "lifecycle": "active",
+                "max_input_tokens": capabilities.window,
+                "max_tokens": capabilities.max_output,
+            }
+        case _:
+            card: JsonObject = {"id": name, "object": "model", "created": 0, "owned_by": owner}
+            return card | _MISTRAL if target.profile == "mistral" else card
+
+
+def list_models(target: Target, owner: str) -> JsonObject:
+    """The list of them: the one of `target`."""
+    model = one_model(target, owner)
+    match target.dialect:
+        case Dialect.GEMINI:
+            return {"models": [model]}
+        case Dialect.ANTHROPIC:
+            return {"data": [model], "has_more": False, "first_id": target.model, "last_id": target.model}
+        case _:
+            return {"object": "list", "data": [model]}
+
+
+_LONG_AGO = "2025-01-01T00:00:00Z"
+_MISTRAL: JsonObject = {
+    "type": "base",
+    "capabilities": {"completion_chat": True, "function_calling": True, "completion_fim": False, "fine_tuning": False},
+    "aliases": [],
+}

@@ -1,0 +1,139 @@
+"""What the Responses API keeps for its clients: responses by their ids, and conversations that it made shorter."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from dialect_support import SAMPLES
+from legato.simulation import Ask, SimulatedProvider
+
+READ: dict[str, Any] = {
+    "type": "function",
+    "name": "read_file",
+    "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+}
+
+
+class Api:
+    """One provider, asked for what it keeps."""
+
+    def __init__(self) -> None:
+        self.provider = SimulatedProvider("openai-responses")
+
+    def ask(self, method: str, path: str, body: Any = None, key: str = "sk-one") -> tuple[int, Any]:
+        sent = b"" if body is None else json.dumps(body).encode()
+        headers = {"authorization": f"Bearer {key}"}
+        reply = self.provider.answer(Ask(method=method, path=path, headers=headers, body=sent)).reply
+        return reply.status, json.loads(reply.body)
+
+    def create(self, *items: Any, **more: Any) -> tuple[int, Any]:
+        return self.ask("POST", "/v1/responses", {"model": "gpt-5.1", "tools": [READ], "input": list(items), **more})
+
+
+def user(text: str) -> dict[str, Any]:
+    return {"type": "message", "role": "user", "content": text}
+
+
+def output(call: dict[str, Any], text: str) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": call["call_id"], "output": text}
+
+
+def said(response: Any) -> str:
+    return "".join(part["text"] for item in response["output"] if item["type"] == "message" for part in item["content"])
+
+
+# --- by their ids -----------------------------------------------------------------------------------------------------
+
+
+def test_a_request_goes_on_from_a_response_that_is_kept() -> None:
+    api = Api()
+    _, first = api.create(user("use read_file on a.txt"))
+    call = next(item for item in first["output"] if item["type"] == "function_call")
+    _, second = api.create(output(call, "hello a"), previous_response_id=first["id"])
+    _, third = api.create(user("what did the first tool return?"), previous_response_id=second["id"])
+
+    assert said(second) == 'read_file returned: "hello a".'
+    assert said(third) == 'The first result: read_file returned: "hello a"'
+
+
+@pytest.mark.parametrize("why", ["never given", "not stored", "forgotten", "of another account"])
+def test_a_response_that_is_not_kept_is_refused_and_not_ignored(why: str) -> None:
+    api = Api()
+    _, first = api.create(user("hi"), store=why != "not stored")
+    name = "resp_unknown" if why == "never given" else first["id"]
+    if why == "forgotten":
+        assert api.ask("DELETE", f"/v1/responses/{name}")[1]["deleted"]
+    key = "sk-two" if why == "of another account" else "sk-one"
+    body = {"model": "gpt-5.1", "input": "and now?", "previous_response_id": name}
+
+    status, refused = api.ask("POST", "/v1/responses", body, key)
+    assert (status, refused["error"]["code"]) == (400, "previous_response_not_found")
+    assert api.ask("GET", f"/v1/responses/{name}", key=key)[0] == 404
+
+
+def test_a_response_can_be_looked_at() -> None:
+    api = Api()
+    _, first = api.create(user("hi"))
+    assert api.ask("GET", f"/v1/responses/{first['id']}") == (200, first)
+
+
+# --- made shorter -----------------------------------------------------------------------------------------------------
+
+TRIGGER = {"type": "compaction_trigger"}
+UNSTORED: dict[str, Any] = {"store": False, "include": ["reasoning.encrypted_content"]}
+
+
+def test_a_compaction_is_one_item_and_the_model_goes_on_after_it() -> None:
+    api = Api()
+    asked = user("use read_file on a.txt then use read_file on b.txt")
+    _, first = api.create(asked, **UNSTORED)
+    call = next(item for item in first["output"] if item["type"] == "function_call")
+    _, compacted = api.create(asked, *first["output"], output(call, "hello a"), TRIGGER, **UNSTORED)
+    assert [item["type"] for item in compacted["output"]] == ["compaction"]
+    assert "hello a" not in json.dumps(compacted)
+
+    _, second = api.create(asked, *compacted["output"], **UNSTORED)
+    [next_call] = [item for item in second["output"] if item["type"] == "function_call"]
+    assert next_call["arguments"] == '{"path":"b.txt"}'
+    answered = (*second["output"], output(next_call, "hello b"))
+    _, third = api.create(asked, *compacted["output"], *answered, user("what did the first tool return?"), **UNSTORED)
+    assert said(third) == 'The first result: read_file returned: "hello a"'
+
+
+def test_a_compaction_can_be_asked_for_at_its_own_address() -> None:
+    api = Api()
+    asked = user("use read_file on a.txt")
+    _, first = api.create(asked)
+    call = next(item for item in first["output"] if item["type"] == "function_call")
+    body = {"model": "gpt-5.1", "input": [asked, *first["output"], output(call, "hello a")]}
+    status, compacted = api.ask("POST", "/v1/responses/compact", body)
+    assert (status, compacted["object"]) == (200, "response.compaction")
+    assert [item["type"] for item in compacted["output"]] == ["message", "compaction"]
+
+    _, second = api.create(*compacted["output"], user("what did the first tool return?"))
+    assert said(second) == 'The first result: read_file returned: "hello a"'
+
+
+def test_the_compaction_of_another_account_is_refused() -> None:
+    api = Api()
+    _, compacted = api.create(user("hi"), TRIGGER)
+    body = {"model": "gpt-5.1", "input": [user("hi"), *compacted["output"]]}
+    status, refused = api.ask("POST", "/v1/responses", body, key="sk-two")
+    assert (status, refused["error"]["code"]) == (400, "invalid_encrypted_content")
+
+
+@pytest.mark.skipif(not (SAMPLES / "clients" / "codex.jsonl").exists(), reason="the recorded requests are not here")
+def test_codex_gets_the_one_item_that_it_waits_for() -> None:
+    provider = SimulatedProvider("openai-responses", checks_signatures=False)
+    bodies = [
+        json.loads(line)["body"]
+        for line in (SAMPLES / "clients" / "codex.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    [body] = [body for body in bodies if body["input"][-1]["type"] == "compaction_trigger"]
+    reply = provider.answer(Ask(method="POST", path="/v1/responses", headers={}, body=json.dumps(body).encode())).reply
+    events = [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
+    done = [event["item"]["type"] for event in events if event["type"] == "response.output_item.done"]
+    assert (done, events[-1]["type"]) == (["compaction"], "response.completed")
