@@ -50,7 +50,7 @@ from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.reception import Reception, Understood
 from legato.simulation.refusals import Refusal, print_refusal
 from legato.simulation.shelf import list_models, one_model
-from legato.simulation.stored import StoredResponses
+from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
 from legato.wire.dialects import dialect_parts
 
@@ -218,8 +218,8 @@ class SimulatedProvider:
         if writes_wrongly and self.dialect is Dialect.GEMINI:
             return malformed_call(answer, answer.served, stream=request.stream)
         whole = parts.reply(answer, answer.served)
-        if self.dialect is Dialect.OPENAI_RESPONSES:
-            self._stored.keep(request.body, whole, request.account)
+        if request.keeps:
+            self._stored.keep(Stored(request.account, whole, request.body))
         if not request.stream:
             return _json(whole)
         family = self.family

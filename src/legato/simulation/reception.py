@@ -25,7 +25,7 @@ from msgspec.structs import replace
 
 from legato.errors import ConfigError, LegatoError
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
-from legato.model.json_access import as_object, as_text
+from legato.model.json_access import as_object, present
 from legato.simulation.contract import Ask
 from legato.simulation.errands import Errand, Found, find_errand
 from legato.simulation.families import Family
@@ -33,7 +33,7 @@ from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
 from legato.simulation.refusals import Refusal, Why
 from legato.simulation.seals import Seal
-from legato.simulation.stored import StoredResponses, go_on_from
+from legato.simulation.stored import StoredResponses, go_on_from, previous_id, wants_keeping
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import DOORS, Key
 from legato.wire.contract import Parsed
@@ -57,6 +57,8 @@ class Understood:
     stream: bool = False
     tokens: int = 0
     seal: Seal
+    keeps: bool = False
+    """whether the answer is to be kept"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,11 +132,11 @@ class Reception:
         parts, data = dialect_parts(self.dialect), ask.body
         if self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT:
             body = as_object(body.get("generateContentRequest")) or body
-        if self.dialect is Dialect.OPENAI_RESPONSES and body.get("previous_response_id") is not None:
-            previous = as_text(body["previous_response_id"])
+        keeps = wants_keeping(body, self.dialect)
+        if (previous := previous_id(body, self.dialect)) is not None:
             stored = self.stored.find(previous, account)
             if stored is not None:
-                body = go_on_from(stored, body)
+                body = present(go_on_from(stored, body))
                 data = json.dumps(body).encode()
             elif self.checks_signatures:
                 return self._refuse(Why.PREVIOUS, detail=previous)
@@ -171,6 +173,7 @@ class Reception:
             stream=found.stream or body.get("stream") is True,
             tokens=tokens,
             seal=seal,
+            keeps=keeps,
         )
 
     def _is_judged(self, found: Found) -> bool:

@@ -115,6 +115,8 @@ def _body(refusal: Refusal, style: Style, status: int, request_id: str) -> JsonO
     match style:
         case Style.ANTHROPIC:
             error: JsonObject = {"type": _ANTHROPIC.get(refusal.why, _INVALID), "message": refusal.message}
+            if refusal.why is Why.PREVIOUS:  # by this the client knows that it has to send everything again
+                error["details"] = {"error_code": "thread_not_found"}
             return {"type": "error", "error": error, "request_id": request_id}
         case Style.GOOGLE:
             return {"error": _google(refusal, status)}

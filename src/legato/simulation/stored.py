@@ -1,7 +1,12 @@
 """Responses that a provider keeps, so that a later request may go on from one by its id.
 
-In:  a response and the items that led to it.
-Out: those items, for whoever has the id and the account; nothing for anybody else.
+In:  a response and the request that led to it.
+Out: for whoever has the id and the account, the whole conversation up to there; nothing for anybody else.
+
+    OpenAI       keeps every response unless `store` is false; `previous_response_id` goes on from one, and tools and
+                 instructions are those of the new request
+    Anthropic    keeps what a request with `thread` led to; one that continues a thread may leave out whatever stays
+                 as it was. The tool runner of its Python client works like this.
 """
 
 from __future__ import annotations
@@ -10,19 +15,19 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from legato.model import Json, JsonObject
-from legato.model.json_access import as_list
+from legato.model import Dialect, Json, JsonObject
+from legato.model.json_access import as_list, as_object, as_objects, as_text, present
 
 KEPT = 500
 """responses that a provider keeps; the oldest go first"""
 
 
 class Stored(Struct, frozen=True):
-    """A response, and the items of its request with those of all requests before."""
+    """A response, and its request with all that came before."""
 
     account: str
     response: JsonObject
-    input: list[Json]
+    body: JsonObject
 
 
 class StoredResponses:
@@ -36,11 +41,9 @@ class StoredResponses:
         stored = self._kept.get(response_id)
         return stored if stored is not None and stored.account == account else None
 
-    def keep(self, body: JsonObject, response: JsonObject, account: str) -> None:
-        """Keep `response` to `body`, unless the request says not to."""
-        if body.get("store") is False:
-            return
-        self._kept[response["id"]] = Stored(account, response, input_items(body))
+    def keep(self, stored: Stored) -> None:
+        """Keep a response under its id."""
+        self._kept[stored.response["id"]] = stored
         if len(self._kept) > KEPT:
             self._kept.popitem(last=False)
 
@@ -49,13 +52,38 @@ class StoredResponses:
         self._kept.pop(response_id, None)
 
 
-def input_items(body: JsonObject) -> list[Json]:
-    """The input of a request as items; it may also be a text."""
-    given = body.get("input")
-    return [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
+def wants_keeping(body: JsonObject, dialect: Dialect) -> bool:
+    """Whether the answer to `body` is to be kept."""
+    if dialect is Dialect.OPENAI_RESPONSES:
+        return body.get("store") is not False
+    return dialect is Dialect.ANTHROPIC and bool(body.get("thread"))
+
+
+def previous_id(body: JsonObject, dialect: Dialect) -> str | None:
+    """The response that `body` goes on from."""
+    match dialect:
+        case Dialect.OPENAI_RESPONSES:
+            named = body.get("previous_response_id")
+        case Dialect.ANTHROPIC:
+            named = as_object(body.get("thread")).get("previous_message_id")
+        case _:
+            return None
+    return None if named is None else as_text(named)
 
 
 def go_on_from(stored: Stored, body: JsonObject) -> JsonObject:
     """`body` with all that came before it, as a request that needs no memory of the server's."""
-    rest = {name: value for name, value in body.items() if name != "previous_response_id"}
-    return rest | {"input": [*stored.input, *as_list(stored.response.get("output")), *input_items(body)]}
+    response = stored.response
+    if response.get("type") == "message":
+        content = [present(block) for block in as_objects(response.get("content"))]
+        said: list[Json] = [{"role": "assistant", "content": content}] if content else []
+        messages = [*as_list(stored.body.get("messages")), *said, *as_list(body.get("messages"))]
+        return {**stored.body, "stream": False, **body, "messages": messages, "thread": None}
+    items = [*_items(stored.body), *as_list(response.get("output")), *_items(body)]
+    return {**body, "input": items, "previous_response_id": None}
+
+
+def _items(body: JsonObject) -> list[Json]:
+    """The input of a request as items; it may also be a text."""
+    given = body.get("input")
+    return [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)

@@ -137,3 +137,29 @@ def test_codex_gets_the_one_item_that_it_waits_for() -> None:
     events = [json.loads(line[6:]) for line in reply.body.decode().splitlines() if line.startswith("data: {")]
     done = [event["item"]["type"] for event in events if event["type"] == "response.output_item.done"]
     assert (done, events[-1]["type"]) == (["compaction"], "response.completed")
+
+
+# --- Anthropic's threads ----------------------------------------------------------------------------------------------
+
+
+def claude(provider: SimulatedProvider, text: str, **more: Any) -> tuple[int, Any]:
+    body = {"model": "claude-opus-4-8", "max_tokens": 500, "messages": [{"role": "user", "content": text}], **more}
+    reply = provider.answer(Ask(method="POST", path="/v1/messages", headers={}, body=json.dumps(body).encode())).reply
+    return reply.status, json.loads(reply.body)
+
+
+def test_a_thread_goes_on_with_what_its_first_request_said() -> None:
+    provider = SimulatedProvider("anthropic")
+    tools = [{"name": "read_file", "input_schema": READ["parameters"]}]
+    _, first = claude(provider, "remember plan_b", thread={"type": "create"}, tools=tools)
+    goes_on = {"type": "continue", "previous_message_id": first["id"]}
+    status, second = claude(provider, "use read_file on a.txt", thread=goes_on)
+    assert (status, second["stop_reason"]) == (200, "tool_use")
+
+
+def test_a_thread_that_is_not_kept_is_refused_so_that_the_client_sends_it_whole() -> None:
+    provider = SimulatedProvider("anthropic")
+    _, first = claude(provider, "hi")  # not asked to keep it
+    goes_on = {"type": "continue", "previous_message_id": first["id"]}
+    status, refused = claude(provider, "and now?", thread=goes_on)
+    assert (status, refused["error"]["details"]) == (400, {"error_code": "thread_not_found"})
