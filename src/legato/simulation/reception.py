@@ -96,7 +96,7 @@ class Reception:
     def _look_up(self, found: Found, account: str) -> Understood | Refusal:
         """A request without a body."""
         model = found.name if found.errand is Errand.MODEL else ""
-        if not self._serves(model or "any") and model:
+        if model and not self._serves(model):
             return self._refuse(Why.MODEL, model=model)
         if found.errand in (Errand.STORED, Errand.FORGET) and self.stored.find(found.name, account) is None:
             return self._refuse(Why.STORED, detail=found.name)

@@ -18,8 +18,8 @@ from msgspec import Struct
 from legato.model import Dialect, Json, JsonObject
 from legato.model.json_access import as_list, as_object, as_objects, as_text, present
 
-KEPT = 500
-"""responses that a provider keeps; the oldest go first"""
+KEPT = 100
+"""responses that a provider keeps, each with its whole conversation; the oldest go first"""
 
 
 class Stored(Struct, frozen=True):
