@@ -36,7 +36,7 @@ from legato.model import (
     ingest,
 )
 from legato.request import resolve
-from legato.simulation.filling import _example, _kind
+from legato.simulation.filling import fill_answer, fill_arguments
 from legato.tools.schema import find_fault
 from legato.transport import complaint_of
 from legato.wire.dialects import dialect_parts
@@ -58,6 +58,7 @@ SHAPES: dict[str, Callable[[Json], Json]] = {
     "contents": lambda inner: [{"type": "text", "text": "x", "content": inner}],
     "types": lambda inner: {"type": inner},
     "alternatives": lambda inner: {"anyOf": [inner]},
+    "parts": lambda inner: {"allOf": [inner]},
     "namespaces": lambda inner: [{"type": "namespace", "tools": inner}],
 }
 
@@ -74,7 +75,10 @@ SHAPES: dict[str, Callable[[Json], Json]] = {
         lambda value: find_fault({"a": 1}, value if isinstance(value, dict) else {"properties": {"a": value}}),
         lambda value: read_tools({"tools": value}, []),
         lambda value: _pretty(value, Redactor({}), 100),
-        lambda value: (_kind(value), _example({"type": "array", "items": value}, "x")),
+        lambda value: fill_answer({"type": "array", "items": value, "minItems": 1}, "x"),
+        lambda value: fill_arguments(
+            ToolSpec("t", "", {"properties": {"a": value}, "required": ["a"]}), None, words="x"
+        ),
     ],
 )
 def test_nothing_that_walks_over_a_value_runs_out_of_stack(walk: Callable[[Json], object], shape: str) -> None:

@@ -6,6 +6,7 @@ Out: a `Parsed`: entries, instructions, tools and options; `conversation()` of i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
@@ -29,17 +30,18 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     """
     target = resolve(source, catalogue)
     parts = dialect_parts(target.dialect)
-    parsed = parts.parse_json(body) if parts.parse_json is not None and isinstance(body, bytes | str) else None
+    given = body if isinstance(body, bytes | str) else _as_json(body)
+    parsed = parts.parse_json(given) if parts.parse_json and isinstance(given, bytes | str) else None
     if parsed is None:
         try:
-            parsed = parts.parse(_fields(body, parts.messages_field, target))
+            parsed = parts.parse(_fields(given, parts.messages_field, target))
         except RecursionError:
             raise FormatError("a value in it is nested too deeply to be read") from None
     return parsed.answered_by(target.origin())
 
 
-def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
-    value: object = _decoded(body) if isinstance(body, bytes | str) else _ingested(body)
+def _fields(body: object, messages_field: str, target: Target) -> JsonObject:
+    value = _decoded(body) if isinstance(body, bytes | str) else body
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         if messages_field in fields:
@@ -50,18 +52,25 @@ def _fields(body: Body, messages_field: str, target: Target) -> JsonObject:
     raise FormatError(f"{type(value).__name__} is neither a request body nor a list of messages")
 
 
-def _ingested(body: object) -> object:
-    """`body` as plain JSON: a client's objects as that client would send them."""
+def _as_json(body: object) -> object:
+    """`body` as JSON; or as a plain value, if it holds what JSON lacks or a client's objects.
+
+    Those are read as that client would send them. JSON would make null of numbers that are none, so they are looked
+    for, in a form that has them; both encodings together cost a tenth of the parsing.
+    """
     try:
-        plain: object = msgspec.json.decode(msgspec.json.encode(body))
-        if plain == body:  # nearly always; else there is something in it that JSON has in another form, or not at all
-            return plain
+        if not _NO_NUMBER.search(msgspec.msgpack.encode(body)):
+            return msgspec.json.encode(body)
     except (TypeError, ValueError, ArithmeticError, RecursionError):
         pass
     try:
         return ingest_sent(body)
     except IngestError as error:
         raise FormatError(error.message) from None
+
+
+_NO_NUMBER = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
+"""NaN or an infinity in MessagePack; in texts these bytes never stand side by side"""
 
 
 def _decoded(data: bytes | str) -> object:

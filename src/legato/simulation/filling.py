@@ -81,8 +81,11 @@ class _Filler:
             return "object"
         return "array" if table.keys() & {"items", "prefixItems"} else "string"
 
-    def resolve(self, schema: Json, depth: int = 0) -> JsonObject:
-        """`schema` with its references followed, its parts joined, and one of its alternatives chosen."""
+    def resolve(self, schema: Json, depth: int = 0, *, inside: int = 0) -> JsonObject:
+        """`schema` with its references followed, its parts joined, and one of its alternatives chosen.
+
+        `inside` counts the parts of parts that it is a part of: from some number on, they are left out.
+        """
         table = _object(schema)
         for _ in range(_LONGEST_CHAIN):
             if isinstance(reference := table.get("$ref"), str):
@@ -90,7 +93,8 @@ class _Filler:
                 table = self._referenced(reference) | rest
             elif parts := _list(table.get("allOf")):
                 rest = {name: value for name, value in table.items() if name != "allOf"}
-                table = _joined([rest, *(self.resolve(part, depth) for part in parts)])
+                joined = parts[:_MOST_PARTS] if inside < _MOST_LEVELS else ()
+                table = _joined([rest, *(self.resolve(part, depth, inside=inside + 1) for part in joined)])
             elif alternatives := _list(table.get("anyOf")) or _list(table.get("oneOf")):
                 rest = {name: value for name, value in table.items() if name not in ("anyOf", "oneOf")}
                 table = _joined([rest, self._chosen(alternatives, depth)])
@@ -138,6 +142,7 @@ class _Filler:
 
 
 _LONGEST_CHAIN = 20
+_MOST_PARTS, _MOST_LEVELS = 8, 2
 _DEEP = 4
 """from here on only what has to be there is"""
 _DEEPEST = 12

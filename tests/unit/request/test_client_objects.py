@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import anthropic
@@ -20,7 +21,6 @@ from legato import Conversation, parse, render
 from legato.errors import BadAnswer, FormatError, ImpossibleRequest
 from legato.model import (
     Answer,
-    Block,
     Dialect,
     Ending,
     Entry,
@@ -132,7 +132,7 @@ FIRST["gemini/gemini-3-pro-preview"] = types.Content(role="user", parts=[types.P
 def printed(route: str) -> tuple[Answer, JsonObject]:
     """An answer with a thought, words and two calls, and the body in which that provider gives it."""
     signature = SIGNED[route]
-    thought: tuple[Block, ...] = (Thinking("Which file?", native=signature),) if signature else ()
+    thought: tuple[Thinking, ...] = (Thinking("Which file?", native=signature),) if signature else ()
     sealed = {"thoughtSignature": "c2+/bg=="} if "gemini" in route else None
     blocks = (
         *thought,
@@ -183,6 +183,28 @@ def test_google_contents_may_be_bare_texts_and_parts() -> None:
     parsed = parse(["hi", types.Part(text="there")], "gemini/gemini-3-pro-preview")
     assert [entry.blocks for entry in parsed.entries] == [(Text("hi"),), (Text("there"),)]
     assert parsed.notes == []
+
+
+@dataclass
+class Said:
+    text: str
+    type: str = "text"
+
+
+@pytest.mark.parametrize("content", [({"type": "text", "text": "hi"},), [Said("hi")], "hi"])
+def test_what_only_python_tells_apart_is_the_same_message(content: object) -> None:
+    assert parse([{"role": "user", "content": content}], "anthropic/claude-haiku-4-5").entries[0].blocks == (
+        Text("hi"),
+    )
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_json_lacks_is_kept_by_its_name(number: float) -> None:
+    call = {"type": "tool_use", "id": "toolu_1", "name": "read", "input": {"limit": number, "path": None}}
+    messages = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [call]}]
+    [_, answer] = parse(messages, "anthropic/claude-haiku-4-5").entries
+    name = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(number)]
+    assert answer.calls[0].arguments == {"limit": name, "path": None}
 
 
 def test_a_body_that_cannot_become_json_is_a_format_error() -> None:

@@ -86,6 +86,12 @@ def test_the_arguments_of_a_call_have_all_that_is_required(fields: Any, item: st
         jsonschema.Draft202012Validator(parameters).validate(arguments)
 
 
+@pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
+def test_a_schema_that_refers_to_itself_has_an_end(word: str) -> None:
+    endless = {word: [{"$ref": "#"}] * 9, "properties": {"a": {"$ref": "#"}, "b": {"$ref": "#"}}}
+    assert fill_answer(endless, "hi") is not None
+
+
 def test_a_schema_in_googles_own_spelling_is_read_too() -> None:
     schema = {
         "type": "OBJECT",
