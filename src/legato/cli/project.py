@@ -28,7 +28,8 @@ from legato.errors import ConfigError
 
 
 def notices(loaded: Loaded, folder: Path) -> Iterator[str]:
-    """What a person has to know about the files of a project that are not used, or not whole."""
+    """What a person has to know about settings that are not used: variables, and the files of a project."""
+    yield from loaded.unknown
     if loaded.withheld:
         yield withheld_note(loaded)
     yield from loaded.passed_over
@@ -43,8 +44,10 @@ def withheld_note(loaded: Loaded) -> str:
 
 
 def store_setting(config: Path | None) -> str | None:
-    """Where the settings say that sessions stay; a project that says so in vain is named on standard error."""
+    """Where the settings say that sessions stay; who says so in vain is named on standard error."""
     loaded = load(config=config)
+    for note in loaded.unknown:
+        complain(one_line(note))
     if "store" in loaded.withheld:
         complain(one_line(withheld_note(loaded)))
     return loaded.settings.store

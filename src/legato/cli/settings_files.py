@@ -24,6 +24,7 @@ from legato.cli.settings_layers import (
     read_environment,
     read_file,
     read_flags,
+    unknown_variables,
 )
 from legato.errors import ConfigError
 
@@ -62,6 +63,7 @@ def load(
         project_file=None if file is None else file.path,
         project=project,
         passed_over=found.passed_over,
+        unknown=unknown_variables(variables),
     )
 
 

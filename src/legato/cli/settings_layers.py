@@ -23,8 +23,10 @@ from legato.errors import ConfigError
 from legato.model.hashing import digest
 
 BUILT_IN = "built-in"
-_OURS = ("LEGATO_DEBUG", "LEGATO_LIVE", "LEGATO_GOLDEN", "LEGATO_HYPOTHESIS")
-"""variables with our prefix that are no settings"""
+_PREFIX = "LEGATO_"
+_OURS = (*ENVIRONMENT, CONFIG_VARIABLE, "LEGATO_DEBUG")
+_OF_TESTS = tuple(f"{_PREFIX}{name}" for name in ("LIVE", "GOLDEN", "HYPOTHESIS", "KILLS", "TALLY", "SEED", "TURNS"))
+"""what variables begin with that only the project's own tests read"""
 
 
 class Layer(Struct, frozen=True):
@@ -41,7 +43,8 @@ class Layer(Struct, frozen=True):
 class Loaded(Struct, frozen=True):
     """The settings, where each one comes from, and what the project's file sets that is not used.
 
-    `project` is that file as it was read; `passed_over` tells of project files that were not read at all.
+    `project` is that file as it was read; `passed_over` tells of project files that were not read at all, `unknown` of
+    environment variables that set nothing.
     """
 
     settings: Settings
@@ -51,6 +54,7 @@ class Loaded(Struct, frozen=True):
     project_file: Path | None = None
     project: Layer | None = None
     passed_over: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 def read_file(path: Path) -> Layer:
@@ -83,17 +87,30 @@ def parse_file(path: Path, data: bytes) -> Layer:
 
 def read_environment(environment: Mapping[str, str]) -> list[Layer]:
     """What the environment sets, a layer for each variable."""
-    layers: list[Layer] = []
-    for name, value in sorted(environment.items()):
-        if name in ENVIRONMENT and value:
-            layers.append(_from_text(ENVIRONMENT[name], value, place=f"the environment variable {name}"))
-        elif name.startswith("LEGATO_") and name != CONFIG_VARIABLE and not name.startswith(_OURS):
-            from difflib import get_close_matches  # rarely needed, and slow to load
+    return [
+        _from_text(ENVIRONMENT[name], value, place=f"the environment variable {name}")
+        for name, value in sorted(environment.items())
+        if name in ENVIRONMENT and value
+    ]
 
-            near = get_close_matches(name, [*ENVIRONMENT, CONFIG_VARIABLE], n=1, cutoff=0.8)
-            if near and name not in ENVIRONMENT:
-                raise ConfigError(f"the environment variable {name} sets nothing; did you mean {near[0]}?")
-    return layers
+
+def unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """What to tell about variables that look like ours and set nothing.
+
+    They are no reason to stop: another program may share the prefix, and a newer version of this one may know them.
+    """
+    names = sorted(name for name in environment if name.startswith(_PREFIX))
+    unknown = [name for name in names if name not in _OURS and not name.startswith(_OF_TESTS)]
+    return tuple(f"the environment variable {name} sets nothing; {_nearest_variable(name)}" for name in unknown)
+
+
+def _nearest_variable(name: str) -> str:
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
+    # What all of them begin with makes none of them nearer.
+    known = [one.removeprefix(_PREFIX) for one in _OURS]
+    near = get_close_matches(name.removeprefix(_PREFIX), known, n=1)
+    return f"did you mean {_PREFIX}{near[0]}?" if near else f"known are {', '.join(_OURS)}"
 
 
 def read_flags(flags: Mapping[str, tuple[str, Any]]) -> list[Layer]:

@@ -7,7 +7,7 @@ import pytest
 
 from legato.cli.settings import ENVIRONMENT, Settings
 from legato.cli.settings_files import load, user_file
-from legato.cli.settings_layers import every_setting, merge, read_environment, read_file, read_flags
+from legato.cli.settings_layers import every_setting, merge, read_environment, read_file, read_flags, unknown_variables
 from legato.cli.settings_write import EXAMPLE, add_rule, write_file
 from legato.cli.trust import Trust
 from legato.errors import ConfigError
@@ -150,10 +150,26 @@ def test_a_number_in_the_environment_that_is_none_is_an_error():
         read_environment({"LEGATO_MAX_TURNS": "few"})
 
 
-def test_a_misspelled_variable_is_an_error_and_a_foreign_one_is_not():
-    with pytest.raises(ConfigError, match="LEGATO_MODLE sets nothing; did you mean LEGATO_MODEL"):
-        read_environment({"LEGATO_MODLE": "a/b"})
-    assert read_environment({"LEGATO_DEBUG": "1", "LEGATO_SOMETHING_ELSE": "1", "LEGATO_MODEL": ""}) == []
+def test_a_variable_that_sets_nothing_is_told_with_the_nearest_one_that_does():
+    variables = {"LEGATO_MODLE": "a/b", "LEGATO_QQ": "1", "LEGATO_DEBUG": "1", "LEGATO_MODEL": "", "OTHER": "1"}
+
+    known = ", ".join([*ENVIRONMENT, "LEGATO_CONFIG", "LEGATO_DEBUG"])
+    assert read_environment(variables) == []
+    assert unknown_variables(variables) == (
+        "the environment variable LEGATO_MODLE sets nothing; did you mean LEGATO_MODEL?",
+        f"the environment variable LEGATO_QQ sets nothing; known are {known}",
+    )
+
+
+def test_a_variable_that_sets_nothing_does_not_end_the_program(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LEGATO_STROE", "elsewhere")
+    told = "legato: the environment variable LEGATO_STROE sets nothing; did you mean LEGATO_STORE?"
+
+    asked, listed = home.legato("--simulate", "-p", "hello"), home.legato("sessions")
+
+    assert (asked.exit_code, listed.exit_code) == (0, 0)
+    assert told in asked.stderr.splitlines()
+    assert told in listed.stderr.splitlines()
 
 
 @pytest.mark.parametrize("variable", sorted(ENVIRONMENT))
