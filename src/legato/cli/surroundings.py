@@ -56,10 +56,12 @@ async def open_world(
         yield World(transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints)
 
 
-def catalogue_of(settings: Settings) -> Catalogue:
-    """The packaged catalogue with what the settings add."""
+def catalogue_of(settings: Settings, origins: Mapping[str, str] | None = None) -> Catalogue:
+    """The packaged catalogue with what the settings add; `origins` says which file sets what."""
     extra: dict[str, Any] = {"providers": settings.providers, "families": list(settings.families)}
-    return default_catalogue().extended(extra, source="the settings") if any(extra.values()) else default_catalogue()
+    if not any(extra.values()):
+        return default_catalogue()
+    return default_catalogue().extended(extra, source="the settings", places=origins)
 
 
 def key_ring(

@@ -3,16 +3,19 @@
 In:  a route such as `mistral/mistral-large-latest`.
 Out: a `Target`: dialect, profile, endpoint, and the capabilities of that model there.
 
-A user's own catalogue, in the same form, is laid over the packaged one: new providers, other endpoints, families with
-other capabilities. What is wrong in it is an error that names the place.
+A catalogue is made of sheets: the packaged one, and a user's own over it, in the same form: new providers, other
+endpoints, families with other capabilities. Within a sheet a provider's capabilities come first and those of the
+families that fit the model's name second; a later sheet goes over all of an earlier one. So what a user says of a
+provider is never undone by what we know of a model's name. `explain` says where each capability comes from. What is
+wrong in a sheet is an error that names the place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +23,8 @@ from msgspec.structs import replace
 
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Capabilities, Dialect, Target
+
+T = TypeVar("T")
 
 
 class Provider(Struct, frozen=True, forbid_unknown_fields=True):
@@ -44,20 +49,47 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     on: list[str] = []
 
 
-class _File(Struct, frozen=True, forbid_unknown_fields=True):
-    providers: dict[str, Provider] = {}
-    families: list[Family] = []
+class Sheet(Struct, frozen=True):
+    """What one place says. `places` names it more exactly where it can, by key: `providers.NAME`, `families`."""
 
+    source: str
+    capabilities: Mapping[str, Mapping[str, Any]]
+    """of providers, by name"""
+    families: Sequence[Family]
+    places: Mapping[str, str] = {}
+
+    def where(self, key: str) -> str:
+        """The place of what stands under `key`."""
+        return _where(key, self.source, self.places)
+
+
+class Grant(NamedTuple):
+    """Some capabilities of a target, and who says so."""
+
+    capabilities: Mapping[str, Any]
+    source: str
+
+
+class Explained(Struct, frozen=True):
+    """One capability of a target, its value, and where that comes from."""
+
+    name: str
+    value: Any
+    source: str
+
+
+DEFAULT = "default of every model"
+PACKAGED = "built-in catalogue"
 
 _MOST_RESOLVED = 1_000
 
 
 class Catalogue:
-    """Providers and families of models."""
+    """Providers, and sheets of what they and their models accept."""
 
-    def __init__(self, providers: Mapping[str, Provider], families: list[Family]) -> None:
+    def __init__(self, providers: Mapping[str, Provider], sheets: Sequence[Sheet]) -> None:
         self.providers = dict(providers)
-        self.families = families
+        self._sheets = tuple(sheets)
         self._resolved: dict[tuple[str, str, str], Target] = {}
 
     def resolve(self, route: str, *, account: str = "", endpoint: str = "") -> Target:
@@ -71,15 +103,11 @@ class Catalogue:
         return target
 
     def _resolve(self, route: str, account: str, endpoint: str) -> Target:
-        name, slash, model = route.strip().partition("/")
-        provider = self.providers.get(name)
-        if provider is None or not slash or not model:
-            raise self._unknown(route, name, has_model=bool(slash and model))
-        capabilities: dict[str, Any] = dict(provider.capabilities)
-        bare = model.rsplit("/", 1)[-1].lower()
-        for family in self.families:
-            if (not family.on or name in family.on) and any(fnmatchcase(bare, pattern) for pattern in family.match):
-                capabilities |= family.capabilities
+        name, model = self._split(route)
+        provider = self.providers[name]
+        capabilities: dict[str, Any] = {}
+        for grant in self._grants(name, model):
+            capabilities |= grant.capabilities
         return Target(
             dialect=provider.dialect,
             profile=provider.profile,
@@ -87,30 +115,73 @@ class Catalogue:
             model=model,
             endpoint=endpoint or provider.endpoint,
             account=account,
-            capabilities=_capabilities(capabilities, route),
+            capabilities=read_capabilities(capabilities, f"the capabilities of {route}"),
         )
 
-    def extended(self, extra: Mapping[str, Any], *, source: str = "the user's catalogue") -> Catalogue:
+    def explain(self, route: str) -> list[Explained]:
+        """Each capability of `route`, in their order, and where its value comes from."""
+        name, model = self._split(route)
+        sources: dict[str, str] = {}
+        for grant in self._grants(name, model):
+            sources |= dict.fromkeys(grant.capabilities, grant.source)
+        known = self.resolve(route).capabilities
+        return [
+            Explained(field, getattr(known, field), sources.get(field, DEFAULT))
+            for field in Capabilities.__struct_fields__
+        ]
+
+    def _split(self, route: str) -> tuple[str, str]:
+        name, slash, model = route.strip().partition("/")
+        if name not in self.providers or not slash or not model:
+            raise self._unknown(route, name, has_model=bool(slash and model))
+        return name, model
+
+    def _grants(self, name: str, model: str) -> Iterator[Grant]:
+        """What every sheet says of `model` at the provider `name`; what comes later goes over what came before."""
+        bare = model.rsplit("/", 1)[-1].lower()
+        for sheet in self._sheets:
+            own = sheet.capabilities.get(name)
+            if own:
+                yield Grant(own, sheet.where(f"providers.{name}"))
+            for family in sheet.families:
+                if not family.on or name in family.on:
+                    fitting = next((pattern for pattern in family.match if fnmatchcase(bare, pattern.lower())), None)
+                    if fitting is not None:
+                        source = f"{sheet.where('families')}: {family.name!r}, because {bare} fits {fitting}"
+                        yield Grant(family.capabilities, source)
+
+    def extended(
+        self,
+        extra: Mapping[str, Any],
+        *,
+        source: str = "the user's catalogue",
+        places: Mapping[str, str] | None = None,
+    ) -> Catalogue:
         """This catalogue with `extra`, in the form of the packaged file, laid over it.
 
-        A provider that is known already needs only what differs.
+        A provider that is known already needs only what differs. `source` is what errors and `explain` call it;
+        `places` names files more exactly, by key (`providers.NAME`, `families`).
         """
-        tables: dict[str, Any] = dict(extra)
-        merged = {name: dict(table) for name, table in tables.get("providers", {}).items()}
-        for name, table in merged.items():
-            if name in self.providers:
-                known = msgspec.to_builtins(self.providers[name])
-                capabilities = known["capabilities"] | table.get("capabilities", {})
-                merged[name] = known | table | {"capabilities": capabilities}
-        file = _read({**tables, "providers": merged}, source)
-        for name in file.providers:
-            if "/" in name or not name:
-                raise ConfigError(f"{source}: {name!r} cannot name a provider: it must not be empty or hold a slash")
-        catalogue = Catalogue({**self.providers, **file.providers}, [*self.families, *file.families])
-        for name in file.providers:
-            catalogue.resolve(f"{name}/any")  # finds unknown or ill-typed capabilities now, not at the first request
-        for family in file.families:
-            _capabilities(family.capabilities, f"{source}, family {family.name!r}")
+        check_tables(extra, source=source, places=places)
+        known = self.providers
+        own: Mapping[str, Any] = extra.get("providers", {})
+        providers = {
+            name: _convert(
+                msgspec.to_builtins(known[name]) | table if name in known else table,
+                Provider,
+                _where(f"providers.{name}", source, places),
+            )
+            for name, table in own.items()
+        }
+        families = [_convert(table, Family, _where("families", source, places)) for table in extra.get("families", ())]
+        said = {name: table["capabilities"] for name, table in own.items() if "capabilities" in table}
+        catalogue = Catalogue({**known, **providers}, [*self._sheets, Sheet(source, said, families, places or {})])
+        for family in families:
+            place = f"{_where('families', source, places)}: {family.name!r}"
+            for name in family.on:
+                if name not in catalogue.providers:
+                    told = _near(name, sorted(catalogue.providers))
+                    raise ConfigError(f"{place}: on: there is no provider {name!r}{told}", place=place)
         return catalogue
 
     def _unknown(self, route: str, name: str, *, has_model: bool) -> UnknownTarget:
@@ -118,12 +189,8 @@ class Catalogue:
         if name in self.providers and not has_model:
             example = f"{name}/{self.providers[name].example}"
             return UnknownTarget(f"{route!r} names a provider but no model; write for example {example!r}", route=route)
-        from difflib import get_close_matches  # rarely needed, and slow to load
-
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known providers: {', '.join(known)}"
         return UnknownTarget(
-            f"no provider {name!r} in {route!r}, which should read provider/model; {hint}", route=route
+            f"no provider {name!r} in {route!r}, which should read provider/model{_near(name, known)}", route=route
         )
 
 
@@ -134,8 +201,7 @@ def default_catalogue() -> Catalogue:
     from pathlib import Path
 
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
-    file = _read(tomllib.loads(text), "the packaged catalogue")
-    return Catalogue(file.providers, file.families)
+    return Catalogue({}, []).extended(tomllib.loads(text), source=PACKAGED)
 
 
 def resolve(route: str | Target, catalogue: Catalogue | None = None) -> Target:
@@ -148,15 +214,79 @@ def with_capabilities(target: Target, **changes: Any) -> Target:
     return replace(target, capabilities=replace(target.capabilities, **changes))
 
 
-def _read(tables: Mapping[str, Any], source: str) -> _File:
-    try:
-        return msgspec.convert(tables, _File)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{source}: {error}", source=source) from None
+def check_tables(extra: Mapping[str, Any], *, source: str, places: Mapping[str, str] | None = None) -> None:
+    """Raise `ConfigError`, with the place and the key, for names and capabilities in `extra` that mean nothing.
+
+    What is missing is not missed: of a provider that another place knows, a file says only what differs.
+    """
+    for name in extra:
+        if name not in _TABLES:
+            raise ConfigError(f"{source}: there is no table {name!r}{_near(name, _TABLES)}", place=source)
+    for name, table in extra.get("providers", {}).items():
+        place = _where(f"providers.{name}", source, places)
+        if "/" in name or not name:
+            raise ConfigError(f"{place}: a provider's name must not be empty or hold a slash", place=place)
+        _check_table(table, Provider, place)
+    for index, table in enumerate(extra.get("families", ())):
+        _check_table(table, Family, f"{_where('families', source, places)}[{index}]")
 
 
-def _capabilities(values: Mapping[str, Any], where: str) -> Capabilities:
+_TABLES = ("providers", "families")
+
+
+def _check_table(table: Any, kind: type[Struct], place: str) -> None:
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{place}: expected a table, not {table!r}", place=place)
+    values = cast("Mapping[str, Any]", table)
+    for name in values:
+        if name not in kind.__struct_fields__:
+            is_inside = name in Capabilities.__struct_fields__
+            told = f"; did you mean capabilities.{name}?" if is_inside else _near(name, kind.__struct_fields__)
+            raise ConfigError(f"{place}: there is no field {name!r}{told}", place=place)
+    if not isinstance(values.get("capabilities", {}), Mapping):
+        raise ConfigError(f"{place}.capabilities: expected a table, not {values['capabilities']!r}", place=place)
+    read_capabilities(values.get("capabilities", {}), f"{place}.capabilities")
+
+
+def _where(key: str, source: str, places: Mapping[str, str] | None) -> str:
+    return f"{(places or {}).get(key, source)}: {key}"
+
+
+def _convert(table: Mapping[str, Any], kind: type[T], place: str) -> T:
     try:
-        return msgspec.convert(values, Capabilities)
+        return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"the capabilities of {where}: {error}", where=where) from None
+        raise ConfigError(f"{place}: {error}", place=place) from None
+
+
+def read_capabilities(values: Mapping[str, Any], place: str) -> Capabilities:
+    """`values` as capabilities; raises `ConfigError` that begins with `place` for one that means nothing."""
+    for name in values:
+        if name not in Capabilities.__struct_fields__:
+            known = list(Capabilities.__struct_fields__)
+            raise ConfigError(f"{place}: there is no capability {name!r}{_near(name, known)}", place=place)
+    try:
+        capabilities = msgspec.convert(values, Capabilities)
+    except msgspec.ValidationError as error:
+        told, _, path = str(error).partition(" - at `$.")
+        raise ConfigError(f"{place}.{path.rstrip('`')}: {told[:1].lower()}{told[1:]}", place=place) from None
+    for name, least in _LEAST.items():
+        value = getattr(capabilities, name)
+        if not value >= least:
+            raise ConfigError(f"{place}.{name}: {value} is not possible; it has to be at least {least}", place=place)
+    return capabilities
+
+
+_LEAST = {
+    "window": 1,
+    "max_output": 1,
+    "max_calls": 1,
+    **dict.fromkeys(("price_input", "price_output", "price_cache_read", "price_cache_write"), 0),
+}
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    from difflib import get_close_matches  # rarely needed, and slow to load
+
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"

@@ -52,6 +52,34 @@ def test_no_secret_is_shown(home: Home):
         assert "x-team" in shown
 
 
+def test_every_capability_of_a_route_says_where_it_comes_from(home: Home):
+    home.configure(
+        "[providers.openai]\ncapabilities = { window = 32000 }\n"
+        '[[families]]\nname = "mine"\nmatch = ["GPT-4o*"]\ncapabilities = { images = false }\n'
+    )
+    shown = home.legato("config", "--explain", "openai/gpt-4o-mini").stdout.splitlines()
+
+    assert f"window = 32000  # {home.settings}: providers.openai" in shown
+    assert f"images = false  # {home.settings}: families: 'mine', because gpt-4o-mini fits GPT-4o*" in shown
+    assert (
+        "max_output = 16384  # built-in catalogue: families: 'gpt-4o and 4.1', because gpt-4o-mini fits gpt-4o*"
+        in shown
+    )
+    assert "developer_role = true  # built-in catalogue: providers.openai" in shown
+    assert "audio = false  # default of every model" in shown
+    assert msgspec.json.decode(home.legato("config", "explain", "openai/gpt-4o-mini", "--json").stdout)["window"] == {
+        "value": 32_000, "origin": f"{home.settings}: providers.openai",
+    }  # fmt: skip
+
+
+def test_a_route_that_nobody_knows_cannot_be_explained(home: Home):
+    asked = home.legato("config", "--explain", "opnai/gpt-4o")
+
+    assert (asked.exit_code, asked.stdout) == (2, "")
+    assert "did you mean 'openai'?" in asked.stderr
+    assert home.legato("config", "--explain", "openai/gpt-4o", "show").exit_code == 2
+
+
 def test_nothing_set_is_said(home: Home):
     assert "Nothing is set" in home.legato("config", "show").stderr
 

@@ -145,6 +145,17 @@ def test_a_file_that_is_no_text_is_an_error(home: Home):
         load()
 
 
+def test_a_capability_that_does_not_exist_is_refused_with_its_file_and_key(home: Home):
+    home.configure("[providers.openai]\ncapabilities = { windwo = 32000 }\n")
+
+    with pytest.raises(ConfigError) as raised:
+        load()
+
+    assert raised.value.message == (
+        f"{home.settings}: providers.openai.capabilities: there is no capability 'windwo'; did you mean 'window'?"
+    )
+
+
 def test_a_number_in_the_environment_that_is_none_is_an_error():
     with pytest.raises(ConfigError, match=r"LEGATO_MAX_TURNS: limits\.max_turns: expected `int`"):
         read_environment({"LEGATO_MAX_TURNS": "few"})

@@ -13,12 +13,20 @@ from legato.cli.exits import ExitCode
 _config = click.option("--config", "file", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
 
 
-@click.group(short_help="Show the settings and where each comes from.")
-def config() -> None:
+@click.group(invoke_without_command=True, short_help="Show the settings and where each comes from.")
+@click.option("--explain", "route", metavar="ROUTE", help="Say where each capability of a route comes from.")
+@click.pass_context
+def config(ctx: click.Context, route: str | None) -> None:
     """Show the settings, where each comes from, and agree to those of a project.
 
     Later places win: your file, the project's file, the environment, flags.
     """
+    if route is not None and ctx.invoked_subcommand is not None:
+        raise click.UsageError(f"--explain stands alone; leave out {ctx.invoked_subcommand}")
+    if route is not None:
+        ctx.invoke(explain, route=route)
+    elif ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 @config.command(short_help="Show every setting.")
@@ -53,6 +61,32 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
         click.echo(f"Nothing is set; {loaded.user_file} does not exist or is empty.", err=True)
     for note in notices(loaded, Path.cwd()):
         click.echo(reveal_line(note), err=True)
+
+
+@config.command(short_help="Say where each capability of a route comes from.")
+@click.argument("route")
+@_config
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object: by capability, its value and origin.")
+def explain(route: str, file: Path | None = None, as_json: bool = False) -> None:
+    """Say what is believed about ROUTE (provider/model), and where each capability comes from.
+
+    The default of every model, then the built-in catalogue (what it says of the provider, then of models with such a
+    name), then your settings: providers.NAME.capabilities, then families. A later place goes over an earlier one.
+    """
+    import msgspec
+
+    from legato.cli.settings_files import load
+    from legato.cli.surroundings import catalogue_of
+    from legato.cli.terminal.reveal import reveal_line
+
+    loaded = load(config=file)
+    rows = catalogue_of(loaded.settings, loaded.origins).explain(route)
+    if as_json:
+        plain = {row.name: {"value": row.value, "origin": row.source} for row in rows}
+        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        return
+    for row in rows:
+        click.echo(reveal_line(f"{row.name} = {msgspec.json.encode(row.value).decode()}  # {row.source}"))
 
 
 @config.command(short_help="Show where settings are read from.")
