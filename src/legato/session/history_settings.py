@@ -21,7 +21,8 @@ class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     max_tool_history_length: int = 6
     """the newest calls whose outputs stay whole"""
     truncation_threshold: int = 10_000
-    """tokens of calls and outputs above which older outputs are stubbed, however full the window is"""
+    """tokens of calls and outputs above which older outputs are stubbed, however large and full the window is, once
+    that frees half as many"""
     summary_cap: int = 500
     """tokens that one summary may have"""
     summarization_model: str | None = None
@@ -35,7 +36,8 @@ class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     ceiling: float = 0.95
     """above it nothing is sent; even what is otherwise spared is shortened"""
     min_gain: float = 0.05
-    """what a rewrite has to free to be worth the cache; not asked for above the ceiling"""
+    """what a rewrite has to free to be worth the cache; the truncation threshold asks for half of itself if that is
+    less, and above the ceiling nothing is asked for"""
     clip_length: int = 1_000
     """tokens that are left of one of the newest outputs when the ceiling forces it to be shortened"""
 

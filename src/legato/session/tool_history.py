@@ -42,6 +42,9 @@ OVERFLOW_LIMIT = 0.75
 OVERFLOW_LEAST = 0.1
 """of a request that a provider found too long: our estimate was wrong, so only a real cut is of use"""
 
+THRESHOLD_LEAST = 0.5
+"""of the truncation threshold: what stubs for its sake have to free, unless `min_gain` of the window is less"""
+
 
 class Compaction(Struct, frozen=True):
     """What is to be written, and what to tell about it.
@@ -223,13 +226,15 @@ class ToolHistory:
                 watch.quiet_total = total + max(marks.least // 2, 1)
             return compaction
         gain = gauge.stub_gain(settings.max_tool_history_length)
-        if gauge.tool_tokens <= settings.truncation_threshold or gain < max(marks.least, watch.quiet_gain):
+        # The threshold is a number of tokens, so what is worth a rewrite for its sake does not grow with the window.
+        least = min(marks.least, max(round(settings.truncation_threshold * THRESHOLD_LEAST), 1))
+        if gauge.tool_tokens <= settings.truncation_threshold or gain < max(least, watch.quiet_gain):
             return None
         # The window itself has room: outputs are stubbed, and nothing is covered.
-        roomy = _Marks(goal=total, depth=total, limit=marks.limit, relief=marks.relief, least=marks.least)
+        roomy = _Marks(goal=total, depth=total, limit=marks.limit, relief=marks.relief, least=least)
         compaction = await self._compact(watch, roomy, head=head, writer=writer)
         if compaction is None:
-            watch.quiet_gain = gain + max(marks.least // 2, 1)
+            watch.quiet_gain = gain + max(least // 2, 1)
         return compaction
 
     def _marks(self, target: Target) -> _Marks:

@@ -156,8 +156,8 @@ def test_the_threshold_stubs_outputs_in_large_steps_though_the_window_has_room()
         if compaction is not None:
             done.append(compaction)
     assert {kind for compaction in done for kind in kinds(compaction)} == {"stub"}
-    assert all(compaction.event.before - compaction.event.after >= 0.05 * 200_000 for compaction in done)
-    assert 5 <= len(done) <= 10
+    assert all(compaction.event.before - compaction.event.after >= 10_000 / 2 for compaction in done)
+    assert 5 <= len(done) <= 100_000 / (10_000 / 2)
 
 
 def test_what_stands_around_the_units_counts() -> None:

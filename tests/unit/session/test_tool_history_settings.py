@@ -8,6 +8,8 @@ from typing import Any
 
 import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from legato.errors import ConfigError
 from legato.model import CallId
@@ -33,10 +35,10 @@ def at_work(calls: int, tokens: int, *, talk_tokens: int = 0) -> Conversation:
     return talk(*entries)
 
 
-def make_room(conversation: Conversation, *, window: int = WINDOW, **settings: Any) -> Compaction | None:
+def make_room(conversation: Conversation, *, window: int = WINDOW, **chosen: Any) -> Compaction | None:
     async def ask() -> Compaction | None:
         target = with_capabilities(resolve("openai/gpt-4o"), window=window)
-        return await ToolHistory(HistorySettings(**settings)).make_room(conversation, target, estimator=Estimator())
+        return await ToolHistory(HistorySettings(**chosen)).make_room(conversation, target, estimator=Estimator())
 
     return anyio.run(ask)
 
@@ -93,6 +95,28 @@ def test_truncation_threshold_is_how_many_tokens_of_tool_history_may_stand_befor
     assert kinds(make_room(conversation, truncation_threshold=15_000)) == {"stub"}
 
 
+@settings(max_examples=30, deadline=None)
+@given(
+    window=st.sampled_from([200_000, 400_000, 1_048_576, 10_000_000]),
+    calls=st.integers(0, 24),
+    kept=st.integers(0, 8),
+    threshold=st.sampled_from([0, 1_000, 10_000]),
+)
+def test_the_threshold_and_the_number_of_calls_that_stay_mean_the_same_in_a_window_of_any_size(
+    window: int, calls: int, kept: int, threshold: int
+) -> None:
+    conversation = at_work(calls, 2_000)
+    every = [call.id for call in conversation.ledger.in_order]
+    old = every[: max(calls - kept, 0)]
+    is_due = calls * 2_000 > threshold and len(old) * 1_900 > threshold / 2
+
+    found = stubbed(
+        make_room(conversation, window=window, truncation_threshold=threshold, max_tool_history_length=kept)
+    )
+
+    assert found == (old if is_due else [])
+
+
 @pytest.mark.parametrize("cap", [60, 500])
 def test_summary_cap_is_how_many_tokens_a_summary_may_have(cap: int) -> None:
     compaction = make_room(at_work(100, 20, talk_tokens=900), summary_cap=cap)
@@ -106,8 +130,8 @@ def test_summarization_model_unset_asks_nobody_and_set_needs_somebody_to_ask() -
     assert ToolHistory(HistorySettings()).settings.summarization_model is None
     with pytest.raises(ConfigError, match="in_world"):
         ToolHistory(HistorySettings(summarization_model="openai/gpt-4o"))
-    settings = HistorySettings(summarization_model="openai/gpt-4o")
-    assert ToolHistory.in_world(World(), settings).settings is settings
+    mine = HistorySettings(summarization_model="openai/gpt-4o")
+    assert ToolHistory.in_world(World(), mine).settings is mine
 
 
 def test_high_mark_is_where_compaction_begins() -> None:
@@ -169,9 +193,15 @@ def test_above_the_ceiling_nothing_is_sent() -> None:
 
 
 def test_min_gain_is_what_a_rewrite_has_to_free() -> None:
-    conversation = at_work(14, 1_500)
-    assert make_room(conversation, min_gain=0.2) is None
+    conversation = at_work(14, 6_000)  # above the high mark; stubs of eight outputs free less than half of the window
+    assert make_room(conversation, min_gain=0.7) is None
     assert kinds(make_room(conversation, min_gain=0.1)) == {"stub"}
+
+
+def test_min_gain_also_holds_for_the_threshold_where_it_asks_for_less() -> None:
+    conversation = at_work(8, 2_000)  # two old outputs: less than half of the threshold
+    assert make_room(conversation, min_gain=0.05) is None
+    assert kinds(make_room(conversation, min_gain=0.02)) == {"stub"}
 
 
 @pytest.mark.parametrize(("least", "measures"), [(0.01, {"clip"}), (0.2, {"clip", "stub"})])
