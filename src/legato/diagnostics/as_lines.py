@@ -65,7 +65,8 @@ def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"{diagnosis.error}: {diagnosis.message}"
     if diagnosis.fault is not None:
         layer = f", in the layer {diagnosis.layer}" if diagnosis.layer else ""
-        yield f"fault class: {diagnosis.fault.value}{layer}"
+        why = f": {diagnosis.why}" if diagnosis.why else ""
+        yield f"fault class: {diagnosis.fault.value}{layer}{why}"
     if diagnosis.calls:
         yield f"calls: {', '.join(diagnosis.calls)}"
     if diagnosis.rules:

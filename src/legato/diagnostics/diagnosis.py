@@ -4,8 +4,10 @@ In:  an exception.
 Out: a `Diagnosis`, as plain data.
 
 The three classes are those of the decisions in a report: the canonical state (the log or the ledger contradicts
-itself), rendering (a unit that breaks pairing or order) and projection (the provider's ids and shapes). An error that
-is nobody's fault of ours (a network that is down, a file that is not there) has none.
+itself), rendering (a unit that breaks pairing or order) and projection (the provider's ids and shapes). Where a rule is
+named, by our own gate or by a provider, the class is that of the rule (`causes`): a missing result is a fault of
+rendering whoever noticed it. An error that is nobody's fault of ours (a network that is down, a file that is not there)
+has none.
 """
 
 from __future__ import annotations
@@ -16,15 +18,20 @@ from typing import Any, cast
 
 from msgspec import Struct
 
+from legato.diagnostics.causes import SPELLING, Cause, cause_of
 from legato.errors import CanonicalError, LegatoError, ProjectionError, ProtocolRefused, RenderError
 from legato.model import CallId, Fault
 
-_CLASSES: tuple[tuple[type[LegatoError], Fault], ...] = (
-    (CanonicalError, Fault.CANONICAL),
-    (RenderError, Fault.RENDERING),
-    (ProjectionError, Fault.PROJECTION),
-    (ProtocolRefused, Fault.PROJECTION),  # found by the provider, but it was our spelling
+_UNNAMED: tuple[tuple[type[LegatoError], Cause], ...] = (
+    (CanonicalError, Cause(Fault.CANONICAL, "the log or the ledger contradicts itself")),
+    (RenderError, Cause(Fault.RENDERING, "a unit breaks pairing or order")),
+    (ProjectionError, Cause(Fault.PROJECTION, "the projection of ids or names contradicts itself")),
+    (ProtocolRefused, SPELLING),  # found by the provider, but it was our spelling
 )
+"""what an error is due to that names no rule"""
+
+_UNKNOWN = "unknown"
+"""the rule of a refusal in words that nobody has written down yet"""
 
 _CANONICAL_ID = re.compile(r"hist_tool_[A-Za-z0-9_-]+")
 _NAMING = ("calls", "call", "call_id", "results")
@@ -38,6 +45,9 @@ class Diagnosis(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """the type of the error"""
     message: str
     fault: Fault | None = None
+    cause: str = ""
+    """the rule that was broken, if one is named"""
+    why: str = ""
     calls: tuple[CallId, ...] = ()
     layer: str = ""
     rules: tuple[str, ...] = ()
@@ -47,7 +57,8 @@ class Diagnosis(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 def fault_of(error: BaseException) -> Fault | None:
     """The fault class of `error`; None if it is no fault of ours."""
-    return next((fault for kind, fault in _CLASSES if isinstance(error, kind)), None)
+    cause = _due_to(error)[1]
+    return None if cause is None else cause.fault
 
 
 def diagnose(error: BaseException, *, context: bytes | str = b"") -> Diagnosis:
@@ -56,15 +67,31 @@ def diagnose(error: BaseException, *, context: bytes | str = b"") -> Diagnosis:
     text = context.decode(errors="replace") if isinstance(context, bytes) else context
     message = str(error) or type(error).__name__
     calls = dict.fromkeys([*_named(facts), *_found(message), *_found(text)])
+    rule, cause = _due_to(error)
     return Diagnosis(
         error=type(error).__name__,
         message=message,
-        fault=fault_of(error),
+        fault=None if cause is None else cause.fault,
+        cause=rule,
+        why="" if cause is None else cause.why,
         calls=tuple(calls),
         layer=str(facts.get("layer") or ""),
         rules=tuple(dict.fromkeys(_rules(facts))),
         facts={name: value for name, value in facts.items() if _is_plain(value)},
     )
+
+
+def _due_to(error: BaseException) -> tuple[str, Cause | None]:
+    """The rule that `error` names, and what that is due to: what the provider said first, then what our rules say."""
+    if isinstance(error, RenderError | ProtocolRefused):
+        said = error.facts.get("rule")
+        rules = [said] if isinstance(said, str) and said not in ("", _UNKNOWN) else list(_rules(error.facts))
+        if rules:
+            return rules[0], cause_of(rules[0])
+    for kind, cause in _UNNAMED:
+        if isinstance(error, kind):
+            return "", cause
+    return "", None
 
 
 def _named(facts: Mapping[str, Any]) -> Iterator[CallId]:

@@ -52,6 +52,10 @@ def diagnosis_events(diagnosis: Diagnosis, *, redactor: Redactor | None = None) 
         "legato.message": diagnosis.message,
         "legato.calls": [str(call) for call in diagnosis.calls],
     }
+    if diagnosis.why:
+        attributes["legato.why"] = diagnosis.why
+    if diagnosis.cause:
+        attributes["legato.cause"] = diagnosis.cause
     if diagnosis.layer:
         attributes["legato.layer"] = diagnosis.layer
     if diagnosis.rules:

@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import re
 from typing import Any
 
 import pytest
@@ -30,6 +31,7 @@ from legato.diagnostics import (
     trace_events,
     turn_on_logs,
 )
+from legato.diagnostics.causes import CAUSES, cause_of
 from legato.errors import (
     CodecError,
     ConfigError,
@@ -39,12 +41,14 @@ from legato.errors import (
     RenderError,
     Unreachable,
 )
-from legato.model import CallId, Fault
+from legato.model import CallId, Dialect, Fault
 from legato.model.codec import decode_record, encode_record
 from legato.request import RenderReport
 from legato.transcript import slots
 from legato.transcript.units import Exchange
+from legato.transport.wordings import REASONING, SHAPE
 from legato.wire import ids
+from legato.wire.dialects import dialect_parts
 
 from builders import calls, response, result, talk, tool, user
 
@@ -238,17 +242,75 @@ def test_a_request_that_is_stopped_at_the_gate_names_the_rules_and_the_calls():
     assert "anthropic/orphan-result" in diagnosis.rules
 
 
+def at_the_gate(*rules: str) -> RenderError:
+    return RenderError("it would be refused", violations=[{"rule": rule} for rule in rules])
+
+
+@pytest.mark.req("REQ-915-040")
 @pytest.mark.parametrize(
-    ("error", "fault"),
+    ("error", "fault", "cause"),
     [
-        (ProtocolRefused("no"), Fault.PROJECTION),
-        (Unreachable("no"), None),
-        (OurFault("no"), None),
-        (ValueError("no"), None),
+        # What is wrong decides, and not who noticed it.
+        (at_the_gate("anthropic/unanswered-call"), Fault.RENDERING, "anthropic/unanswered-call"),
+        (ProtocolRefused("no", rule="unanswered-call"), Fault.RENDERING, "unanswered-call"),
+        (at_the_gate("mistral/id-form"), Fault.PROJECTION, "mistral/id-form"),
+        (ProtocolRefused("no", rule="id-form"), Fault.PROJECTION, "id-form"),
+        (at_the_gate("openai-chat/orphan-result", "mistral/id-form"), Fault.RENDERING, "openai-chat/orphan-result"),
+        (ProtocolRefused("no", rule="orphan-result"), Fault.RENDERING, "orphan-result"),
+        (ProtocolRefused("no", rule="duplicate-result"), Fault.RENDERING, "duplicate-result"),
+        (ProtocolRefused("no", rule="duplicate-id"), Fault.PROJECTION, "duplicate-id"),
+        (ProtocolRefused("no", rule="call-order"), Fault.RENDERING, "call-order"),
+        (ProtocolRefused("no", rule="unknown-field"), Fault.PROJECTION, "unknown-field"),
+        (ProtocolRefused("no", rule="own-reasoning"), Fault.PROJECTION, "own-reasoning"),
+        # Words that nobody knows yet: our own rules may know.
+        (
+            ProtocolRefused("no", rule="unknown", violations=[{"rule": "gemini/response-count"}]),
+            Fault.RENDERING,
+            "gemini/response-count",
+        ),
+        (ProtocolRefused("no", rule="unknown", violations=[]), Fault.PROJECTION, ""),
+        # Nobody names a rule.
+        (RenderError("no"), Fault.RENDERING, ""),
+        (ProjectionError("no"), Fault.PROJECTION, ""),
+        (CodecError("no"), Fault.CANONICAL, ""),
+        (ProtocolRefused("no"), Fault.PROJECTION, ""),
+        (Unreachable("no"), None, ""),
+        (OurFault("no"), None, ""),
+        (ValueError("no"), None, ""),
     ],
 )
-def test_errors_have_the_class_of_whoever_can_act(error: Exception, fault: Fault | None):
-    assert fault_of(error) is fault
+def test_an_error_has_the_class_of_its_cause(error: Exception, fault: Fault | None, cause: str):
+    assert (fault_of(error), diagnose(error).fault, diagnose(error).cause) == (fault, fault, cause)
+
+
+def every_cause() -> set[str]:
+    """What our rules and the providers' wordings call what is wrong with a request."""
+    rules = {rule.rpartition("/")[2] for dialect in Dialect for rule in dialect_parts(dialect).rules}
+    return rules | {row.about for row in (*SHAPE, *REASONING)}
+
+
+def test_the_table_of_causes_names_only_what_can_be_found():
+    assert CAUSES.keys() - every_cause() == set()
+
+
+@pytest.mark.req("REQ-915-040")
+def test_whatever_is_about_pairing_or_order_is_a_fault_of_rendering():
+    pairing = re.compile(
+        r"unanswered|orphan|duplicate-(?:result|output)|too-late|order|ends-on|ending|count\b|first-(?:message|content)"
+    )
+
+    found = {name: cause_of(name).fault for name in every_cause() if pairing.search(name)}
+
+    assert len(found) > 10
+    assert set(found.values()) == {Fault.RENDERING}
+
+
+@pytest.mark.req("REQ-915-040")
+def test_whatever_is_about_the_form_of_an_id_or_a_name_is_a_fault_of_projection():
+    found = {name: cause_of(name).fault for name in every_cause() if re.search(r"(?:id|name)-(?:form|habit)", name)}
+
+    assert len(found) > 5
+    assert set(found.values()) == {Fault.PROJECTION}
 
 
 def test_a_diagnosis_has_the_same_three_forms():
@@ -260,19 +322,21 @@ def test_a_diagnosis_has_the_same_three_forms():
         error="ProjectionError",
         message="the id 'x' of hist_tool_b is not its own",
         fault=Fault.PROJECTION,
+        why="the projection of ids or names contradicts itself",
         calls=tuple(map(CallId, names)),
         layer="projection",
         facts={"layer": "projection", "calls": ["hist_tool_a"]},
     )
     assert diagnosis_lines(diagnosis, redactor=PLAIN) == [
         "ProjectionError: the id 'x' of hist_tool_b is not its own",
-        "fault class: projection, in the layer projection",
+        "fault class: projection, in the layer projection: the projection of ids or names contradicts itself",
         "calls: hist_tool_a, hist_tool_b",
     ]
     assert diagnosis_json(diagnosis, redactor=PLAIN) == {
         "error": "ProjectionError",
         "message": "the id 'x' of hist_tool_b is not its own",
         "fault": "projection",
+        "why": "the projection of ids or names contradicts itself",
         "calls": names,
         "layer": "projection",
         "facts": {"layer": "projection", "calls": ["hist_tool_a"]},
@@ -286,6 +350,7 @@ def test_a_diagnosis_has_the_same_three_forms():
                 "legato.error": "ProjectionError",
                 "legato.message": "the id 'x' of hist_tool_b is not its own",
                 "legato.calls": names,
+                "legato.why": "the projection of ids or names contradicts itself",
                 "legato.layer": "projection",
             },
         )
