@@ -30,6 +30,7 @@ from legato.errors import (
     Conflict,
     LegatoError,
     OurFault,
+    ProtocolRefused,
     ProviderError,
     RepairRefused,
     SessionLocked,
@@ -91,12 +92,13 @@ def line_of(error: BaseException) -> str:
 
 
 def _told(error: BaseException) -> str:
-    if isinstance(error, OurFault):
+    if isinstance(error, OurFault | ProtocolRefused):
         from legato.diagnostics import diagnose
 
         diagnosis = diagnose(error)
         calls = f"; calls: {', '.join(diagnosis.calls[:5])}" if diagnosis.calls else ""
-        return f"{error.message} ({diagnosis.fault} fault{calls})" if diagnosis.fault else error.message
+        why = f": {diagnosis.why}" if diagnosis.cause else ""
+        return f"{error.message} ({diagnosis.fault} fault{why}{calls})" if diagnosis.fault else error.message
     if isinstance(error, LegatoError):
         return error.message
     if isinstance(error, OSError) and error.strerror:

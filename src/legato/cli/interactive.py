@@ -80,7 +80,7 @@ class Interactive:
         self.servers = servers or {}
         self._stage = stage
         self._prompt = prompt
-        self._show = TurnShow(stage.screen, bench.settings.show, edits=bench.edits)
+        self._show = TurnShow(stage.screen, bench.settings.show, edits=bench.edits, verbose=bench.reports)
         self._session: Session | None = None
         self._waiting: deque[str] = deque()
         """lines that were typed during a turn and could not join it"""
@@ -218,6 +218,8 @@ class Interactive:
             await turn
         except LegatoError as error:
             self._show.note(line_of(error), Style.RED)
+            if self.session.last is not None and self.session.last.error is not None:
+                self._show.note("/last shows what was sent, and what was wrong with it.")
         finally:
             stage.turn = None
             self.screen.status("")

@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from msgspec import Struct
 
@@ -150,6 +150,9 @@ class OneShot:
         except LegatoError as error:
             message = line_of(error)
             self._tell(message)
+            failure = _failure(error, message)
+            if failure.fault and not self._bench.reports:
+                self._tell("-v shows what was decided for the request; --log-file FILE and the JSON outputs hold it")
             return Report(
                 outcome=TurnOutcome.FAILED.value,
                 text="",
@@ -157,7 +160,8 @@ class OneShot:
                 session=session.id,
                 route=session.route,
                 approvals_needed=tuple(self._pending),
-                error=Failure(type(error).__name__, message),
+                error=failure,
+                request=self._last_request(session, failed=True),
             )
         if self._show is None and result.outcome not in (TurnOutcome.DONE, TurnOutcome.CANCELLED):
             self._tell(result.detail)
@@ -173,7 +177,12 @@ class OneShot:
             detail=result.detail,
             ending=result.ending and result.ending.value,
             approvals_needed=tuple(self._pending),
+            request=self._last_request(session),
         )
+
+    def _last_request(self, session: Session, *, failed: bool = False) -> dict[str, Any] | None:
+        told = session.last if failed or self._bench.reports else None
+        return None if told is None else told.as_json()
 
     def _opened(self, session: Session) -> None:
         self._output.opened(
@@ -216,3 +225,17 @@ class OneShot:
             self._turn.cancel()
             if hurried:
                 self._turn.cancel()
+
+
+def _failure(error: LegatoError, message: str) -> Failure:
+    from legato.diagnostics import diagnose  # most runs do not fail
+
+    diagnosis = diagnose(error)
+    return Failure(
+        type=diagnosis.error,
+        message=message,
+        fault=diagnosis.fault.value if diagnosis.fault else "",
+        cause=diagnosis.cause,
+        why=diagnosis.why,
+        calls=tuple(diagnosis.calls),
+    )

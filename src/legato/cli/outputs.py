@@ -35,11 +35,19 @@ class Pending(Struct, frozen=True):
     tool: str
 
 
-class Failure(Struct, frozen=True):
-    """What made the run fail: the kind of error, and a line about it."""
+class Failure(Struct, frozen=True, kw_only=True):
+    """What made the run fail: the kind of error, and a line about it.
+
+    `fault` is the layer of ours that is at fault, `why` the reason and `cause` the rule that was broken; all are empty
+    where none of ours is.
+    """
 
     type: str
     message: str
+    fault: str = ""
+    cause: str = ""
+    why: str = ""
+    calls: tuple[str, ...] = ()
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -57,6 +65,8 @@ class Report(Struct, frozen=True, kw_only=True):
     ending: str | None = None
     approvals_needed: tuple[Pending, ...] = ()
     error: Failure | None = None
+    request: dict[str, Any] | None = None
+    """the last request: what was decided for it, and what was wrong with it; told where the run failed or is verbose"""
 
 
 class Output(Protocol):

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
 from msgspec import Struct
 
 from legato.cli.attachments import words_of
@@ -25,7 +26,7 @@ from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError
 from legato.model import Authority, Entry, Speaker
 from legato.routing import Profile
-from legato.session import Session
+from legato.session import Sent, Session
 from legato.tools import Mode
 
 
@@ -234,6 +235,30 @@ async def _lint(talk: Talk, route: str) -> Next:
     return None
 
 
+async def _last(talk: Talk, name: str) -> Next:
+    last = talk.session.last
+    if last is None:
+        talk.screen.line("No request was made yet since this conversation was opened.")
+        return None
+    if name:
+        path = _write_last(last, talk.bench.folder, name)
+        talk.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
+        return None
+    for line in last.lines():
+        indent = len(line) - len(line.lstrip())
+        talk.screen.line(" " * indent + one_line(line), Style.DIM)
+    return None
+
+
+def _write_last(last: Sent, folder: Path, name: str) -> Path:
+    from legato.diagnostics import Redactor  # rarely needed, and slow to load
+
+    path = folder / Path(name).expanduser()
+    told = last.as_json() | {"body": Redactor().value(last.request.copy())}
+    _write_new(path, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
+    return path
+
+
 async def _export(talk: Talk, arguments: str) -> Next:
     name, _, form = arguments.partition(" ")
     path = _write(talk, Path(name or f"{talk.session.id or 'conversation'}.jsonl"), form.strip() or "legato")
@@ -247,13 +272,17 @@ def _write(talk: Talk, name: Path, form: str) -> Path:
     path = talk.bench.folder / name.expanduser()
     is_request = form in FORMATS and FORMATS[form].is_wire
     written = write(talk.session.talk, form, model=talk.session.route if is_request else None)
-    try:
-        write_new(path, written.data)
-    except FileExistsError:
-        raise CallerError(f"{path} exists already; name another file") from None
+    _write_new(path, written.data)
     for loss in written.losses:
         talk.screen.line(f"  not carried: {one_line(str(loss))}", Style.DIM)
     return path
+
+
+def _write_new(path: Path, data: bytes) -> None:
+    try:
+        write_new(path, data)
+    except FileExistsError:
+        raise CallerError(f"{path} exists already; name another file") from None
 
 
 async def _sessions(talk: Talk, wanted: str) -> Next:
@@ -307,6 +336,7 @@ COMMANDS: dict[str, Command] = {
         Command("/compact", "", "shorten the conversation now", _compact),
         Command("/undo", "[N]", "take back the last message and what followed", _undo),
         Command("/lint", "[ROUTE]", "what a provider would say to this conversation", _lint, at_once=True),
+        Command("/last", "[FILE]", "the last request: what was decided, what came of it", _last, at_once=True),
         Command("/export", "[FILE] [FORMAT]", "write the conversation to a file", _export),
         Command("/cost", "", "what was used, by route", _cost, at_once=True),
         Command("/sessions", "[ID]", "stored sessions; go on with one", _sessions),

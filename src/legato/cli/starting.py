@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from legato import __version__
 from legato.cli.exits import ExitCode
+from legato.cli.log_file import logging_to
 from legato.cli.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.oneshot import OneShot, Question, read_question
 from legato.cli.outputs import Output, OutputFormat, output_for
@@ -56,6 +57,8 @@ class Start(Struct, frozen=True, kw_only=True):
     pace: float | None
     stores: bool
     is_quiet: bool
+    is_verbose: bool
+    log_file: Path | None
     flags: dict[str, tuple[str, Any]]
 
 
@@ -79,11 +82,12 @@ def start(wanted: Start) -> int:
         )
     screen = Screen(sys.stderr if wanted.is_one_shot else sys.stdout, loaded.settings.color)
     try:
-        if not wanted.is_one_shot:
-            return run(lambda: _interactive(wanted, loaded, folder, screen=screen))
-        # Before the event loop begins: a person must be able to interrupt the wait for standard input.
-        question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
-        return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
+        with logging_to(wanted.log_file):
+            if not wanted.is_one_shot:
+                return run(lambda: _interactive(wanted, loaded, folder, screen=screen))
+            # Before the event loop begins: a person must be able to interrupt the wait for standard input.
+            question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
+            return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
     finally:
         screen.leave()  # what went wrong is told next
 
@@ -107,10 +111,11 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
         profile = chosen.profile or who_answers(settings)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
         world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
-        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
-        show = None if wanted.is_quiet else TurnShow(screen, settings.show, edits=bench.edits, answers=False)
+        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
+        verbose = wanted.is_verbose
+        show = TurnShow(screen, settings.show, edits=bench.edits, answers=False, verbose=verbose)
         gate = Gate()
-        shot = OneShot(bench, _output(wanted, screen), show=show, tell=tell, gate=gate)
+        shot = OneShot(bench, _output(wanted, screen), show=None if wanted.is_quiet else show, tell=tell, gate=gate)
         if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
             bench.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
@@ -169,7 +174,7 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: S
         remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
         world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace))
         stage = Stage(screen)
-        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote)
+        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
         history = state_folder() / "history"
         prompt = Prompt(suggest=Suggestions(bench), history=history, has_colour=screen.has_colour)
         bench.approval.approver = TerminalApprover(

@@ -44,10 +44,13 @@ class Workbench:
         store: Store | None,
         approver: Approver | None = None,
         remote: Iterable[Tool] = (),
+        reports: bool = False,
     ) -> None:
         self.loaded, self.settings = loaded, loaded.settings
         self.world, self.profile = world, profile
         self.folder, self.store = folder, store
+        self.reports = reports
+        """whether sessions show what was decided for each request"""
         self.edits: dict[CallId, str] = {}
         """what each edit changed, as a difference, for whoever shows it"""
         self.watch, self.noted = (lambda _call, _event: None), (lambda _: None)
@@ -85,6 +88,7 @@ class Workbench:
             world=self.world,
             spill=self._spill,
             noted=self._note,
+            reports=self.reports,
         )
         return self.session
 

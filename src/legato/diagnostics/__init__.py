@@ -7,6 +7,8 @@ One `RenderReport` (or one `Diagnosis` of an error) stands behind all forms:
     log_events                        those as lines of the standard library's logging, which is silent until asked for
     trace_events                      those as events of an OpenTelemetry span (extra `otel`)
 
+Requests and refusals are sent to both without being asked (`emission`), where somebody listens.
+
 Nothing leaves here without passing a `Redactor`: keys, tokens and the values of secret environment variables are
 hidden in every form.
 """
@@ -16,7 +18,8 @@ from __future__ import annotations
 from legato.diagnostics.as_json import diagnosis_json, report_json
 from legato.diagnostics.as_lines import diagnosis_lines, report_lines
 from legato.diagnostics.diagnosis import Diagnosis, diagnose, fault_of
-from legato.diagnostics.events import Event, Gravity, diagnosis_events, report_events
+from legato.diagnostics.emission import emit, emit_fault, emit_rendered
+from legato.diagnostics.events import Event, Gravity, diagnosis_events, render_event, report_events
 from legato.diagnostics.logs import LOGGER, log_events, turn_on_logs
 from legato.diagnostics.redaction import HIDDEN, Redactor
 from legato.diagnostics.telemetry import trace_events
@@ -32,8 +35,12 @@ __all__ = [
     "diagnosis_events",
     "diagnosis_json",
     "diagnosis_lines",
+    "emit",
+    "emit_fault",
+    "emit_rendered",
     "fault_of",
     "log_events",
+    "render_event",
     "report_events",
     "report_json",
     "report_lines",

@@ -64,7 +64,7 @@ def _table(emitted: Sequence[Emitted]) -> Iterator[str]:
 def _diagnosis(diagnosis: Diagnosis) -> Iterator[str]:
     yield f"{diagnosis.error}: {diagnosis.message}"
     if diagnosis.fault is not None:
-        layer = f", in the layer {diagnosis.layer}" if diagnosis.layer else ""
+        layer = f", found in the layer {diagnosis.layer}" if diagnosis.layer else ""
         why = f": {diagnosis.why}" if diagnosis.why else ""
         yield f"fault class: {diagnosis.fault.value}{layer}{why}"
     if diagnosis.calls:

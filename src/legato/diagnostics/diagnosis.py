@@ -19,7 +19,7 @@ from typing import Any, cast
 from msgspec import Struct
 
 from legato.diagnostics.causes import SPELLING, Cause, cause_of
-from legato.errors import CanonicalError, LegatoError, ProjectionError, ProtocolRefused, RenderError
+from legato.errors import CanonicalError, LegatoError, ProjectionError, ProtocolRefused, ProviderError, RenderError
 from legato.model import CallId, Fault
 
 _UNNAMED: tuple[tuple[type[LegatoError], Cause], ...] = (
@@ -48,6 +48,8 @@ class Diagnosis(Struct, frozen=True, omit_defaults=True, kw_only=True):
     cause: str = ""
     """the rule that was broken, if one is named"""
     why: str = ""
+    is_refusal: bool = False
+    """whether a provider, or the way to it, said no, rather than we ourselves"""
     calls: tuple[CallId, ...] = ()
     layer: str = ""
     rules: tuple[str, ...] = ()
@@ -74,6 +76,7 @@ def diagnose(error: BaseException, *, context: bytes | str = b"") -> Diagnosis:
         fault=None if cause is None else cause.fault,
         cause=rule,
         why="" if cause is None else cause.why,
+        is_refusal=isinstance(error, ProviderError),
         calls=tuple(calls),
         layer=str(facts.get("layer") or ""),
         rules=tuple(dict.fromkeys(_rules(facts))),

@@ -3,7 +3,7 @@
 legato.render     one request: canonical ids seen, ids emitted on calls and on results, closures with their reasons,
                   dedupe decisions with their rationale, the provider's format
 legato.decision   one thing that was done, with its fault class and the canonical ids of its calls
-legato.fault      one error, with its fault class and the canonical ids of its calls
+legato.fault      one error, with its fault class and the canonical ids of its calls; what a provider said, if it did
 
 Attributes are strings, numbers, or lists of strings: what every log and every tracer can hold.
 """
@@ -16,6 +16,7 @@ from typing import TypeAlias, cast
 
 from msgspec import Struct
 
+from legato.diagnostics.as_lines import decision_line
 from legato.diagnostics.diagnosis import Diagnosis
 from legato.diagnostics.redaction import Redactor
 from legato.model import Action, Decision
@@ -25,9 +26,10 @@ Attribute: TypeAlias = "str | int | list[str]"
 
 
 class Gravity(StrEnum):
-    """Whether an event tells how a request was made, or that something is broken."""
+    """Whether an event tells how a request was made, that a provider said no, or that something of ours is broken."""
 
     DEBUG = "debug"
+    WARNING = "warning"
     ERROR = "error"
 
 
@@ -42,6 +44,15 @@ class Event(Struct, frozen=True):
 def report_events(report: RenderReport, *, redactor: Redactor | None = None) -> list[Event]:
     """One event for the request, and one for every decision in it."""
     return _redacted([_render_event(report), *map(_decision_event, report.decisions)], redactor)
+
+
+def render_event(report: RenderReport, *, digest: str = "", redactor: Redactor | None = None) -> Event:
+    """The whole request in one event, every decision among its attributes."""
+    event = _render_event(report)
+    decided: dict[str, Attribute] = {"legato.decided": [decision_line(decision) for decision in report.decisions]}
+    if digest:
+        decided["legato.digest"] = digest
+    return _redacted([Event(event.name, event.gravity, event.attributes | decided)], redactor)[0]
 
 
 def diagnosis_events(diagnosis: Diagnosis, *, redactor: Redactor | None = None) -> list[Event]:
@@ -60,7 +71,16 @@ def diagnosis_events(diagnosis: Diagnosis, *, redactor: Redactor | None = None) 
         attributes["legato.layer"] = diagnosis.layer
     if diagnosis.rules:
         attributes["legato.rules"] = list(diagnosis.rules)
-    return _redacted([Event("legato.fault", Gravity.ERROR, attributes)], redactor)
+    for name in _OF_REFUSALS:
+        value = diagnosis.facts.get(name)
+        if isinstance(value, str | int) and value:
+            attributes[f"legato.{name}"] = value
+    gravity = Gravity.WARNING if diagnosis.is_refusal else Gravity.ERROR
+    return _redacted([Event("legato.fault", gravity, attributes)], redactor)
+
+
+_OF_REFUSALS = ("route", "status", "provider_message", "provider_code", "request_id")
+"""facts that tell what the provider said"""
 
 
 def _render_event(report: RenderReport) -> Event:

@@ -18,7 +18,7 @@ from legato.diagnostics.events import Event, Gravity
 LOGGER = logging.getLogger("legato")
 LOGGER.addHandler(logging.NullHandler())
 
-_LEVELS = {Gravity.DEBUG: logging.DEBUG, Gravity.ERROR: logging.ERROR}
+_LEVELS = {Gravity.DEBUG: logging.DEBUG, Gravity.WARNING: logging.WARNING, Gravity.ERROR: logging.ERROR}
 
 
 def log_events(events: Iterable[Event]) -> None:

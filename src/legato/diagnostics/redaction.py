@@ -19,6 +19,7 @@ from typing import cast
 import msgspec
 
 from legato.model import Json
+from legato.model.secrets import known_secrets
 
 HIDDEN = "[hidden]"
 """what stands in place of a secret"""
@@ -81,14 +82,14 @@ class Redactor:
         self, environment: Mapping[str, str] | None = None, *, names: Iterable[str] = (), secrets: Iterable[str] = ()
     ) -> None:
         """`environment` is the process's own if not given; `names` are variables that a configuration names as keys;
-        `secrets` are further values.
+        `secrets` are further values. Keys that somebody in this process holds are among them.
         """
         variables = os.environ if environment is None else environment
         named = set(names)
         values = {
             value.strip() for name, value in variables.items() if name in named or _SECRET_VARIABLE.search(name.upper())
         }
-        values.update(secret.strip() for secret in secrets)
+        values.update(secret.strip() for secret in (*secrets, *known_secrets()))
         # The longest first: one secret may begin with another.
         known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, known))) if known else None

@@ -21,6 +21,7 @@ from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, clean
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.request import Request
 from legato.request.spelling import Spelling
+from legato.request.telling import tell_rendered
 from legato.request.thinking import settle_thinking, will_think
 from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
@@ -85,6 +86,7 @@ def render(
         marks=_cache_marks(spelling, cached) if options.cache and cached else (),
     )
     spelling.cached_end = cached
+    tell_rendered(request)
     return request
 
 

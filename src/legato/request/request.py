@@ -21,6 +21,7 @@ from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
+from legato.request.telling import tell_stopped
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.bounds import read_bounded_json
@@ -64,6 +65,7 @@ class Request:
         self._last = self._lent[-1] if self._lent else None
         self._columns = spelling.columns
         self._places = len(spelling.columns.units)
+        self._known = len(spelling.voice.ids)
         self._digest: str | None = None
 
     # --- what leaves --------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ class Request:
         return RenderReport(
             format=f"{self.target.dialect}/{self.target.profile}",
             route=self.target.route,
-            calls_seen=tuple(ids),
+            calls_seen=tuple(islice(ids, self._known)),
             emitted=tuple(emitted),
             decisions=tuple(decisions),
             prefix_change=self.prefix_change,
@@ -226,12 +228,14 @@ class Request:
             refused = [violation for violation in self.check() if violation.severity is Severity.REFUSED]
         if refused:
             first = refused[0]
-            raise RenderError(
+            error = RenderError(
                 f"this request would be refused by {self.target.route}: {first.message} ({first.rule} at {first.path})",
                 layer="wire",
                 violations=[msgspec.to_builtins(violation) for violation in refused],
                 report=msgspec.to_builtins(self.report),
             )
+            tell_stopped(error)
+            raise error
 
     def _judge(self) -> tuple[Judge, list[JsonObject]]:
         """The judge that knows the messages that last, and the messages behind them."""

@@ -7,6 +7,7 @@ from legato.session.journal import Journal
 from legato.session.limits import Limits
 from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.run import run
+from legato.session.sent import Sent
 from legato.session.session import Session, Switched
 from legato.session.subagents import task_tool
 from legato.session.table import Happening, State
@@ -19,6 +20,7 @@ __all__ = [
     "HistorySettings",
     "Journal",
     "Limits",
+    "Sent",
     "Session",
     "Spending",
     "State",

@@ -36,6 +36,36 @@ class StepStarted(_Event, frozen=True, tag="step-started"):
     prefix: str = ""
 
 
+class Reported(_Event, frozen=True, tag="report"):
+    """What was decided for the request of this step; shown by a session that was asked for reports."""
+
+    step: int
+    route: str
+    attempt: int = 1
+    digest: str = ""
+    report: JsonObject = {}
+
+
+class Refused(_Event, frozen=True, tag="refused"):
+    """A request failed: the provider, or the way to it, said no, or our own rules stopped it before it left.
+
+    `fault` is the layer of ours that is at fault and `why` the reason, both empty where none is; `cause` the rule that
+    was broken, `calls` those that it may concern. Where it is our fault, `report` is what was decided for the request.
+    """
+
+    step: int
+    route: str
+    error: str
+    message: str
+    attempt: int = 1
+    fault: str = ""
+    cause: str = ""
+    why: str = ""
+    calls: tuple[CallId, ...] = ()
+    rules: tuple[str, ...] = ()
+    report: JsonObject = {}
+
+
 class Said(_Event, frozen=True, tag="text"):
     """More of the answer."""
 
@@ -145,6 +175,8 @@ class TurnEnded(_Event, frozen=True, tag="turn-ended"):
 Event: TypeAlias = (
     TurnStarted
     | StepStarted
+    | Reported
+    | Refused
     | Said
     | Thought
     | Calling

@@ -36,6 +36,13 @@ class _End(NamedTuple):
     error: LegatoError | None = None
 
 
+def _failed(error: LegatoError) -> _End:
+    """How a turn ends that `error` ended. What a provider said may quote a secret, which is not written down."""
+    from legato.diagnostics import Redactor  # most turns do not fail
+
+    return _End(TurnOutcome.FAILED, Redactor().text(error.message), error)
+
+
 _CANCELLED = _End(TurnOutcome.CANCELLED, "cancelled")
 _DONE = _End(TurnOutcome.DONE)
 _BROKEN_OFF = _End(TurnOutcome.INCOMPLETE, "the provider broke the answer off; ask to go on")
@@ -73,7 +80,7 @@ class TurnLoop:
 
     def __init__(self, session: Session, *, after: Turn | None = None) -> None:
         self.session = session
-        self.turn = Turn(self.cancel)
+        self.turn = Turn(self.cancel, session=session.id or "")
         self.is_ending = False
         """no step follows any more: whatever is said from now on begins a turn of its own"""
         self._after = after
@@ -132,7 +139,7 @@ class TurnLoop:
                 self._after = None  # or every turn of the session would stay in memory, held by the one after it
             end = await self._turns(message)
         except LegatoError as error:
-            end = _End(TurnOutcome.FAILED, error.message, error)
+            end = _failed(error)
         except anyio.get_cancelled_exc_class():  # the session is being left
             with anyio.CancelScope(shield=True):
                 await self._close(_CANCELLED)
@@ -267,7 +274,7 @@ class TurnLoop:
             cause = end.error or error
             if cause is not error:
                 cause.facts.setdefault("also", error.message)
-            end = _End(TurnOutcome.FAILED, cause.message, cause)
+            end = _failed(cause)
         if self._has_begun:
             self._come_to_rest(_HAPPENED[end.outcome])
         usage, cost = session.spending.since(self._used), session.spending.cost - self._spent

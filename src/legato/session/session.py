@@ -39,6 +39,7 @@ from legato.routing import Profile, Route, only
 from legato.session import events
 from legato.session.choosing import last_route, options_for, router_for
 from legato.session.costs import Spending
+from legato.session.event_log import log_fact
 from legato.session.journal import Journal
 from legato.session.keeper import SessionKeeper
 from legato.session.limits import Limits
@@ -46,6 +47,7 @@ from legato.session.loop import TurnLoop
 from legato.session.parked import parked_calls
 from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.room import Room
+from legato.session.sent import Sent
 from legato.session.table import AT_REST, Happening, State, next_state
 from legato.session.tokens import Estimator
 from legato.session.tool_history import ToolHistory
@@ -85,7 +87,9 @@ class Session:
         world: World | None = None,
         spill: Spill = lambda _text, _call: None,
         noted: Noted = lambda _: None,
+        reports: bool = False,
     ) -> None:
+        """`reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it anyway."""
         self.tools = tools if isinstance(tools, ToolBox) else ToolBox(tools)
         self.system = system
         self.thinking = thinking or ThinkingPolicy()
@@ -120,6 +124,9 @@ class Session:
         """the turn that began last"""
         self._newest: TurnLoop | None = None
         """the turn that was asked for last; it may still wait for the active one to end"""
+        self.reports = reports
+        self.last: Sent | None = None
+        """the request that was made last, and what came of it"""
         self._group: anyio.abc.TaskGroup | None = None
         self._lease: Lease | None = None
 
@@ -270,6 +277,7 @@ class Session:
         await self.journal.write(RouteSelected(route=name))
         self.router.select(profile)
         loop = self._newest if self._is_busy else None
+        log_fact("switch", session=self.id or "", route=name, deferred=loop is not None)
         if loop is not None:
             loop.turn.show(events.SwitchDeferred(route=name))
         return Switched(name, deferred=loop is not None)

@@ -13,12 +13,13 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
-from legato.errors import ProtocolRefused, ProviderError
+from legato.errors import ProtocolRefused, ProviderError, RenderError
 from legato.model import Answer, CallId, ClosureReason, Ending, Entry
 from legato.model.records import ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
 from legato.routing import Compact, NextRoute, Retry, Route, Stop, StripReasoning
 from legato.session import events
+from legato.session.sent import Sent
 from legato.session.table import Happening
 from legato.transport import AnswerStream, open_answer, wire_request
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
@@ -78,22 +79,24 @@ class Step:
     async def _receive_answer(self) -> Entry:
         attempt = 1
         await self.session.room.for_step(self.route, self.turn)
-        request = self._request()
+        request = self._request(attempt)
         while True:
             body = request.json()
-            await self._note_beginning(request, attempt)
+            sent = await self._note_beginning(request, attempt)
             try:
                 answer = await self._send(request, body)
             except ProviderError as error:
-                if await self._overcome(_diagnosed(error, request), attempt):
-                    request = self._request()
+                self._tell_refusal(_diagnosed(error, request), sent)
+                if await self._overcome(error, attempt):
+                    request = self._request(attempt + 1)
                 attempt += 1
             else:
+                sent.answer = answer
                 return await self._take(answer, request, len(body))
 
     # --- out ----------------------------------------------------------------------------------------------------------
 
-    def _request(self) -> Request:
+    def _request(self, attempt: int) -> Request:
         """A request that the provider will accept; what it would refuse never leaves."""
         session = self.session
         request = render(
@@ -104,10 +107,15 @@ class Step:
             options=session.options_for(self.route),
             thinking=session.thinking,
         )
-        request.verify()
+        try:
+            request.verify()
+        except RenderError as error:  # `verify` has logged it
+            session.last = Sent(request, route=self.route.name, step=self.number, attempt=attempt, has_left=False)
+            self.turn.show(session.last.fail(error))
+            raise
         return request
 
-    async def _note_beginning(self, request: Request, attempt: int) -> None:
+    async def _note_beginning(self, request: Request, attempt: int) -> Sent:
         session, ledger = self.session, self.session.talk.ledger
         session.router.sending(attempt=attempt)
         open_calls: dict[CallId, ClosureReason] = {
@@ -132,6 +140,10 @@ class Step:
                 prefix=change.cause.value if change else "",
             )
         )
+        session.last = Sent(request, route=self.route.name, step=self.number, attempt=attempt)
+        if session.reports:
+            self.turn.show(session.last.reported())
+        return session.last
 
     # --- in -----------------------------------------------------------------------------------------------------------
 
@@ -168,6 +180,13 @@ class Step:
         return entry
 
     # --- when it fails ------------------------------------------------------------------------------------------------
+
+    def _tell_refusal(self, error: ProviderError, sent: Sent) -> None:
+        """Tell everybody who listens that the request failed, and why: the log, a trace, and who watches the turn."""
+        from legato.diagnostics import emit_fault  # most steps do not fail
+
+        emit_fault(error, session=self.session.id or "", step=sent.step, attempt=sent.attempt)
+        self.turn.show(sent.fail(error))
 
     async def _overcome(self, error: ProviderError, attempt: int) -> bool:
         """Do what the router says about `error`; whether the request has to be made anew. Raises if it is over."""

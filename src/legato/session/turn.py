@@ -16,6 +16,7 @@ from msgspec import Struct
 from legato.errors import LegatoError
 from legato.model import Ending, Entry, Usage
 from legato.model.records import TurnOutcome
+from legato.session.event_log import log_event
 from legato.session.events import Event, TurnEnded
 
 MAX_EVENTS = 10_000
@@ -46,8 +47,10 @@ class TurnResult(Struct, frozen=True):
 class Turn:
     """A turn under way. Made by `Session.send`. Each event is handed out once, to whoever iterates first."""
 
-    def __init__(self, cancel: Callable[[], None]) -> None:
+    def __init__(self, cancel: Callable[[], None], *, session: str = "") -> None:
+        """`session` is the id under which the turn is logged."""
         self._cancel = cancel
+        self._session = session
         self._events: deque[Event] = deque()
         self._news = anyio.Event()
         self._done = anyio.Event()
@@ -99,7 +102,8 @@ class Turn:
     # --- for the one who runs it --------------------------------------------------------------------------------------
 
     def show(self, event: Event) -> None:
-        """Hand out an event."""
+        """Hand out an event, and log it if it is about how the turn goes rather than what is said in it."""
+        log_event(event, session=self._session)
         if len(self._events) >= MAX_EVENTS and not isinstance(event, TurnEnded):
             self._events.popleft()
             self.dropped += 1

@@ -51,7 +51,7 @@ BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
 """what a status means where the body does not say better; any other 5xx is `Overloaded`"""
 
 ADVICE: dict[type[ProviderError], str] = {
-    ProtocolRefused: "This is a fault of the request and not of yours; the report of the request shows what was sent",
+    ProtocolRefused: "This is a fault of the request and not of yours",
     BadRequest: "Choose another model or option, or change what was asked",
     Unauthorized: "Check the key of this provider and what it is allowed to do",
     QuotaExhausted: "Add to the balance of this account, or choose another provider",

@@ -18,6 +18,7 @@ from typing import final
 from legato.errors import ConfigError, Unauthorized
 from legato.model import Target, normal_endpoint
 from legato.model.hashing import base62
+from legato.model.secrets import KEEPERS
 from legato.request import Catalogue, default_catalogue
 
 HIDDEN = "[hidden]"
@@ -71,7 +72,7 @@ class KeyRing:
     environment's usual variables.
     """
 
-    __slots__ = ("_catalogue", "_configured", "_environment")
+    __slots__ = ("__weakref__", "_catalogue", "_configured", "_environment")
 
     def __init__(
         self, configured: Mapping[str, str], environment: Mapping[str, str], catalogue: Catalogue | None = None
@@ -79,6 +80,16 @@ class KeyRing:
         self._configured = dict(configured)
         self._environment = environment
         self._catalogue = catalogue
+        if self._configured:
+            KEEPERS.add(self)
+
+    def secrets(self) -> list[str]:
+        """What the configuration writes out or names: hidden wherever it stands. The environment's usual variables are
+        known by their names.
+        """
+        values = [value.strip() for value in self._configured.values()]
+        named = [self._environment.get(value[1:].strip("{}"), "") for value in values if value.startswith("$")]
+        return [*named, *(value for value in values if value and not value.startswith("$"))]
 
     def find(self, provider: str) -> Key | None:
         """The key for `provider`; None if there is none, which is right for a server that asks for none."""

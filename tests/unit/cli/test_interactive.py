@@ -356,6 +356,25 @@ def test_compact_says_what_it_did(talk: Talk):
     )
 
 
+def test_last_tells_what_was_sent_and_what_came_of_it(talk: Talk, home: Home):
+    (home.work / "a.txt").write_text("x")
+    ran = talk("/last", "use read on a.txt", "/last", "fail with 402", "/last", "/last sent.json", "/last sent.json")
+
+    assert "No request was made yet since this conversation was opened." in ran.text
+    assert "anthropic/claude-sonnet-4-5, in the form anthropic/anthropic, native tool history\n" in ran.text
+    assert "calls: 1 seen, 1 emitted (1 success)\n" in ran.text
+    assert "answered: ended done, served by claude-sonnet-4-5" in ran.text
+    assert "/last shows what was sent, and what was wrong with it.\n" in ran.text
+    assert "the provider said no:\n  QuotaExhausted: " in ran.text
+    assert "sent.json exists already; name another file" in ran.text
+    written = msgspec.json.decode((home.work / "sent.json").read_bytes())
+    assert (written["diagnosis"]["error"], written["report"]["route"]) == (
+        "QuotaExhausted",
+        "anthropic/claude-sonnet-4-5",
+    )
+    assert written["body"]["messages"][-1]["content"][0]["text"] == "fail with 402"
+
+
 def test_lint_tells_what_a_provider_would_say(talk: Talk):
     ran = talk("hello", "/lint mistral/mistral-large-latest")
 

@@ -95,6 +95,7 @@ def test_json_is_one_value_with_a_schema(home: Home):
         "ending": "done",
         "approvals_needed": [],
         "error": None,
+        "request": None,
     }
 
 

@@ -329,7 +329,7 @@ def test_a_diagnosis_has_the_same_three_forms():
     )
     assert diagnosis_lines(diagnosis, redactor=PLAIN) == [
         "ProjectionError: the id 'x' of hist_tool_b is not its own",
-        "fault class: projection, in the layer projection: the projection of ids or names contradicts itself",
+        "fault class: projection, found in the layer projection: the projection of ids or names contradicts itself",
         "calls: hist_tool_a, hist_tool_b",
     ]
     assert diagnosis_json(diagnosis, redactor=PLAIN) == {
@@ -373,17 +373,17 @@ def test_nothing_is_logged_until_somebody_asks(capfd: pytest.CaptureFixture[str]
 
 
 def test_logs_that_are_turned_on_hold_one_line_for_every_event():
-    stream = io.StringIO()
+    stream, report = io.StringIO(), told()
     level = LOGGER.level
     handler = turn_on_logs(logging.DEBUG, stream=stream)
     try:
-        log_events(report_events(told(), redactor=PLAIN))
+        log_events(report_events(report, redactor=PLAIN))
     finally:
         LOGGER.removeHandler(handler)
         LOGGER.setLevel(level)
 
     lines = stream.getvalue().splitlines()
-    assert len(lines) == 1 + len(told().decisions)
+    assert len(lines) == 1 + len(report.decisions)
     head, _, attributes = lines[0].partition("legato.render ")
     assert head.endswith("DEBUG ")
     assert json.loads(attributes)["legato.emitted_call_ids"] == ["toolu_a", "toolu_b"]

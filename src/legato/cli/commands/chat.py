@@ -48,6 +48,13 @@ COLORS = ("auto", "always", "never")
 )
 @click.option("--no-store", is_flag=True, help="Do not keep this session.")
 @click.option("-q", "--quiet", is_flag=True, help="In one-shot use: only errors on standard error.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell what was decided for each request, and why one is refused.")
+@click.option(
+    "--log-file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Add requests, refusals and turns to FILE, one JSON object a line.",
+)
 def chat(
     prompt: str | None,
     output: str | None,
@@ -58,6 +65,8 @@ def chat(
     pace: float | None,
     no_store: bool,
     quiet: bool,
+    verbose: bool,
+    log_file: Path | None,
     **flags: Any,
 ) -> int:
     """Talk to a model.
@@ -79,6 +88,7 @@ def chat(
             "--output-format is for one-shot use; give a prompt with -p": output is not None and not is_one_shot,
             "-r without an ID asks which session is meant, and nobody is there to answer; give the ID": is_one_shot
             and resume == "",
+            "-q and -v contradict each other; use one of them": quiet and verbose,
             "-m and --route both say who answers; use one of them": bool(flags["model"]) and bool(flags["route"]),
         }
     )
@@ -96,6 +106,8 @@ def chat(
             pace=pace,
             stores=not no_store,
             is_quiet=quiet,
+            is_verbose=verbose,
+            log_file=log_file,
             flags=_as_settings(flags),
         )
     )

@@ -19,6 +19,7 @@ from legato.cli.terminal.filter import TerminalFilter
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
+from legato.cli.terminal.verbose import Verbose
 from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, Usage
 from legato.model.records import TurnOutcome
@@ -61,13 +62,15 @@ class TurnShow:
         *,
         edits: Mapping[CallId, str] | None = None,
         answers: bool = True,
+        verbose: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Without `answers`, the text of the model is left to somebody else."""
+        """Without `answers`, the text of the model is left to somebody else. `verbose` tells of each request."""
         self._screen = screen
         self._settings = settings or ShowSettings()
         self._edits: Mapping[CallId, str] = {} if edits is None else edits
         self._answers = answers
+        self._verbose = Verbose() if verbose else None
         self._clock = clock
         self._filter = TerminalFilter()
         self._writing = _Writing.NOTHING
@@ -124,6 +127,9 @@ class TurnShow:
                 self._running[event.call] = f"{name}: {clip(last, 60)}" if last else name
             case events.ToolEnded():
                 self._show_ended(event)
+            case events.Reported() | events.Refused():
+                for line in self._verbose.lines(event) if self._verbose is not None else ():
+                    self.note(line)
             case events.StepEnded():
                 self._usage = add(self._usage, event.usage or Usage())
                 self._cost += event.cost

@@ -1,0 +1,27 @@
+"""Who holds secrets, so that whoever writes a log or a report can ask what to hide.
+
+A key that is written into a settings file stands in no environment variable and may have any shape. Its holder enters
+itself here and is forgotten with its last user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+from weakref import WeakSet
+
+
+class Keeper(Protocol):
+    """Somebody who holds secrets."""
+
+    def secrets(self) -> Iterable[str]:
+        """The secrets themselves, to be hidden wherever they stand."""
+        ...
+
+
+KEEPERS: WeakSet[Keeper] = WeakSet()
+
+
+def known_secrets() -> set[str]:
+    """Every secret that somebody holds at present."""
+    return {secret for keeper in KEEPERS for secret in keeper.secrets()}
