@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import AsyncIterator
 from typing import Any
 
 import anyio
@@ -40,7 +41,7 @@ class Contrary:
         if self.sent - 1 != self.number:
             return await self.inner.send(request)
 
-        async def chunks() -> Any:
+        async def chunks() -> AsyncIterator[bytes]:
             yield json.dumps({"error": {"message": self.said, "type": "invalid_request_error"}}).encode()
 
         return WireResponse(400, {"content-type": "application/json", "x-request-id": "req_7"}, chunks())
@@ -207,10 +208,10 @@ def test_a_session_that_was_not_asked_for_reports_shows_none():
 def test_the_last_request_of_a_session_says_what_was_sent_and_what_came_of_it():
     async def main() -> None:
         async with session(GPT, tools=[Library().read], world=world(Contrary(2))) as one:
-            assert one.last is None
+            assert not one.last
             await one.send("use read_file on a.txt")
-            assert one.last is not None
             answered = one.last
+            assert answered is not None
             before = answered.lines()
             await refused(one, "and now?")
 
@@ -218,6 +219,7 @@ def test_the_last_request_of_a_session_says_what_was_sent_and_what_came_of_it():
             assert before[1] == f"{GPT}, in the form openai_chat/openai, native tool history"
             assert before[-1].startswith("answered: ended done, served by ")
             last = one.last
+            assert last is not None
             assert (last.step, last.has_left, last.answer) == (1, True, None)
             assert isinstance(last.error, ProtocolRefused)
             (call,) = last.request.report.calls_seen

@@ -1,6 +1,7 @@
 """One loop, one scheduler, one way into the log: a session used by hand, a one-shot run and a subagent are the same."""
 
 import ast
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,12 +10,23 @@ import anyio
 import pytest
 
 import legato
-from legato.model import CallId, JsonObject, Record, Speaker, ToolResponse, ToolSpec
+from legato.model import (
+    CallId,
+    Foreign,
+    JsonObject,
+    Record,
+    Speaker,
+    ThinkingPolicy,
+    ToolCall,
+    ToolResponse,
+    ToolSpec,
+)
 from legato.model.records import Recorded, Started, TurnOutcome
 from legato.request import render
 from legato.session import Limits, Session, Spending, events, run, task_tool
 from legato.session import run as run_function
 from legato.simulation import Seen, SimulatedTransport
+from legato.store.memory import MemoryStore
 from legato.tools import Approval, Mode, Note, NoteKind, Tool, ToolBox, ToolContext, ToolKind, run_tool
 from session_support import CLAUDE, GPT, PATH, Library, Workshop, session, told, until, world
 
@@ -329,6 +341,83 @@ def test_five_calls_one_completion_cancelled_are_one_real_and_four_closed_for_ev
 
 
 # --- subagents --------------------------------------------------------------------------------------------------------
+
+
+OF_ONE_SESSION = {"conversation", "session_id", "reports"}
+"""what a subagent has no use for: it begins anew, under an id of its own, and is watched through its parent"""
+
+
+@pytest.mark.req("REQ-915-029")
+def test_a_subagent_can_be_told_all_that_a_session_can() -> None:
+    of_session, of_subagent = (set(inspect.signature(made).parameters) for made in (Session, task_tool))
+
+    assert of_session - of_subagent == OF_ONE_SESSION
+
+
+class Printer:
+    """A tool that puts out more than a model is shown."""
+
+    def __init__(self) -> None:
+        self.tool = Tool(spec=ToolSpec("hold_file", "Hold a file.", PATH), run=self._print, kind=ToolKind.READ)
+
+    async def _print(self, arguments: JsonObject, _: ToolContext) -> object:
+        return f"line of {arguments['path']}\n" * 50_000
+
+
+@pytest.mark.req("REQ-915-029", "REQ-915-045")
+def test_long_outputs_are_kept_and_thoughts_treated_in_the_same_way_in_every_face() -> None:
+    def through(face: str) -> tuple[Any, ...]:
+        kept: dict[str, str] = {}
+
+        def keep(text: str, call: ToolCall) -> str:
+            kept[str(call.arguments["path"])] = text
+            return f"/kept/{call.arguments['path']}"
+
+        left = FACES[face](Printer().tool, spill=keep, thinking=ThinkingPolicy(foreign=Foreign.TEXT))
+        results = left.requests[-1].json["messages"][-1]["content"]
+        return kept, [block["content"] for block in results], len(left.log)
+
+    first = through("by hand")
+
+    assert sorted(first[0]) == ["a", "b", "c", "d", "e"]
+    assert all(f"/kept/{path}" in str(result) for path, result in zip("abcde", first[1], strict=True))
+    assert through("one-shot") == first
+    assert through("subagent") == first
+
+
+@pytest.mark.req("REQ-915-029")
+def test_the_log_of_a_subagent_is_stored_as_a_session_that_names_its_parent() -> None:
+    async def scenario() -> None:
+        store, simulated, library = MemoryStore(), world(), Library()
+        talks: list[Session] = []
+        task = task_tool(
+            GPT,
+            tools=ToolBox([library.read]),
+            world=simulated,
+            approval=Approval(Mode.NEVER),
+            store=store,
+            parent=lambda: talks[0].id,
+            meta={"cwd": "/somewhere"},
+        )
+        async with session(tools=[task], world=simulated, store=store) as talk:
+            talks.append(talk)
+            await talk.send('call task with {"prompt": "use read_file on a.txt", "description": "look into a"}')
+        (child,) = [one for one in await store.list() if one.id != talk.id]
+        (call,) = [call for record in talk.talk.log if isinstance(record, Recorded) for call in record.entry.calls]
+
+        assert (child.subagent_of, child.title, child.cwd, child.meta["call"]) == (
+            talk.id,
+            "look into a",
+            "/somewhere",
+            call.id,
+        )
+        lines = told(await store.read(child.id))
+        assert lines[2:4] == [f"turn 1 began on {GPT}: message", f"step 1 began on {GPT}, attempt 1"]
+        assert lines[-1] == "turn 1 ended: done"
+        copy = await store.describe(await store.fork(child.id))
+        assert (copy.subagent_of, copy.parent) == (None, child.id)
+
+    anyio.run(scenario)
 
 
 def test_nothing_of_a_subagent_but_its_last_words_reaches_the_log_of_its_parent() -> None:

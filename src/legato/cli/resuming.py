@@ -10,6 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from legato.cli.subagent_sessions import MARK, begun_by_people
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.screen import Screen
@@ -25,7 +26,7 @@ _WIDE = 110
 
 async def last_of_folder(store: Store, folder: Path) -> SessionSummary:
     """The session of `folder` that was written last."""
-    for summary in await store.list():
+    for summary in begun_by_people(await store.list()):
         if summary.cwd == str(folder):
             return summary
     raise SessionNotFound(f"no session of {folder} is stored; begin one without -c, or name one with -r")
@@ -45,7 +46,7 @@ async def find_session(store: Store, wanted: str) -> SessionSummary:
 
 async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: LineReader) -> SessionSummary | None:
     """The session that a person picks from a list, those of `folder` first; None if they pick none."""
-    sessions = sorted(await store.list(), key=lambda one: one.cwd != str(folder))[:PICKED]
+    sessions = sorted(begun_by_people(await store.list()), key=lambda one: one.cwd != str(folder))[:PICKED]
     if not sessions:
         raise SessionNotFound("no session is stored yet; begin one without -r")
     rows = [(str(number), *row) for number, row in enumerate(as_rows(sessions, folder, width=screen.width), 1)]
@@ -72,7 +73,7 @@ def as_rows(sessions: Sequence[SessionSummary], folder: Path, *, width: int) -> 
             _age(now - one.updated),
             *((one.route or "-",) if width >= _WIDE else ()),
             _folder(one.cwd, folder),
-            one.title or "(nothing said yet)",
+            f"{MARK if one.subagent_of else ''}{one.title or '(nothing said yet)'}",
         )
         for one in sessions
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
@@ -28,11 +28,18 @@ _LINES = 20
 _RESULT_LINES = 6
 
 
-def page(summary: SessionSummary, talk: Conversation) -> Iterator[str]:
-    """The session, a few lines for each entry."""
+def page(summary: SessionSummary, talk: Conversation, subagents: Sequence[SessionSummary] = ()) -> Iterator[str]:
+    """The session, a few lines for each entry, and where the sessions of its subagents are."""
     yield f"{summary.id}  {one_line(summary.title)}"
     yield f"  begun {_moment(summary.created)}, written {_moment(summary.updated)}, {summary.records} records"
-    for name, value in (("route", summary.route), ("folder", summary.cwd), ("copied from", summary.parent or "")):
+    facts = (
+        ("route", summary.route),
+        ("folder", summary.cwd),
+        ("copied from", summary.parent or ""),
+        ("subagent of", summary.subagent_of or ""),
+        *(("subagent", f"{one.id}  {one.title}") for one in subagents),
+    )
+    for name, value in facts:
         if value:
             yield f"  {name}: {one_line(value)}"
     for entry in talk.entries:

@@ -17,6 +17,7 @@ from legato.cli.attachments import words_of
 from legato.cli.exits import line_of
 from legato.cli.private_files import write_new
 from legato.cli.resuming import PICKED, as_rows, find_session
+from legato.cli.subagent_sessions import begun_by_people
 from legato.cli.surroundings import find_profile, profiles_of
 from legato.cli.terminal.cells import clip, one_line, table
 from legato.cli.terminal.screen import Screen
@@ -291,7 +292,7 @@ async def _sessions(talk: Talk, wanted: str) -> Next:
         raise CallerError("sessions are not stored in this run (--no-store)")
     if wanted:
         return Reopen((await find_session(store, wanted)).id)
-    sessions = [one for one in await store.list() if one.id != talk.session.id][:PICKED]
+    sessions = [one for one in begun_by_people(await store.list()) if one.id != talk.session.id][:PICKED]
     width = talk.screen.width
     for line in table(as_rows(sessions, talk.bench.folder, width=width), width=width):
         talk.screen.line(line)

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from legato.cli.instructions import system_prompt
 from legato.cli.private_files import write_private
@@ -75,22 +76,28 @@ class Workbench:
         self.session = Session(
             profile or self.profile,
             tools=self.tools,
-            system=self.system,
+            session_id=session_id,
+            history=ToolHistory.in_world(self.world, self.settings.history),
             options=self.settings.options,
             thinking=self.settings.thinking,
-            store=self.store,
-            session_id=session_id,
-            meta={"cwd": str(self.folder)},
-            approval=self.approval,
-            limits=self.limits,
-            spending=self.spending,
-            history=ToolHistory.in_world(self.world, self.settings.history),
-            world=self.world,
-            spill=self._spill,
-            noted=self._note,
             reports=self.reports,
+            **self._shared(),
         )
         return self.session
+
+    def _shared(self) -> dict[str, Any]:
+        """What a session and its subagents have in common."""
+        return {
+            "system": self.system,
+            "store": self.store,
+            "meta": {"cwd": str(self.folder)},
+            "approval": self.approval,
+            "limits": self.limits,
+            "spending": self.spending,
+            "world": self.world,
+            "spill": self._spill,
+            "noted": self._note,
+        }
 
     # --- tools ---
 
@@ -127,18 +134,16 @@ class Workbench:
         """The task tool, whose subagents are on the route that answers when they are started."""
 
         def made() -> Tool:
-            named = self.settings.tools.subagent
+            named, session = self.settings.tools.subagent, self.session
             return task_tool(
                 only(named) if named is not None else self._present_profile(),
                 tools=ToolBox(tools, disabled=self.settings.tools.disabled),
-                world=self.world,
-                approval=self.approval,
-                system=self.system,
-                options=self.settings.options,
-                limits=self.limits,
-                spending=self.spending,
-                history=self.settings.history,
+                history=self.settings.history if session is None else session.history.settings,
+                options=self.settings.options if session is None else session.options,
+                thinking=self.settings.thinking if session is None else session.thinking,
+                parent=lambda: None if session is None else session.id,
                 watch=lambda context, event: self.watch(context.call_id, event),
+                **self._shared(),
             )
 
         async def run(arguments: JsonObject, context: ToolContext) -> object:

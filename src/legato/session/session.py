@@ -92,6 +92,9 @@ class Session:
         """`reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it anyway."""
         self.tools = tools if isinstance(tools, ToolBox) else ToolBox(tools)
         self.system = system
+        self.options = options or Options(stream=True)
+        """what is asked of every route, unless the route says otherwise; like `thinking`, `system`, `tools` and
+        `history` it may be replaced at any time, and holds from the next request on"""
         self.thinking = thinking or ThinkingPolicy()
         self.limits = limits or Limits()
         self.world = world or World()
@@ -117,7 +120,6 @@ class Session:
         )
         self.owed: list[ToolResponse] = []
         """how calls ended that the store would not take; committed before anything else is"""
-        self._options = options or Options(stream=True)
         self._store = store
         self._meta = dict(meta or {})
         self.active: TurnLoop | None = None
@@ -299,7 +301,7 @@ class Session:
 
     def options_for(self, route: Route) -> Options:
         """The session's options with those of `route` over them; nothing of another route is among them."""
-        return options_for(route, self._options)
+        return options_for(route, self.options)
 
     # --- history ------------------------------------------------------------------------------------------------------
 

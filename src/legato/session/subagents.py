@@ -1,17 +1,20 @@
 """Subagents: a tool that is a session of its own.
 
-A subagent has its own log, its own scheduler and its own route or profile; it lives in its parent's world and asks the
-same person for approval. Its last words are the result of one call of the parent, and nothing else of it reaches the
-parent's log. When the parent's call is cancelled, so is it.
+A subagent has its own log, its own scheduler and its own route or profile; it lives in its parent's world, asks the
+same person for approval, and is told everything else (options, thinking, limits, what is kept of long outputs) as its
+parent was. Its last words are the result of one call of the parent, and nothing else of it reaches the parent's log.
+With a store its own log stays there, as that of a session which names its parent. When the parent's call is cancelled,
+so is it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import anyio
 
-from legato.model import JsonObject, Options, ToolSpec
+from legato.model import JsonObject, Options, ThinkingPolicy, ToolSpec
 from legato.model.records import TurnOutcome
 from legato.routing import Profile, Route
 from legato.session.costs import Spending
@@ -22,7 +25,8 @@ from legato.session.session import Session
 from legato.session.tool_history import ToolHistory
 from legato.session.turn import TurnResult
 from legato.session.world import World
-from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind, ToolOutput
+from legato.store import SUBAGENT_OF, Store
+from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolContext, ToolKind, ToolOutput
 
 TASK = "task"
 
@@ -50,16 +54,23 @@ def task_tool(
     approval: Approval,
     system: str = "",
     options: Options | None = None,
+    thinking: ThinkingPolicy | None = None,
     limits: Limits | None = None,
     spending: Spending | None = None,
     history: HistorySettings | None = None,
+    store: Store | None = None,
+    parent: Callable[[], str | None] = lambda: None,
+    meta: Mapping[str, Any] | None = None,
+    spill: Spill = lambda _text, _call: None,
+    noted: Noted = lambda _: None,
     timeout: float | None = 1800.0,
     watch: Callable[[ToolContext, Event], None] = lambda _context, _event: None,
 ) -> Tool:
     """The `task` tool. Subagents get `tools` without `task` itself; `watch` sees what they do.
 
     `spending` is the parent's: what a subagent used is counted there as well. `history` says what they keep of a long
-    conversation.
+    conversation. With `store`, each subagent's log is kept as a session of its own, under the id that `parent` gives,
+    with `meta` and what it is for. All other settings are those of `Session`, and should be the parent's.
     """
 
     async def run(arguments: JsonObject, context: ToolContext) -> object:
@@ -68,10 +79,15 @@ def task_tool(
             tools=tools.without([TASK]),
             system=system,
             options=options,
+            thinking=thinking,
+            store=store,
+            meta={**(meta or {}), **_described(arguments, context, parent())},
             approval=approval,
             limits=limits,
             history=ToolHistory.in_world(world, history),
             world=world,
+            spill=spill,
+            noted=noted,
         )
         try:
             async with session:
@@ -85,6 +101,15 @@ def task_tool(
 
     # It only does what its own tools may do, and those are approved one by one.
     return Tool(spec=_SPEC, run=run, kind=ToolKind.READ, timeout=timeout)
+
+
+def _described(arguments: JsonObject, context: ToolContext, parent: str | None) -> JsonObject:
+    """What the stored session of a subagent says about itself."""
+    told: JsonObject = {"call": str(context.call_id)}
+    description = arguments.get("description")
+    if isinstance(description, str) and description.strip():
+        told["title"] = description
+    return told if parent is None else told | {SUBAGENT_OF: parent}
 
 
 async def _ask(

@@ -15,9 +15,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from legato.errors import ConfigError
-from legato.store.contract import Lease, Problem, SessionSummary, Store
+from legato.store.contract import SUBAGENT_OF, Lease, Problem, SessionSummary, Store
 
-__all__ = ["Lease", "Problem", "SessionSummary", "Store", "default_path", "open_store"]
+__all__ = ["SUBAGENT_OF", "Lease", "Problem", "SessionSummary", "Store", "default_path", "open_store"]
 
 
 def open_store(place: str | os.PathLike[str] | None = None) -> Store:

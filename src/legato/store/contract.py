@@ -32,6 +32,9 @@ from legato.model.codec import dump_log
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 
+SUBAGENT_OF = "subagent_of"
+"""in the `meta` of a subagent's session: the id of the session that started it"""
+
 
 class Lease(Struct, frozen=True):
     """The right to append to one session. `token` grows with every writer; `claim` names this one attempt to open."""
@@ -54,6 +57,12 @@ class SessionSummary(Struct, frozen=True):
     cwd: str = ""
     parent: str | None = None
     meta: JsonObject = {}
+
+    @property
+    def subagent_of(self) -> str | None:
+        """The session that started this one, if it is a subagent's."""
+        found = self.meta.get(SUBAGENT_OF)
+        return found if isinstance(found, str) else None
 
 
 class Problem(Struct, frozen=True):
@@ -83,7 +92,8 @@ class Store(Protocol):
         """A new session, with `records` as its log, stored as one; returns its id.
 
         Without `session_id` a new id is minted, which sorts by time. Raises `Conflict` if the id is taken. `meta` is
-        small JSON; a `title` in it is shown instead of the first words said, and `cwd` says where the work was done.
+        small JSON; a `title` in it is shown instead of the first words said, `cwd` says where the work was done, and
+        `subagent_of` names the session whose call this one answers.
         """
         ...
 
@@ -129,7 +139,8 @@ class Store(Protocol):
     async def fork(self, session_id: str, *, at: int | None = None) -> str:
         """A new session whose log begins as a copy of the first `at` records (of all of them); returns its id.
 
-        Only what is copied is read, so a fork just before a damaged record saves what came before it.
+        Only what is copied is read, so a fork just before a damaged record saves what came before it. A copy of a
+        subagent's session is a session like any other.
         """
         source = await self.describe(session_id)
         if at is not None and not 0 <= at <= source.records:
@@ -137,7 +148,8 @@ class Store(Protocol):
                 f"session {session_id} has {source.records} records and cannot be forked at {at}", session=session_id
             )
         records = await self.read(session_id, stop=source.records if at is None else at)
-        return await self.create(meta=source.meta, records=records, parent=session_id)
+        meta = {name: value for name, value in source.meta.items() if name != SUBAGENT_OF}
+        return await self.create(meta=meta, records=records, parent=session_id)
 
     async def delete(self, session_id: str) -> None:
         """Forget a session for good. Raises `SessionLocked` while a lease on it is alive."""

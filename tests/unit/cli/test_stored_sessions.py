@@ -69,6 +69,55 @@ def test_only_those_of_this_folder_are_listed_where_that_is_asked_for(home: Home
     assert "~/work" in home.legato("sessions").stdout
 
 
+@pytest.fixture
+def family(home: Home) -> tuple[str, str]:
+    """A session and that of its subagent."""
+    (home.work / "a.txt").write_text("forty-two")
+    talk(home, 'call task with {"prompt": "use read on a.txt", "description": "look into a"}')
+    parent, child = (one["id"] for one in listed(home))
+    return parent, child
+
+
+def test_the_session_of_a_subagent_stands_under_its_parent(home: Home, family: tuple[str, str]):
+    parent, child = family
+    talk(home, "something newer")
+    shown = [line.split("  ") for line in home.legato("sessions").stdout.splitlines()]
+
+    assert [(row[0], row[-1]) for row in shown[1:]] == [
+        (parent, 'call task with {"prompt": "use read on a.txt", "description": "look into a"}'),
+        (child, "↳ look into a"),
+    ]
+    assert [one["id"] for one in listed(home, "-n", "2")][1:] == [parent, child], "it does not count as one"
+    assert f"\n  subagent: {child} look into a\n" in home.legato("sessions", "show", parent).stdout
+    page = home.legato("sessions", "show", child).stdout
+    assert f"\n  subagent of: {parent}\n" in page
+    assert "● read a.txt\n\n  forty-two\n" in page
+
+
+def test_the_last_session_is_never_one_of_a_subagent_but_it_can_be_named(home: Home, family: tuple[str, str]):
+    parent, child = family
+    home.legato("--simulate", "-q", "-r", child, "-p", "hello subagent")
+
+    assert home.legato("--simulate", "-q", "-c", "-p", "hello parent").exit_code == 0
+    assert "hello parent" in home.legato("sessions", "show", parent).stdout
+    assert "hello subagent" in home.legato("sessions", "show", child).stdout
+
+
+def test_a_session_is_forgotten_with_those_of_its_subagents_and_they_are_named(home: Home, family: tuple[str, str]):
+    parent, child = family
+    deleted = home.legato("sessions", "delete", "--yes", parent)
+
+    assert deleted.stderr == f"Forgotten: {parent}, {child} (subagent of {parent})\n"
+    assert listed(home) == []
+
+
+def test_a_subagents_session_can_be_forgotten_alone(home: Home, family: tuple[str, str]):
+    parent, child = family
+    home.legato("sessions", "delete", "--yes", child)
+
+    assert [one["id"] for one in listed(home)] == [parent]
+
+
 def test_a_title_cannot_break_out_of_its_line(home: Home):
     (first,) = talk(home, "a")
     home.legato("sessions", "rename", first, "new\x1b[2J\ntitle")

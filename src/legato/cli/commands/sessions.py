@@ -38,14 +38,16 @@ def sessions(ctx: click.Context, config: Path | None) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 @click.pass_obj
 def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_json: bool = False) -> None:
-    """List the sessions, the one written last first."""
+    """List the sessions, the one written last first, those of their subagents (↳) under them."""
     from legato.cli.resuming import as_rows
+    from legato.cli.subagent_sessions import begun_by_people, with_subagents
     from legato.cli.terminal.cells import table
     from legato.cli.terminal.screen import Screen
 
     folder = Path.cwd().resolve()
     found = _in_store(config, lambda store: store.list())
-    chosen = [one for one in found if not here or one.cwd == str(folder)][:limit]
+    chosen = [one for one in begun_by_people(found) if not here or one.cwd == str(folder)][:limit]
+    chosen = with_subagents(chosen, found)
     if as_json:
         for one in chosen:
             _print_json(one)
@@ -66,17 +68,19 @@ def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_j
 def show(config: Path | None, session: str, as_json: bool) -> None:
     """Show what was said in a session, and what its tools returned, in a few lines each."""
     from legato.cli.session_page import page
+    from legato.cli.subagent_sessions import with_subagents
     from legato.transcript import Conversation
 
-    async def look(store: Store) -> tuple[SessionSummary, Conversation]:
+    async def look(store: Store) -> tuple[SessionSummary, Conversation, list[SessionSummary]]:
         summary = await _find(store, session)
-        return summary, Conversation(() if as_json else await store.read(summary.id))
+        records = () if as_json else await store.read(summary.id)
+        return summary, Conversation(records), with_subagents([summary], await store.list())[1:]
 
-    summary, talk = _in_store(config, look)
+    summary, talk, subagents = _in_store(config, look)
     if as_json:
         _print_json(summary)
         return
-    for line in page(summary, talk):
+    for line in page(summary, talk, subagents):
         click.echo(line)
 
 
@@ -116,17 +120,18 @@ def export(config: Path | None, session: str, output: Path | None, form: str, mo
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
-    """Forget sessions for good."""
+    """Forget sessions for good, each with those of its subagents."""
+    from legato.cli.subagent_sessions import with_subagents
 
     async def find(store: Store) -> list[SessionSummary]:
-        return [await _find(store, name) for name in names]
+        return with_subagents([await _find(store, name) for name in names], await store.list())
 
     async def forget(store: Store) -> None:
         for summary in found:
             await store.delete(summary.id)
 
     found = _in_store(config, find)
-    told = ", ".join(one.id for one in found)
+    told = ", ".join(f"{one.id} (subagent of {one.subagent_of})" if one.subagent_of else one.id for one in found)
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError("nobody is there to confirm it; give --yes")
