@@ -13,6 +13,7 @@ from legato.model.records import (
     Answered,
     Asked,
     Compacted,
+    ContentRefused,
     Imported,
     Opened,
     ReasoningRefused,
@@ -235,6 +236,8 @@ def _line(record: Record, names: dict[str, str]) -> str:
             return f"compacted: {record.kind}"
         case ReasoningRefused():
             return f"reasoning refused by {record.origin.provider}"
+        case ContentRefused():
+            return f"content refused by {record.provider}: {', '.join(names[call] for call in record.calls)}"
         case Rewound():
             return f"rewound to {record.to}"
         case Imported() | Restored():

@@ -33,6 +33,7 @@ from legato.model.records import (
     Answered,
     Compacted,
     CompactionKind,
+    ContentRefused,
     Opened,
     ReasoningRefused,
     Record,
@@ -300,6 +301,11 @@ def session_records() -> st.SearchStrategy[Record]:
         ),
         st.builds(Rewound, to=st.integers(0, 12)),
         st.builds(ReasoningRefused, origin=st.sampled_from([origin(route) for route in ROUTES])),
+        st.builds(
+            ContentRefused,
+            provider=st.sampled_from([route.partition("/")[0] for route in ROUTES]),
+            calls=st.lists(CALL_IDS, max_size=2).map(tuple),
+        ),
         compactions(),
         st.builds(Restored, compaction=st.integers(0, 12)),
     )

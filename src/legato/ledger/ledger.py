@@ -20,6 +20,7 @@ from legato.model import CallId, ClosureReason, Ending, Entry, JsonObject, Origi
 from legato.model.records import (
     Answered,
     Asked,
+    ContentRefused,
     Imported,
     Opened,
     ReasoningRefused,
@@ -125,6 +126,8 @@ class Ledger:
         """the same orphans as they were before that, for the case that the call gets a result that names it"""
         self.incarnation = 0
         self.refused_origins: tuple[Origin, ...] = ()
+        self.refused_content: dict[str, frozenset[CallId]] = {}
+        """by provider, the calls whose media it refused"""
         self.importing = 0
         """how many of the next entries come from a file"""
 
@@ -166,11 +169,17 @@ class Ledger:
                 self.importing = 0
             case Imported():
                 self.importing = record.entries
-            case ReasoningRefused():
-                if record.origin not in self.refused_origins:
-                    self.refused_origins = (*self.refused_origins, record.origin)
+            case ReasoningRefused() | ContentRefused():
+                self._note_refusal(record)
             case _:
                 pass  # turns, routes and compactions say nothing about a call
+
+    def _note_refusal(self, record: ReasoningRefused | ContentRefused) -> None:
+        if isinstance(record, ContentRefused):
+            known = self.refused_content.get(record.provider, frozenset())
+            self.refused_content[record.provider] = known | frozenset(record.calls)
+        elif record.origin not in self.refused_origins:
+            self.refused_origins = (*self.refused_origins, record.origin)
 
     def enter(self, seq: int, entry: Entry) -> None:
         """Take an entry: most records are one."""

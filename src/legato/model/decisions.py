@@ -62,4 +62,5 @@ class PrefixCause(Word):
     UNDO = "undo"
     THINKING_POLICY = "thinking-policy"
     REASONING_REFUSED = "reasoning-refused"
+    CONTENT_REFUSED = "content-refused"
     ENVELOPE = "envelope"

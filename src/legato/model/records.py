@@ -193,6 +193,15 @@ class ReasoningRefused(_Record, frozen=True, tag="reasoning-refused"):
     origin: Origin
 
 
+class ContentRefused(_Record, frozen=True, tag="content-refused"):
+    """A provider could not read what the results of these calls hold, such as an image; from here on it gets a note
+    in its place. Other providers still get the content.
+    """
+
+    provider: str
+    calls: tuple[CallId, ...]
+
+
 Record: TypeAlias = (
     Opened
     | Imported
@@ -209,4 +218,5 @@ Record: TypeAlias = (
     | Restored
     | Rewound
     | ReasoningRefused
+    | ContentRefused
 )

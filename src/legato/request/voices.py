@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from msgspec import Struct
 
 from legato.model import (
+    CallId,
     IdScheme,
     JsonObject,
     NameRule,
@@ -38,6 +39,7 @@ class Fingerprint(Struct, frozen=True):
     policy: ThinkingPolicy
     thinking_on: bool
     refused: tuple[Origin, ...]
+    withheld: frozenset[CallId] = frozenset()
 
 
 class _Newest(NamedTuple):
@@ -91,7 +93,8 @@ class Voices:
         refused = self._talk.ledger.refused_origins
         if refused:
             refused = tuple(origin for origin in refused if origin.provider == target.provider)
-        fingerprint = Fingerprint(target, policy, relevant, refused)
+        withheld = self._talk.ledger.refused_content.get(target.provider, frozenset())
+        fingerprint = Fingerprint(target, policy, relevant, refused, withheld)
         self.ids(target)
         if self._last is not None and self._last[0] == fingerprint:
             return self._last
@@ -110,6 +113,7 @@ class Voices:
             is_home=_Home(target, fingerprint.refused),
             thinking_on=fingerprint.thinking_on,
             foreign=policy.foreign,
+            withheld=fingerprint.withheld,
         )
         return Spelling(self._talk, voice, policy)
 
@@ -147,6 +151,8 @@ def _print_of(head: Head) -> tuple[JsonObject, tuple[JsonObject, ...]]:
 def _cause(before: Fingerprint, now: Fingerprint) -> PrefixCause:
     if before.refused != now.refused:
         return PrefixCause.REASONING_REFUSED
+    if before.withheld != now.withheld:
+        return PrefixCause.CONTENT_REFUSED
     return PrefixCause.THINKING_POLICY if before.policy != now.policy else PrefixCause.ENVELOPE
 
 

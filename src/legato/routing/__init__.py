@@ -9,7 +9,7 @@ from legato.routing.health import Condition, HealthBook, Resting
 from legato.routing.retry import Patience, RetryBudget, is_transient
 from legato.routing.router import Router
 from legato.routing.routes import Policy, Profile, Route, only, read_profiles
-from legato.routing.verdicts import Compact, NextRoute, Retry, Stop, StripReasoning, Verdict
+from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, Stop, StripReasoning, Verdict
 
 __all__ = [
     "Compact",
@@ -19,6 +19,7 @@ __all__ = [
     "Patience",
     "Policy",
     "Profile",
+    "ReplaceContent",
     "Resting",
     "Retry",
     "RetryBudget",

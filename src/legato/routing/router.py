@@ -12,7 +12,8 @@ on the next route that this message has not tried. What each error leads to:
 | anything, after something was visible           | stop: a second answer would contradict what was seen             |
 | own reasoning refused                           | strip it, once for a route; then stop                            |
 | our shape refused, or a 400 that nobody knows   | stop with a diagnosis: the next provider would hide our fault    |
-| a policy, an option, a file                     | stop: the user can act                                           |
+| a file, an image                                | a note in its place if a tool's result holds it, once; then stop |
+| a policy, an option                             | stop: the user can act                                           |
 | model or endpoint unknown                       | next route: the setting is wrong for this route only             |
 | too long                                        | compact, once until an answer comes; then stop                   |
 | key, balance, permission                        | next route at once                                               |
@@ -38,7 +39,7 @@ from legato.model.records import TurnCause
 from legato.routing.health import HealthBook
 from legato.routing.retry import Patience, RetryBudget, asked_wait, is_transient, wait_before_retry
 from legato.routing.routes import Policy, Profile, Route
-from legato.routing.verdicts import Compact, NextRoute, Retry, Stop, StripReasoning, Verdict
+from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, Stop, StripReasoning, Verdict
 from legato.transport import refuses_own_reasoning
 
 ROUTE_IS_WRONG = frozenset({"model", "endpoint"})
@@ -79,7 +80,7 @@ class Router:
         """who continues after the present route was lost"""
         self._causes: list[tuple[str, ProviderError]] = []
         self._stripped: set[str] = set()
-        self._compacted = False
+        self._compacted = self._replaced = False
 
     @property
     def profile(self) -> Profile:
@@ -128,7 +129,7 @@ class Router:
 
     def succeeded(self) -> None:
         """The answer is complete, a refusal by the model too: the route is well, and a later step may compact again."""
-        self._compacted = False
+        self._compacted = self._replaced = False
         if self._route is not None:
             self._health.succeeded(self._route.name)
 
@@ -149,6 +150,9 @@ class Router:
                 return StripReasoning()
             case ProtocolRefused():
                 return self._stop("the provider refused the shape of the request", error)
+            case BadRequest() if error.facts.get("about") == "media" and not self._replaced:
+                self._replaced = True
+                return ReplaceContent()
             case ContextTooLong() if not self._compacted:
                 self._compacted = True
                 return Compact()
@@ -209,7 +213,7 @@ class Router:
     def _bind(self, turn: int, route: Route) -> Route:
         self._turns_here = self._turns_here + 1 if self._last == route.name else 1
         self._turn, self._route, self._last = turn, route, route.name
-        self._compacted = False
+        self._compacted = self._replaced = False
         self._health.enter(route.name, self._clock())
         return route
 

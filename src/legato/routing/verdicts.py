@@ -31,6 +31,10 @@ class StripReasoning(Struct, frozen=True):
     """The provider refused its own reasoning: record that, and send once more on the same route without it."""
 
 
+class ReplaceContent(Struct, frozen=True):
+    """The provider cannot read what a tool's result holds: record that, and send once more with a note in its place."""
+
+
 class Compact(Struct, frozen=True):
     """The conversation does not fit: compact it for this route's window, and send once more."""
 
@@ -42,4 +46,4 @@ class Stop(Struct, frozen=True):
     error: ProviderError
 
 
-Verdict: TypeAlias = Retry | NextRoute | StripReasoning | Compact | Stop
+Verdict: TypeAlias = Retry | NextRoute | StripReasoning | ReplaceContent | Compact | Stop

@@ -15,12 +15,13 @@ from msgspec.structs import replace
 
 from legato.errors import ProtocolRefused, ProviderError, RenderError
 from legato.model import Answer, CallId, ClosureReason, Ending, Entry
-from legato.model.records import ReasoningRefused, StepBegan, StepEnded
+from legato.model.records import ContentRefused, ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
-from legato.routing import Compact, NextRoute, Retry, Route, Stop, StripReasoning
+from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Stop, StripReasoning
 from legato.session import events
 from legato.session.sent import Sent
 from legato.session.table import Happening
+from legato.session.unproven import unproven_media
 from legato.transport import AnswerStream, open_answer, wire_request
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
 
@@ -205,6 +206,9 @@ class Step:
                 await session.journal.write(ReasoningRefused(origin=session.target(self.route).origin()))
                 self.turn.show(events.Notice(text=f"{self.route.name} refused its own reasoning; sending without it"))
                 return True
+            case ReplaceContent():
+                await self._replace_content(error)
+                return True
             case Compact():
                 session.happened(Happening.TOO_LONG)
                 if not await session.room.for_step(self.route, self.turn, overflowed=True):
@@ -218,6 +222,18 @@ class Step:
                 raise verdict.error
             case _:
                 assert_never(verdict)
+
+    async def _replace_content(self, error: ProviderError) -> None:
+        """Let a note stand for what the provider could not read; raises `error` if no result holds anything new."""
+        session, provider = self.session, self.session.target(self.route).provider
+        known = session.talk.ledger.refused_content.get(provider, frozenset())
+        calls = tuple(call for call in unproven_media(session.talk, self.route.name) if call not in known)
+        if not calls:
+            raise error
+        session.happened(Happening.CONTENT_REFUSED)
+        await session.journal.write(ContentRefused(provider=provider, calls=calls))
+        what = "a tool's result holds" if len(calls) == 1 else f"the results of {len(calls)} tools hold"
+        self.turn.show(events.Notice(text=f"{self.route.name} cannot read what {what}; sending a note in its place"))
 
     async def _keep_partial(self, ending: Ending) -> None:
         """Record what was visible of an answer that did not end well."""

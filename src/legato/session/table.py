@@ -43,6 +43,7 @@ class Happening(StrEnum):
     ROUTE_LOST = "route lost"
     FAILURE = "failure"
     REASONING_REFUSED = "own reasoning refused"
+    CONTENT_REFUSED = "content of a result refused"
     TOO_LONG = "too long"
     COMPACTED = "compacted"
     ANSWER = "answer"
@@ -71,6 +72,7 @@ TRANSITIONS: dict[tuple[State, Happening], State] = {
     (S.SENDING, H.FAILURE): S.IDLE,
     (S.SENDING, H.CANCEL): S.IDLE,
     (S.SENDING, H.REASONING_REFUSED): S.SENDING,
+    (S.SENDING, H.CONTENT_REFUSED): S.SENDING,
     (S.SENDING, H.TOO_LONG): S.COMPACTING,
     (S.SENDING, H.LIMIT): S.IDLE,
     # An answer may hold nothing to show while it comes.

@@ -10,6 +10,7 @@ from legato.model.records import (
     Asked,
     Compacted,
     CompactionKind,
+    ContentRefused,
     Imported,
     Opened,
     ReasoningRefused,
@@ -65,6 +66,7 @@ EVERY_RECORD: tuple[Record, ...] = (
     Restored(compaction=13),
     Rewound(to=3),
     ReasoningRefused(origin=Origin(dialect="openai_responses")),
+    ContentRefused(provider="mistral", calls=(_CALL,)),
     TurnEnded(turn=1, outcome=TurnOutcome.DONE),
 )
 """One of each kind, with what is easily lost: empty arguments, exact integers, odd letters."""

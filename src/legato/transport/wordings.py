@@ -65,6 +65,10 @@ MEDIA = _rows(
     ("media", r"cannot fetch content from the provided url|failed to download|invalid_image|error while downloading"),
     ("media", r"could not process (?:image|pdf)|unable to process input image|provided image is not valid"),
     ("media", r"doesn't support the s3uri field|does not support (?:image|audio|video|file|vision)"),
+    ("media", r"image was specified using|image appears to be|invalid image|cannot identify image|image_parse_error"),
+    ("media", r"(?:failed|unable|could not be|couldn't be) (?:to )?(?:load|decode|read|open)(?:ed)? (?:the )?image"),
+    ("media", r"image (?:could not be|cannot be|couldn't be) \w+|(?:data|format) required for image input"),
+    ("media", r"at most 0 image|not a multimodal model|support(?:s)? image input"),
     ("media", r"pdf (?:specified|is) (?:was )?(?:not valid|password|encrypted)|maximum of \d+ pdf pages"),
 )
 

@@ -48,6 +48,7 @@ class Voice(Struct, frozen=True):
 
     `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.
     `is_home` says whether native data from an origin may be sent: it is the target's own, and not refused before.
+    `withheld` are the calls whose media the target's provider refused.
     """
 
     target: Target
@@ -56,3 +57,4 @@ class Voice(Struct, frozen=True):
     is_home: Callable[[Origin | None], bool]
     thinking_on: bool = False
     foreign: Foreign = Foreign.DROP
+    withheld: frozenset[CallId] = frozenset()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from legato.errors import CodecError
-from legato.model import Code, Entry, HostedTool, Media, MediaKind, Record, ToolCall, Usage
+from legato.model import CallId, Code, Entry, HostedTool, Media, MediaKind, Record, ToolCall, Usage
 from legato.model.codec import (
     VERSION,
     decode_record,
@@ -22,6 +22,7 @@ from legato.model.records import (
     Asked,
     Compacted,
     CompactionKind,
+    ContentRefused,
     Imported,
     Opened,
     ReasoningRefused,
@@ -73,6 +74,7 @@ RECORDS: list[Record] = [
     Restored(compaction=4),
     Rewound(to=3),
     ReasoningRefused(origin=origin("anthropic/claude-sonnet-4-5")),
+    ContentRefused(provider="anthropic", calls=(CallId("hist_tool_a"),)),
 ]
 
 

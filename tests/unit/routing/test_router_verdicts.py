@@ -26,6 +26,7 @@ from legato.routing import (
     Patience,
     Policy,
     Profile,
+    ReplaceContent,
     Resting,
     Retry,
     RetryBudget,
@@ -163,6 +164,17 @@ def test_each_route_may_have_its_reasoning_stripped() -> None:
     router.judge(Unauthorized("x"), visible=False, attempt=2)
     assert router.choose(2, cause=CONTINUATION) == B
     assert router.judge(refused(**OWN_REASONING), visible=False, attempt=1) == StripReasoning()
+
+
+def test_content_that_cannot_be_read_is_replaced_once_until_an_answer_comes() -> None:
+    router = make_router()
+    router.choose(1)
+    error = BadRequest("x", about="media")
+    assert router.judge(error, visible=False, attempt=1) == ReplaceContent()
+    assert router.judge(error, visible=False, attempt=2) == Stop("the provider refused what was asked for", error)
+    router.succeeded()
+    assert router.judge(error, visible=False, attempt=1) == ReplaceContent()
+    assert isinstance(router.judge(error, visible=True, attempt=1), Stop)
 
 
 def test_too_long_asks_for_compaction_once_until_an_answer_comes() -> None:

@@ -204,6 +204,19 @@ GOOGLE_QUOTA = "You exceeded your current quota, please check your plan and bill
         (429, openai("Request too large for gpt-4o on tokens per min (TPM). The input or output tokens must be reduced in order to run successfully.", code="rate_limit_exceeded"), (ContextTooLong, "window")),
         # The user's matter.
         (413, openai("The image is larger than allowed"), (BadRequest, "media")),
+        (
+            400,
+            anthropic(
+                "messages.2.content.0.tool_result.content.0.image.source.base64: The image was specified using the "
+                "image/png media type, but the image appears to be a image/jpeg image"
+            ),
+            (BadRequest, "media"),
+        ),
+        (400, openai("Invalid image data"), (BadRequest, "media")),
+        (400, openai("cannot identify image file <_io.BytesIO object>"), (BadRequest, "media")),
+        (400, openai("Failed to load image or audio file"), (BadRequest, "media")),
+        (400, openai("At most 0 image(s) may be provided in one prompt."), (BadRequest, "media")),
+        (400, google("Unable to process input image."), (BadRequest, "media")),
         (400, anthropic("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum"), (BadRequest, "media")),
         (404, openai("The model `x` does not exist or you do not have access to it.", code="model_not_found"), (BadRequest, "model")),
         (404, anthropic("model: claude-x", named="not_found_error"), (BadRequest, "model")),

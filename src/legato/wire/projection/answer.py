@@ -80,7 +80,11 @@ class AnswerProjector:
         home = self._voice.is_home(unit.origin)
         is_answered = bool(unit.completions) and self._grammar.native_calls
         place = Place(
-            before, is_answered and not any(has_media_after(done, self._grammar) for done in unit.completions)
+            before,
+            is_answered
+            and not any(
+                has_media_after(done, self._grammar, withheld=self._voice.withheld) for done in unit.completions
+            ),
         )
         for block in unit.blocks:
             match block:

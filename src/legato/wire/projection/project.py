@@ -67,6 +67,7 @@ class Projector:
 
     def __init__(self, voice: Voice, grammar: Grammar, own: Own) -> None:
         self._grammar = grammar
+        self._withheld = voice.withheld
         self._answers = AnswerProjector(voice, grammar, own)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
         self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
@@ -168,7 +169,7 @@ class Projector:
             results: list[ResultPart] = []
             for part in ordered:
                 if type(part) is CallPart:
-                    result, media = project_result(part, next(completions), grammar, decisions)
+                    result, media = project_result(part, next(completions), grammar, decisions, withheld=self._withheld)
                     results.append(result)
                     if media:
                         after.append(TextPart(MEDIA_CAPTION.format(tool=part.name), apart=True))
@@ -212,7 +213,7 @@ class Projector:
         if not unit.completions:
             return
         for completion in unit.completions:
-            page.human(embed_result(completion, self._grammar, page.decisions))
+            page.human(embed_result(completion, self._grammar, page.decisions, withheld=self._withheld))
         detail = "results became human text and their calls were left out"
         page.decisions.append(projected(Action.CONVERTED, "text-embed", detail, *(call.id for call in unit.calls)))
 

@@ -6,9 +6,10 @@ Out: a `ResultPart`, and the media that have to follow after all results because
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import NamedTuple
 
-from legato.model import Action, Decision, Media, MediaKind
+from legato.model import Action, CallId, Decision, Media, MediaKind
 from legato.transcript.units import Completion, CompletionKind, completion_text
 from legato.wire.phrases import EMBEDDED_RESULT, EMPTY_RESULT, ERROR_MARK, MEDIA_FOLLOWS, media_omitted
 from legato.wire.projection.decisions import projected
@@ -25,11 +26,19 @@ class _Told(NamedTuple):
 
 
 def project_result(
-    call: CallPart, completion: Completion, grammar: Grammar, decisions: list[Decision]
+    call: CallPart,
+    completion: Completion,
+    grammar: Grammar,
+    decisions: list[Decision],
+    *,
+    withheld: Container[CallId] = (),
 ) -> tuple[ResultPart, list[Media]]:
-    """The result of `call`, and the media that must follow after all results."""
+    """The result of `call`, and the media that must follow after all results.
+
+    `withheld` are calls whose media this provider refused before.
+    """
     failed = completion.kind is not CompletionKind.SUCCESS
-    told = _tell(completion, grammar, decisions)
+    told = _tell(completion, grammar, decisions, withheld)
     if grammar.json_results and not failed and _is_json(completion) and told.text == completion_text(completion):
         return ResultPart(call, told.text, completion.result, media=tuple(told.inside)), told.after
     text = told.text
@@ -40,20 +49,31 @@ def project_result(
     return ResultPart(call, text, text, failed, tuple(told.inside)), told.after
 
 
-def has_media_after(completion: Completion, grammar: Grammar) -> bool:
+def has_media_after(completion: Completion, grammar: Grammar, *, withheld: Container[CallId] = ()) -> bool:
     """Whether media of a result have to follow after it."""
+    if completion.call_id in withheld:
+        return False
     return any(grammar.accepts(media) and not _fits_inside(media, completion, grammar) for media in completion.media)
 
 
-def embed_result(completion: Completion, grammar: Grammar, decisions: list[Decision]) -> list[HumanPart]:
+def embed_result(
+    completion: Completion, grammar: Grammar, decisions: list[Decision], *, withheld: Container[CallId] = ()
+) -> list[HumanPart]:
     """The result of a call that is left out, as what the human side says: its text, and its media beside it."""
-    told = _tell(completion, grammar, decisions, embedded=True)
+    told = _tell(completion, grammar, decisions, withheld, embedded=True)
     text = told.text if told.inside else _unless_blank(told.text, completion, decisions)
     text = EMBEDDED_RESULT + mark_failure(text, completion)
     return [TextPart(text, apart=True), *(MediaPart(media) for media in told.inside)]
 
 
-def _tell(completion: Completion, grammar: Grammar, decisions: list[Decision], *, embedded: bool = False) -> _Told:
+def _tell(
+    completion: Completion,
+    grammar: Grammar,
+    decisions: list[Decision],
+    withheld: Container[CallId],
+    *,
+    embedded: bool = False,
+) -> _Told:
     text = completion_text(completion)
     if not completion.media:
         return _Told(text, [], [])
@@ -61,7 +81,11 @@ def _tell(completion: Completion, grammar: Grammar, decisions: list[Decision], *
     after: list[Media] = []
     lines = [text] if text else []
     for media in completion.media:
-        if not grammar.accepts(media):
+        if completion.call_id in withheld:
+            lines.append(media_omitted(media.kind, media.mime))
+            detail = f"the provider refused {media.kind} ({media.mime}) of this result before"
+            decisions.append(projected(Action.CONVERTED, "media-refused", detail, completion.call_id))
+        elif not grammar.accepts(media):
             lines.append(media_omitted(media.kind, media.mime))
             detail = f"the target cannot take {media.kind} ({media.mime})"
             decisions.append(projected(Action.CONVERTED, "media-omitted", detail, completion.call_id))
