@@ -9,6 +9,7 @@ from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.run import run
 from legato.session.sent import Sent
 from legato.session.session import Session, Switched
+from legato.session.shortening import shorten
 from legato.session.subagents import task_tool
 from legato.session.table import Happening, State
 from legato.session.tool_history import HistorySettings, ToolHistory
@@ -32,5 +33,6 @@ __all__ = [
     "World",
     "preview_switch",
     "run",
+    "shorten",
     "task_tool",
 ]

@@ -25,6 +25,11 @@ class Summaries:
         self._known: dict[str, str] = {}
         """by the hash of what they were made from, newest last"""
 
+    @property
+    def asks(self) -> bool:
+        """Whether anybody is asked for a summary."""
+        return self._summariser is not None
+
     async def write(self, text: SummaryInput, talk: Conversation, *, count: Callable[[str], int]) -> tuple[str, str]:
         """A summary of `text`, of at most its cap by `count`, and the hash of what it was made from."""
         if self._summariser is not None:

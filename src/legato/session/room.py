@@ -19,6 +19,16 @@ if TYPE_CHECKING:
     from legato.session.turn import Turn
 
 
+def too_long(target: Target, excess: int) -> ContextTooLong:
+    """What to say of a conversation that cannot be made to fit."""
+    return ContextTooLong(
+        f"the conversation is about {excess:,} tokens longer than {target.route} takes, and nothing more can be left "
+        "out; undo the last message, or switch to a model with a larger window",
+        route=target.route,
+        layer="session",
+    )
+
+
 class Room:
     """Makes room in the conversation of one session."""
 
@@ -52,12 +62,7 @@ class Room:
         if compaction is not None and is_shorter:
             turn.show(compaction.event)
         if compaction is not None and compaction.excess:
-            raise ContextTooLong(
-                f"the conversation is about {compaction.excess:,} tokens longer than {target.route} takes, and nothing "
-                "more can be left out; undo the last message, or switch to a model with a larger window",
-                route=target.route,
-                layer="session",
-            )
+            raise too_long(target, compaction.excess)
         return is_shorter
 
     def switch_deferred(self, old: Target) -> None:

@@ -125,6 +125,11 @@ class ToolHistory:
             )
         self._summaries = Summaries(summariser)
 
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether somebody else writes the summaries, who has to be waited for."""
+        return self._summaries.asks
+
     @classmethod
     def in_world(cls, world: World, settings: HistorySettings | None = None) -> Self:
         """A history whose summaries are written by the model that `settings` name, reached through `world`."""

@@ -1,0 +1,87 @@
+"""Tool history for those who send their requests themselves: `shorten` before `render`.
+
+    while True:
+        shorten(talk, route, tools=tools)
+        request = render(talk, route, tools=tools)
+
+It does what a `Session` does before each request, with the same settings, but for a model that writes summaries: that
+takes somebody to wait for it (`await ToolHistory.make_room`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any, TypeVar
+
+from legato.errors import CallerError
+from legato.model import Options, Target, ThinkingPolicy, ToolSpec
+from legato.request import Catalogue, resolve
+from legato.session.events import HistoryCompacted
+from legato.session.room import too_long
+from legato.session.tokens import Estimator
+from legato.session.tool_history import ToolHistory
+from legato.transcript import Conversation
+
+T = TypeVar("T")
+
+
+class _Kept:
+    """What a conversation keeps between two calls, unless the caller brings it along."""
+
+    def __init__(self) -> None:
+        self.history = ToolHistory()
+        self.estimator = Estimator()
+
+
+def shorten(
+    conversation: Conversation,
+    target: str | Target,
+    *,
+    tools: Iterable[object] = (),
+    system: str = "",
+    options: Options | None = None,
+    thinking: ThinkingPolicy | None = None,
+    catalogue: Catalogue | None = None,
+    history: ToolHistory | None = None,
+    estimator: Estimator | None = None,
+    overflowed: bool = False,
+) -> HistoryCompacted | None:
+    """Record what the next request to `target` may leave out; what was done, or None if nothing had to be.
+
+    The arguments of `render`; `history` holds the settings (`ToolHistory(HistorySettings(...))`, made once), and
+    `estimator` learns from `observe` how the provider counts. `overflowed`: the provider found the last request too
+    long. Raises `ContextTooLong` if the conversation cannot be made to fit.
+    """
+    if history is not None and history.asks_a_model:
+        raise CallerError("a model writes the summaries of this history; await its make_room instead of `shorten`")
+    kept: _Kept = conversation.attachments.setdefault(_Kept, _Kept())
+    where = resolve(target, catalogue)
+    specs = [spec for tool in tools if isinstance(spec := getattr(tool, "spec", tool), ToolSpec)]
+    compaction = _at_once(
+        (history or kept.history).make_room(
+            conversation,
+            where,
+            estimator=estimator or kept.estimator,
+            overflowed=overflowed,
+            tools=specs,
+            system=system,
+            options=options,
+            thinking=thinking,
+        )
+    )
+    if compaction is None:
+        return None
+    if compaction.records:
+        conversation.apply(conversation.prepare(compaction.records))
+    if compaction.excess:
+        raise too_long(where, compaction.excess)
+    return compaction.event if compaction.records else None
+
+
+def _at_once(work: Coroutine[Any, Any, T]) -> T:
+    """The result of `work`, which has nobody to wait for: it only could be asked to wait for a model."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    raise AssertionError("nobody was asked, and still somebody was waited for")
