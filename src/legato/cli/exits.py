@@ -91,6 +91,13 @@ def line_of(error: BaseException) -> str:
     return one_line(Redactor().text(_told(error)))
 
 
+def diagnosed_fault(error: BaseException) -> bool:
+    """Whether a layer of ours is at fault, so that what was sent is worth a look."""
+    from legato.diagnostics import fault_of
+
+    return fault_of(error) is not None
+
+
 def _told(error: BaseException) -> str:
     if isinstance(error, OurFault | ProtocolRefused):
         from legato.diagnostics import diagnose

@@ -13,7 +13,7 @@ from functools import partial
 import anyio
 
 from legato.cli.attachments import read_message
-from legato.cli.exits import ExitCode, line_of
+from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.recent import show_recent
 from legato.cli.signals import ENDING, heeding
 from legato.cli.slash import COMMANDS, Leave, Next, Reopen, run_command
@@ -218,8 +218,9 @@ class Interactive:
             await turn
         except LegatoError as error:
             self._show.note(line_of(error), Style.RED)
-            if self.session.last is not None and self.session.last.error is not None:
-                self._show.note("/last shows what was sent, and what was wrong with it.")
+            last = self.session.last
+            if last is not None and last.error is not None and diagnosed_fault(error):
+                self._show.note("/last shows what was sent, and which layer is at fault.")
         finally:
             stage.turn = None
             self.screen.status("")

@@ -79,7 +79,10 @@ class Sent:
 
         if self.diagnosis is not None:
             said = "the provider said no" if self.has_left else "it was not sent"
-            return [f"{said}:", *(f"  {line}" for line in diagnosis_lines(self.diagnosis, redactor=redactor))]
+            lines = diagnosis_lines(self.diagnosis, redactor=redactor)
+            if self.diagnosis.fault is None:
+                lines.append("no layer of ours is at fault")
+            return [f"{said}:", *(f"  {line}" for line in lines)]
         if self.answer is None:
             return ["there is no answer: it is under way, or was cancelled"]
         ending = self.answer.entry.ending

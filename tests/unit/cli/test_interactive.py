@@ -7,7 +7,7 @@ import pty
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,9 @@ from legato.cli.surroundings import open_world, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.screen import Screen
 from legato.cli.workbench import Workbench
+from legato.simulation import SimulatedTransport
 from legato.store import Store, open_store
+from legato.transport import WireResponse
 from program import Answers, Home, until
 
 Line = str | BaseException | Callable[[], str]
@@ -364,8 +366,9 @@ def test_last_tells_what_was_sent_and_what_came_of_it(talk: Talk, home: Home):
     assert "anthropic/claude-sonnet-4-5, in the form anthropic/anthropic, native tool history\n" in ran.text
     assert "calls: 1 seen, 1 emitted (1 success)\n" in ran.text
     assert "answered: ended done, served by claude-sonnet-4-5" in ran.text
-    assert "/last shows what was sent, and what was wrong with it.\n" in ran.text
     assert "the provider said no:\n  QuotaExhausted: " in ran.text
+    assert "  no layer of ours is at fault\n" in ran.text
+    assert "/last shows" not in ran.text
     assert "sent.json exists already; name another file" in ran.text
     written = msgspec.json.decode((home.work / "sent.json").read_bytes())
     assert (written["diagnosis"]["error"], written["report"]["route"]) == (
@@ -373,6 +376,24 @@ def test_last_tells_what_was_sent_and_what_came_of_it(talk: Talk, home: Home):
         "anthropic/claude-sonnet-4-5",
     )
     assert written["body"]["messages"][-1]["content"][0]["text"] == "fail with 402"
+
+
+def test_a_fault_of_ours_says_where_to_see_what_was_sent(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    async def refuse(*_: Any) -> WireResponse:
+        async def chunks() -> AsyncIterator[bytes]:
+            yield b'{"error": {"message": "messages.0: unexpected `tool_use_id` found in `tool_result` blocks"}}'
+
+        return WireResponse(400, {}, chunks())
+
+    monkeypatch.setattr(SimulatedTransport, "send", refuse)
+    ran = talk("hello", "/last")
+
+    assert (
+        "This is a fault of the request and not of yours. (rendering fault: a result went out without its call)"
+        in ran.text
+    )
+    assert "/last shows what was sent, and which layer is at fault.\n" in ran.text
+    assert "  fault class: rendering, found in the layer provider: a result went out without its call\n" in ran.text
 
 
 def test_lint_tells_what_a_provider_would_say(talk: Talk):
