@@ -215,7 +215,7 @@ def test_a_broken_unit_builder_is_a_fault_of_rendering_and_names_its_calls(monke
 
 @pytest.mark.req("REQ-915-040")
 def test_a_colliding_projector_is_a_fault_of_projection_and_names_its_call(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ids, "base62", lambda *_, length: "A" * length)  # every hash is the same
+    monkeypatch.setattr(ids.IdTable, "_nine", lambda *_: "A" * 9)  # every call gets the same id
     with pytest.raises(ProjectionError) as raised:
         render(talk(user("go"), calls("a", "b"), result("a"), result("b")), "mistral/mistral-large-latest")
 
