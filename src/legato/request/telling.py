@@ -9,10 +9,13 @@ when it is needed.
 from __future__ import annotations
 
 import sys
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import logging
+
     from legato.errors import LegatoError
     from legato.request.request import Request
 
@@ -35,11 +38,15 @@ def tell_stopped(error: LegatoError) -> None:
 
 def is_heard(level: int = DEBUG) -> bool:
     """Whether anybody listens: the logger takes lines of `level`, or there is a span that records."""
-    logging = sys.modules.get("logging")
-    if logging is not None and logging.getLogger(LOGGER).isEnabledFor(level):
+    if "logging" in sys.modules and _logger().isEnabledFor(level):
         return True
     tracing = sys.modules.get("opentelemetry.trace")
     return tracing is not None and tracing.get_current_span().is_recording()
+
+
+@cache
+def _logger() -> logging.Logger:
+    return sys.modules["logging"].getLogger(LOGGER)  # looked up once: that takes a lock
 
 
 def _emission() -> Any:
