@@ -17,7 +17,7 @@ from legato import Conversation, render
 from legato.errors import LegatoError, ProtocolRefused, RenderError
 from legato.model import CallId
 from legato.request import Request
-from legato.session import Session, events
+from legato.session import Sent, Session, events
 from legato.simulation import SimulatedTransport, SimulatedWorld
 from legato.transport import KeyRing, WireRequest, WireResponse
 from session_support import CLAUDE, GPT, Library, Time, Workshop, session, world
@@ -205,21 +205,23 @@ def test_a_session_that_was_not_asked_for_reports_shows_none():
     assert not [event for event in anyio.run(main) if isinstance(event, events.Reported)]
 
 
+def last_of(one: Session) -> Sent:
+    assert one.last is not None
+    return one.last
+
+
 def test_the_last_request_of_a_session_says_what_was_sent_and_what_came_of_it():
     async def main() -> None:
         async with session(GPT, tools=[Library().read], world=world(Contrary(2))) as one:
-            assert not one.last
             await one.send("use read_file on a.txt")
-            answered = one.last
-            assert answered is not None
+            answered = last_of(one)
             before = answered.lines()
             await refused(one, "and now?")
 
             assert answered.lines() == before, "what was sent stays what it was"
             assert before[1] == f"{GPT}, in the form openai_chat/openai, native tool history"
             assert before[-1].startswith("answered: ended done, served by ")
-            last = one.last
-            assert last is not None
+            last = last_of(one)
             assert (last.step, last.has_left, last.answer) == (1, True, None)
             assert isinstance(last.error, ProtocolRefused)
             (call,) = last.request.report.calls_seen
