@@ -40,8 +40,10 @@ def overrides(draw: st.DrawFn) -> dict[str, Any]:
             chosen[name] = draw(st.integers(1, 10**6))
         elif isinstance(default, float):
             chosen[name] = float(draw(st.integers(0, 100)))
-        else:
+        elif name == "max_tokens_field":
             chosen[name] = draw(st.sampled_from(["max_tokens", "max_completion_tokens"]))
+        else:
+            chosen[name] = default
     return chosen
 
 
