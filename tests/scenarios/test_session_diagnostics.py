@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from legato import Conversation, render
+from legato import render
 from legato.errors import LegatoError, ProtocolRefused, RenderError
 from legato.model import CallId
 from legato.request import Request
@@ -21,6 +21,8 @@ from legato.session import Sent, Session, events
 from legato.simulation import SimulatedTransport, SimulatedWorld
 from legato.transport import KeyRing, WireRequest, WireResponse
 from session_support import CLAUDE, GPT, Library, Time, Workshop, session, world
+
+from builders import calls, result, talk, user
 
 SECRET = "opensesame-of-the-settings"
 
@@ -124,8 +126,6 @@ def test_a_session_with_a_cancellation_a_switch_and_a_refusal_is_told_line_by_li
 
 @pytest.mark.req("REQ-915-039")
 def test_closures_and_dedupe_are_told_with_their_reasons(caplog: pytest.LogCaptureFixture):
-    from builders import calls, result, talk, user
-
     with caplog.at_level(logging.DEBUG, logger="legato"):
         render(talk(user("go"), calls("a", "b"), result("a"), result("a"), user("and?")), CLAUDE)
 
@@ -137,8 +137,6 @@ def test_closures_and_dedupe_are_told_with_their_reasons(caplog: pytest.LogCaptu
 
 
 def test_a_request_that_our_own_rules_stop_is_an_error_in_the_log(caplog: pytest.LogCaptureFixture):
-    from builders import calls, talk, user
-
     request = render(talk(user("go"), calls("a"), user("and?")), CLAUDE)
     request.body["messages"][1]["content"] = [{"type": "text", "text": "Hm."}]
     with caplog.at_level(logging.ERROR, logger="legato"), pytest.raises(RenderError):
@@ -260,6 +258,6 @@ def test_rendering_alone_is_traced_too():
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     with provider.get_tracer("test").start_as_current_span("turn"):
-        render(Conversation(), CLAUDE)
+        render(talk(user("hello")), CLAUDE)
 
     assert [event.name for event in exporter.get_finished_spans()[0].events] == ["legato.render"]

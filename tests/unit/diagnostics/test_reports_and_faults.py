@@ -127,8 +127,8 @@ def test_the_human_form_says_when_a_request_does_not_extend_the_one_before():
     )
 
 
-def test_an_empty_conversation_has_a_short_report():
-    report = render(Conversation(), ROUTE).report
+def test_a_conversation_without_calls_has_a_short_report():
+    report = render(talk(user("hello")), ROUTE).report
 
     assert report_lines(report, redactor=PLAIN)[1:] == ["calls: 0 seen, 0 emitted", "decisions: none"]
 
