@@ -74,7 +74,7 @@ def assemble(
             called += [call.name for call in unit.calls]
     last = encoder.tail(end)
     _join(messages, last, dialect.blocks_field)
-    head = dialect.head(Envelope(system, tools, options or Options(), called), voice)
+    head = dialect.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
     return {**head.fields, dialect.messages_field: messages}, [*decisions, *last.decisions, *head.decisions]
 
 

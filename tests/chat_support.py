@@ -101,7 +101,7 @@ def printed(
 ) -> tuple[dict[str, Any], list[Decision]]:
     """The whole body that the assembler would make, and every decision on the way."""
     speaking = voice(to, units, **voicing)
-    called = [one.name for unit in units if isinstance(unit, Exchange) for one in unit.calls]
+    called = [(one.name, one.namespace) for unit in units if isinstance(unit, Exchange) for one in unit.calls]
     encoder = DIALECT.encoder(speaking)
     top = DIALECT.head(Envelope(system, tools, options, called), speaking)
     messages: list[Any] = list(top.first)

@@ -91,3 +91,9 @@ def dialect_of(provider: str) -> Dialect | None:
     """The dialect that the catalogue's `provider` speaks."""
     known = default_catalogue().providers.get(provider)
     return None if known is None else known.dialect
+
+
+def home_of_provider(provider: str) -> str:
+    """Who understands fields without a neutral word that a request to the catalogue's `provider` has; else empty."""
+    known = default_catalogue().providers.get(provider)
+    return "" if known is None else default_catalogue().resolve(f"{provider}/{known.example}").home

@@ -13,9 +13,9 @@ from typing import Any
 from msgspec.structs import replace
 
 from legato.errors import FormatError, ImpossibleRequest, RenderError
-from legato.formats.document import Document, Note
+from legato.formats.document import Body, Document, Note
 from legato.formats.wire_shapes import WIRE_DIALECTS
-from legato.model import Options, Target, ThinkingSwitch, ToolSpec
+from legato.model import Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
 from legato.request.render import render
 from legato.request.request import Request
 from legato.transcript.conversation import Conversation
@@ -37,9 +37,10 @@ def request_for(
 ) -> tuple[Request, list[Note]]:
     """The request, and notes on what the document asks for that could not be carried.
 
-    It holds no cache marks. With `compacted`, what the file's own agent had summarised stays out of it. Raises
-    `FormatError` for a conversation in which nothing was said, `ImpossibleRequest` for what the target cannot be asked
-    at all, and `RenderError` if the provider would refuse the body: nothing that is broken leaves here.
+    It holds cache marks only if the document is a request with some, to a provider that has them. With `compacted`,
+    what the file's own agent had summarised stays out of it. Raises `FormatError` for a conversation in which nothing
+    was said, `ImpossibleRequest` for what the target cannot be asked at all, and `RenderError` if the provider would
+    refuse the body: nothing that is broken leaves here.
     """
     talk = source.conversation(compacted=compacted) if isinstance(source, Document) else source
     if not _says_anything(talk):
@@ -47,9 +48,7 @@ def request_for(
         raise FormatError(f"{name} holds nothing that could be sent to a model")
     if not isinstance(source, Document):
         return _verified(talk, target, (), Options(cache=False)), []
-    options, notes = _carried(source, target)
-    request, conceded = _with_less(talk, target, source.tools, options)
-    return request, notes + conceded
+    return _with_less(talk, target, source.tools, _carried(source, target))
 
 
 def _with_less(
@@ -79,13 +78,16 @@ def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], opt
     return request
 
 
-def _carried(document: Document, target: Target) -> tuple[Options, list[Note]]:
-    """The options of the file for `target`. Fields without a neutral name mean something only in their own dialect."""
-    options = replace(document.options, cache=False)
-    if not options.extra or WIRE_DIALECTS.get(document.format) is target.dialect:
-        return options, []
-    names = ", ".join(sorted(options.extra))
-    return replace(options, extra={}), [Note("", f"fields that only {document.format} knows were not carried: {names}")]
+def _carried(document: Document, target: Target) -> Options:
+    """The options of the file for `target`."""
+    is_marked = WIRE_DIALECTS.get(document.format) is Dialect.ANTHROPIC is target.dialect
+    return replace(document.options, cache=is_marked and document.body is not None and bool(_marks_of(document.body)))
+
+
+def _marks_of(body: Body) -> list[JsonObject]:
+    from legato.wire.anthropic.caching import find_marks
+
+    return find_marks(body.value)
 
 
 def _says_anything(talk: Conversation) -> bool:

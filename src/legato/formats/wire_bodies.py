@@ -11,7 +11,7 @@ import re
 from legato.formats.content import Content
 from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_text
-from legato.formats.origins import dialect_of, origin_of, provider_of_model, route_of
+from legato.formats.origins import dialect_of, home_of_provider, origin_of, provider_of_model, route_of
 from legato.formats.salvage import make_readable
 from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
 from legato.model import Dialect, JsonObject
@@ -42,7 +42,8 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
     draft.model = parsed.model or model
     provider = provider or provider_for(draft.format, draft.model)
     draft.route = route_of(provider, draft.model)
-    answered = parsed.answered_by(origin_of(provider, draft.model))
+    home = home_of_provider(provider)
+    answered = (parsed.belonging_to(home) if home else parsed).answered_by(origin_of(provider, draft.model))
     draft.entries = answered.entries
     ranges = [_original(parsed.messages_of(index), readable.places) for index in range(len(parsed.entries))]
     draft.places = [prefix + _told(messages, field) for messages in ranges]
@@ -50,8 +51,8 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
     draft.system = [parsed.system] if parsed.system else []
     if not draft.system and isinstance(body.get("system_prompt"), str):
         draft.system = [as_text(body["system_prompt"])]
-    draft.tools = parsed.tools
-    draft.options = parsed.options
+    draft.tools = answered.tools
+    draft.options = answered.options
     for place, message in readable.notes:
         draft.note(prefix + place, message)
     for note in parsed.notes:

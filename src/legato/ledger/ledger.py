@@ -74,6 +74,7 @@ class Call(Struct, gc=False):
     answered: Answered | None = None
     started: int | None = None
     frozen: ClosureReason | None = None
+    namespace: str = ""
 
     @property
     def news(self) -> CallNews | None:
@@ -219,6 +220,8 @@ class Ledger:
                     self.incarnation,
                     imported,
                 )
+                if block.namespace:
+                    call.namespace = block.namespace
                 calls[call_id] = pending[call_id] = call
                 self.in_order.append(call)
                 if block.adopts is not None:

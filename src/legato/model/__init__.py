@@ -25,7 +25,7 @@ from legato.model.decisions import Action, Decision, Fault, PrefixCause
 from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage
 from legato.model.ingest import clean_text, ingest, ingest_sent, read_json, read_json_leniently
 from legato.model.jsonvalue import Json, JsonObject
-from legato.model.options import Choice, Foreign, Include, Options, ThinkingPolicy, ThinkingSwitch
+from legato.model.options import Choice, Foreign, Include, Options, OutputFormat, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import Record
 from legato.model.safe import safe
 from legato.model.targets import (
@@ -37,11 +37,12 @@ from legato.model.targets import (
     ThinkingMode,
     normal_endpoint,
 )
-from legato.model.tools import ToolSpec
+from legato.model.tools import FREE_TEXT, SpecKind, TextGrammar, ToolSpec, qualified
 
 __all__ = [
     "BROKEN_OFF",
     "CLOSURE_TEXTS",
+    "FREE_TEXT",
     "UNMINTED",
     "Action",
     "Answer",
@@ -69,11 +70,14 @@ __all__ = [
     "NameRule",
     "Options",
     "Origin",
+    "OutputFormat",
     "PrefixCause",
     "Record",
     "Speaker",
+    "SpecKind",
     "Target",
     "Text",
+    "TextGrammar",
     "Thinking",
     "ThinkingMode",
     "ThinkingPolicy",
@@ -87,6 +91,7 @@ __all__ = [
     "ingest",
     "ingest_sent",
     "normal_endpoint",
+    "qualified",
     "read_json",
     "read_json_leniently",
     "recognise_closure",

@@ -56,6 +56,7 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
     when the call is recorded. `raw` is the argument text as the model wrote it, kept only where it is not the plain
     JSON of `arguments`; `finished` is false where that text breaks off. `adopts` says where a result is that was
     recorded before this call and belongs to it: the name it had, or the call that it was guessed to belong to.
+    `namespace` is that of the tool, see `ToolSpec`.
     """
 
     name: str
@@ -67,6 +68,7 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
     raw: str | None = None
     finished: bool = True
     adopts: CallId | None = None
+    namespace: str = ""
 
 
 class MediaKind(Word):
@@ -123,12 +125,17 @@ class Code(_Block, frozen=True, tag="code"):
 
 
 class HostedTool(_Block, frozen=True, tag="hosted_tool"):
-    """A call that the provider executed itself. It is never run here and never open; other providers see text."""
+    """What a provider did by itself. It is never run here and never open; other providers see text.
+
+    With `silent` it is a record that the provider keeps for itself: neither words nor a call nor what came of one (a
+    trigger, a list of tools, a sealed compaction). Its own provider gets it back; to others there is nothing to tell.
+    """
 
     name: str
     arguments: JsonObject = {}
     result: Json = None
     wire_id: str = ""
+    silent: bool = False
 
 
 Block: TypeAlias = Text | Thinking | ToolCall | ToolResponse | Media | Code | HostedTool

@@ -46,8 +46,28 @@ class Choice(Word):
     REQUIRED = "required"
 
 
+class OutputFormat(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The answer has to be JSON: of any kind, or what fits `schema`.
+
+    `name` and `description` tell the model what it writes. `strict` asks the provider to hold it to the schema; None
+    leaves that to the provider.
+    """
+
+    schema: JsonObject | None = None
+    name: str = ""
+    description: str = ""
+    strict: bool | None = None
+
+
 class Options(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What one request asks for. `extra` is merged into the body as it is, for what no option covers."""
+    """What one request asks for.
+
+    Which of it a provider takes, and in which words, is in `wire.options.table` and in docs/options.md.
+
+    `tool` names a tool, with its namespace (`files.read`) where that is not clear. `extra` is merged into the body as
+    it is, for what no option covers. `home` is who understands `extra`: a dialect (`anthropic`) or one kind of its
+    servers (`openai_chat/mistral`); others are not sent it. Where `home` is empty every target is sent it.
+    """
 
     max_tokens: int | None = None
     temperature: float | None = None
@@ -59,3 +79,17 @@ class Options(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
     stream: bool = False
     cache: bool = True
     extra: JsonObject = {}
+    top_p: float | None = None
+    top_k: int | None = None
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    output: OutputFormat | None = None
+    parallel_calls: bool | None = None
+    """whether the model may ask for several tools at once; None: as the provider has it"""
+    verbosity: str | None = None
+    """how much the model should say: `low`, `medium` or `high`"""
+    metadata: JsonObject = {}
+    """labels for the provider's own records: texts by name"""
+    cache_ttl: str = ""
+    """how long the provider should keep what it caches (`5m`, `1h`); empty: as long as is usual"""
+    home: str = ""

@@ -132,6 +132,18 @@ class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         """The name a person would use."""
         return f"{self.provider}/{self.model}"
 
+    @property
+    def home(self) -> str:
+        """Who understands fields that have no neutral word: a dialect, and whose server it is.
+
+        Servers that share the profile `strict` have nothing in common but what all of them accept.
+        """
+        return f"{self.dialect}/{self.provider if self.profile == 'strict' else self.profile}"
+
+    def understands(self, home: str) -> bool:
+        """Whether fields that belong to `home`, a whole dialect or one kind of server, mean something here."""
+        return home in (self.home, str(self.dialect))
+
     def origin(self, served: str = "") -> Origin:
         """The origin of an answer that this target gives."""
         return Origin(

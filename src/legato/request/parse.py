@@ -37,7 +37,7 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
             parsed = parts.parse(_fields(given, parts.messages_field, target))
         except RecursionError:
             raise FormatError("a value in it is nested too deeply to be read") from None
-    return parsed.answered_by(target.origin())
+    return parsed.answered_by(target.origin()).belonging_to(target.home)
 
 
 def _fields(body: object, messages_field: str, target: Target) -> JsonObject:

@@ -17,7 +17,8 @@ from weakref import WeakKeyDictionary
 from msgspec.structs import replace
 
 from legato.errors import ConfigError, ImpossibleRequest
-from legato.model import Entry, Options, Target, ThinkingPolicy, ToolSpec, clean_text, ingest, safe
+from legato.model import Entry, Options, SpecKind, Target, ThinkingPolicy, ToolSpec, clean_text, ingest, safe
+from legato.model.json_access import as_object
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.request import Request
 from legato.request.spelling import Spelling
@@ -28,6 +29,7 @@ from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
 from legato.wire.contract import Head
+from legato.wire.definitions import read_definition
 from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
@@ -93,7 +95,7 @@ def render(
 def _envelope(
     conversation: Conversation, target: Target, system: str, tools: list[ToolSpec], options: Options
 ) -> Envelope:
-    demands = not tools and target.capabilities.demands_tools
+    demands = target.capabilities.demands_tools and all(tool.kind is SpecKind.HOSTED for tool in tools)
     instructions = conversation.instructions
     if instructions.strip():
         system = f"{instructions}\n\n{system}" if system.strip() else instructions
@@ -110,7 +112,7 @@ def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, b
     parts = spelling.parts
     head = parts.head(_safe_envelope(envelope), voice)
     if envelope.options.cache and parts.mark_head:
-        head = replace(head, fields=parts.mark_head(head.fields))
+        head = replace(head, fields=parts.mark_head(head.fields, envelope.options.cache_ttl))
     opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
     spelling.head = (envelope, voice.thinking_on, head, opening)
     return head, opening
@@ -122,13 +124,13 @@ def _safe_envelope(envelope: Envelope) -> Envelope:
     return replace(envelope, system=clean_text(envelope.system), tools=tools, options=safe(envelope.options))
 
 
-def _called(conversation: Conversation) -> list[str]:
-    """The names of the tools that calls refer to, in order of appearance; a call may have an empty one."""
+def _called(conversation: Conversation) -> list[tuple[str, str]]:
+    """The tools that calls refer to, by name and namespace, in order of appearance; a call may have an empty name."""
     ledger = conversation.ledger
     calls = [
         call for call in ledger.in_order if call.name or (call.id in ledger.calls and call.id not in ledger.orphans)
     ]
-    return list(dict.fromkeys(call.name for call in calls))
+    return list(dict.fromkeys((call.name, call.namespace) for call in calls))
 
 
 def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, int]]:
@@ -145,31 +147,26 @@ def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, in
 
 
 def _specs(tools: Iterable[object]) -> list[ToolSpec]:
-    return [tool if type(tool) is ToolSpec else _spec(tool) for tool in tools]
+    return [spec for tool in tools for spec in ((tool,) if type(tool) is ToolSpec else _described(tool))]
 
 
-def _spec(tool: object) -> ToolSpec:
-    """A tool spec from whatever describes a tool: ours, one with a `spec`, a function, a provider's definition."""
-    if isinstance(tool, ToolSpec):
-        return tool
-    spec = getattr(tool, "spec", None)
+def _described(tool: object) -> Sequence[ToolSpec]:
+    """Tool specs from whatever describes tools: ours, one with a `spec`, a function, a provider's definition."""
+    spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
     if isinstance(spec, ToolSpec):
-        return spec
+        return (spec,)
     if isroutine(tool):
-        return _described(tool)
+        return (_described_function(tool),)
     if isinstance(tool, Mapping):
-        table = cast("Mapping[str, Any]", tool)
-        table = table.get("function", table)
-        if isinstance(table.get("name"), str):
-            described = ToolSpec(table["name"], str(table.get("description") or ""))
-            schema: Any = table.get("parameters") or table.get("input_schema")
-            return replace(described, parameters=ingest(schema)) if schema else described
+        found = read_definition(as_object(ingest(dict(cast("Mapping[str, Any]", tool)))))
+        if found:
+            return found
     raise ImpossibleRequest(
         f"{tool!r} does not describe a tool; pass a ToolSpec, a function, or a provider's tool definition"
     )
 
 
-def _described(function: Callable[..., Any]) -> ToolSpec:
+def _described_function(function: Callable[..., Any]) -> ToolSpec:
     """What the signature and the docstring of `function` say; read once, as the same tools come with every request."""
     known = _DESCRIBED.get(function)
     if known is None:

@@ -18,6 +18,7 @@ from legato.errors import BadAnswer, RenderError
 from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_sent
 from legato.model.hashing import digest
 from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
+from legato.request.offered import OfferedTools, RestoringDecoder
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
 from legato.request.spelling import Spelling
@@ -153,7 +154,7 @@ class Request:
         mark, field = self._parts.mark, self._parts.blocks_field
         blocks: list[JsonObject] = message[field]
         for place in range(last, -1, -1):
-            marked = mark(blocks[place]) if mark else None
+            marked = mark(blocks[place], self.options.cache_ttl) if mark else None
             if marked is not None:
                 return {**message, field: [*blocks[:place], marked, *blocks[place + 1 :]]}
         return message
@@ -169,14 +170,21 @@ class Request:
             body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest_sent(response)
             if not isinstance(body, dict):
                 raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")
-            return recordable(self._parts.decode(cast(JsonObject, body), self.target, self._voice.names))
+            return recordable(self._offered.restore(self._decoded(cast(JsonObject, body))))
 
     def decoder(self) -> GuardedDecoder:
         """A decoder for one streamed answer: of bytes, of plain events, or of those that the official client gives.
 
         It raises `BadAnswer` and nothing else.
         """
-        return GuardedDecoder(self._parts.decoder(self.target, self._voice.names))
+        return GuardedDecoder(RestoringDecoder(self._parts.decoder(self.target, self._voice.names), self._offered))
+
+    def _decoded(self, body: JsonObject) -> Answer:
+        return self._parts.decode(body, self.target, self._voice.names)
+
+    @property
+    def _offered(self) -> OfferedTools:
+        return OfferedTools(self._voice.names, self._head.free_text)
 
     # --- what was done ------------------------------------------------------------------------------------------------
 

@@ -36,9 +36,10 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
 class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
-    `outputs` is there if the exchange is simple: text, then function calls, nothing native in them, and for each call
-    a text, which is in `outputs`; there may be no text, or no calls. It is `plain` if, besides, those texts are just
-    what the tools gave, and no call failed. Nearly all exchanges are such, and little has to be decided about them.
+    `outputs` is there if the exchange is simple: text, then function calls outside of any namespace, nothing native in
+    them, and for each call a text, which is in `outputs`; there may be no text, or no calls. It is `plain` if, besides,
+    those texts are just what the tools gave, and no call failed. Nearly all exchanges are such, and little has to be
+    decided about them.
     The constructor works both out, whatever it was given.
     """
 
@@ -61,7 +62,13 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                 if outputs is not None:
                     completion = completions[found]
                     text = completion.plain_text
-                    if text is None or block.native is not None or block.raw is not None or block.kind is not _FUNCTION:
+                    if (
+                        text is None
+                        or block.native is not None
+                        or block.raw is not None
+                        or block.kind is not _FUNCTION
+                        or block.namespace
+                    ):
                         outputs = None
                     else:
                         outputs.append(text)

@@ -60,8 +60,10 @@ class Head(Struct, frozen=True):
     """The spelled envelope: the fields of the body beside the messages, and messages that come before all units."""
 
     fields: JsonObject
-    first: tuple[JsonObject, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    first: tuple[JsonObject, ...] = ()
+    free_text: frozenset[tuple[str, str]] = frozenset()
+    """the namespaces and names of custom tools that are offered as functions"""
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -119,6 +121,13 @@ class Parsed(Struct, frozen=True):
             for entry in self.entries
         ]
         return replace(self, entries=entries)
+
+    def belonging_to(self, home: str) -> Parsed:
+        """The same with `home`, one kind of server, for what belonged to its whole dialect."""
+        dialect = home.partition("/")[0]
+        tools = [replace(tool, home=home) if tool.home == dialect else tool for tool in self.tools]
+        options = replace(self.options, home=home) if self.options.home == dialect else self.options
+        return replace(self, tools=tools, options=options)
 
     def conversation(self) -> Conversation:
         """The conversation, ready to be rendered; `system` is an instruction that it begins with."""
@@ -204,10 +213,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """(answer, model name) -> a response body"""
     writer: WriterMaker
     """what writes a streamed response"""
-    mark: Callable[[JsonObject], JsonObject | None] | None = None
-    """a copy of a block that marks the end of what the provider should cache; None if this block may not carry it"""
-    mark_head: Callable[[JsonObject], JsonObject] | None = None
-    """the fields of the head with its own cache marks"""
+    mark: Callable[[JsonObject, str], JsonObject | None] | None = None
+    """a copy of a block that marks the end of what the provider should cache, and for how long; None if this block may
+    not carry it"""
+    mark_head: Callable[[JsonObject, str], JsonObject] | None = None
+    """the fields of the head with its own cache marks, and for how long"""
 
     def encoder(self, voice: Voice) -> Encoder:
         """What encodes units for the target of `voice`."""
@@ -230,7 +240,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     def head(self, envelope: Envelope, voice: Voice) -> Head:
         """What surrounds the units for the target of `voice`; raises `ImpossibleRequest` for what cannot be."""
         settled = settle(envelope, voice, self.option_grammar(voice.target))
-        return replace(self.spell_envelope(envelope, settled, voice), decisions=settled.decisions)
+        head = self.spell_envelope(envelope, settled, voice)
+        return replace(head, decisions=settled.decisions + head.decisions, free_text=settled.free_text)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""

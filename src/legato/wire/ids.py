@@ -30,6 +30,8 @@ class Numbered(Protocol):
     def wire_id(self) -> str: ...
     @property
     def name(self) -> str: ...
+    @property
+    def namespace(self) -> str: ...
 
 
 _PREFIXED: dict[IdScheme, tuple[str, re.Pattern[str]]] = {
@@ -117,7 +119,7 @@ class IdTable(dict[CallId, str]):
         return candidate
 
     def _for_kimi(self, call: Numbered) -> str:
-        name, wire = self._names.project(call.name), call.wire_id
+        name, wire = self._names.project(call.name, call.namespace), call.wire_id
         match = _KIMI.fullmatch(wire) if wire.startswith(_KIMI_PREFIX) else None
         # The index counts all calls of a conversation, whatever their tools. Some servers begin anew in every answer.
         if match and match[1] == name and int(match[2]) > self._highest and str(int(match[2])) == match[2]:

@@ -34,12 +34,16 @@ class Thoughts(Word):
 class Names(Protocol):
     """The projection of tool names for one target."""
 
-    def project(self, name: str) -> str:
-        """The name that the target accepts for `name`."""
+    def project(self, name: str, namespace: str = "") -> str:
+        """The name that the target accepts for `name`; one name for both, where there is a namespace."""
         ...
 
     def restore(self, wire_name: str) -> str:
-        """The name that `wire_name` stands for."""
+        """The name that `wire_name` stands for; that of a tool in a namespace stands for itself."""
+        ...
+
+    def namespaced(self, wire_name: str) -> tuple[str, str] | None:
+        """The namespace and the name that `wire_name` stands for; None if it is no tool of a namespace."""
         ...
 
 

@@ -243,6 +243,7 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
             "tools": [{"type": "web_search_20250305", "name": "web_search"}, "nonsense"],
             "output_config": {"format": {}},
             "top_k": 3,
+            "max_tokens": "many",
             "metadata": None,
         }
     )
@@ -255,10 +256,8 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
         "messages[4]: the message is empty",
         "messages[5]: a message of role None is not understood and was left out",
         "messages[7].content[0].content[0]: a part of type 'new' is kept as its JSON",
-        "top_k: not carried over",
-        "tools[0]: 'web_search_20250305' is run by the provider and was not carried over",
-        "tools[1]: None is run by the provider and was not carried over",
-        "output_config.format: not carried over",
+        "tools[1]: a tool without a name was left out",
+        "max_tokens: not a number, so it was left out",
     ]
     assert parse({}).notes == ["messages: there are none"]
 

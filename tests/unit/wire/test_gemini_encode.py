@@ -420,7 +420,7 @@ def printed_head(
     **capabilities: Any,
 ) -> Head:
     voice = voice_for(gemini(**capabilities), thinking_on=thinking_on)
-    return DIALECT.head(Envelope(system, tools, options or Options(), called), voice)
+    return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
 
 
 def adjustments(printed: Head) -> list[str]:

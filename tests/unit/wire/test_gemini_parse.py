@@ -20,6 +20,7 @@ from legato.model import (
     MediaKind,
     Options,
     Speaker,
+    SpecKind,
     Text,
     Thinking,
     ThinkingSwitch,
@@ -236,19 +237,19 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
             "cachedContent": "c",
         }
     )
-    assert parsed.tools == [ToolSpec("now")]
-    assert parsed.options == Options(choice=Choice.REQUIRED)
+    hosted = ToolSpec("googleSearch", kind=SpecKind.HOSTED, home="gemini", native={"googleSearch": {}})
+    assert parsed.tools == [hosted, ToolSpec("now")]
+    kept = {"toolConfig": {"functionCallingConfig": {"allowedFunctionNames": ["a", "b"]}}, "cachedContent": "c"}
+    assert parsed.options == Options(choice=Choice.REQUIRED, top_p=1, extra=kept, home="gemini")
     assert parsed.notes == [
         "contents[0].parts[0]: a part with 'videoMetadata' is not understood",
         "contents[0].parts[1]: a part with nothing in it is not understood",
         "contents[1]: a content of role 'system' is not understood and was left out",
         "contents[2]: the content is empty",
         "contents[3]: the content is empty",
-        "cachedContent: not carried over",
         "systemInstruction: a part with 'functionCall' is not understood",
-        "tools[0].googleSearch: run by the provider; not carried over",
-        "generationConfig.topP: not carried over",
-        "toolConfig.functionCallingConfig.allowedFunctionNames: a choice among several is not known",
+        "generationConfig.maxOutputTokens: not a number, so it was left out",
+        "generationConfig.temperature: not a number, so it was left out",
     ]
     assert parse({}).notes == ["contents: there are none"]
 

@@ -170,11 +170,19 @@ def test_a_name_that_the_target_refuses_is_projected_in_call_result_and_definiti
     assert [(one.reason, one.calls) for one in decisions] == [("tool-name", (CallId("hist_tool_a"),))]
 
 
-def test_a_free_text_call_becomes_a_function_call():
+def test_a_free_text_call_becomes_a_function_call_where_there_is_no_other():
     exchange = asked(call(arguments={"input": "x"}, kind=CallKind.CUSTOM), completions=(success(),))
-    to = target("openai")
+    to = target("strict")
     assert messages([HI, exchange], to)[1]["tool_calls"] == [wire_call(arguments='{"input":"x"}')]
     assert decided([HI, exchange], to) == [("converted", "custom-call")]
+
+
+def test_openai_takes_a_free_text_call_as_one():
+    exchange = asked(call(arguments={"input": "x"}, kind=CallKind.CUSTOM), completions=(success(),))
+    to = target("openai")
+    custom = {"id": "call_a", "type": "custom", "custom": {"name": "read", "input": "x"}}
+    assert messages([HI, exchange], to)[1]["tool_calls"] == [custom]
+    assert decided([HI, exchange], to) == []
 
 
 def test_a_signature_on_a_call_goes_back_to_its_origin_only():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from chat_support import PROFILES, call, closed, failure, messages, printed, success, target
 from dialect_support import SAMPLES, needs_samples
 from legato.model import (
+    FREE_TEXT,
     Authority,
     CallKind,
     Choice,
@@ -21,6 +22,7 @@ from legato.model import (
     MediaKind,
     Options,
     Speaker,
+    SpecKind,
     Text,
     Thinking,
     ThinkingMode,
@@ -327,8 +329,7 @@ def test_an_instruction_that_was_an_image_alone_comes_back_as_one():
             "messages[0].tool_calls: a call without a name",
         ),
         ({"tools": {}}, "tools: not a list"),
-        ({"tools": [{"type": "web_search"}]}, "tools[0]: not a function with a name"),
-        ({"tool_choice": {"type": "allowed_tools"}}, "tool_choice: a choice that is not understood"),
+        ({"tools": [{"type": "function"}]}, "tools[0]: not a function with a name"),
     ],
 )
 def test_what_is_not_understood_is_noted_with_its_place(body, note):
@@ -346,15 +347,17 @@ def test_tools_of_every_kind_are_read():
                 {"type": "function", "function": {"name": "a", "description": "A.", "parameters": parameters}},
                 {"type": "function", "function": {"name": "b"}},
                 {"type": "custom", "custom": {"name": "c"}},
+                {"type": "builtin_function", "function": {"name": "$web_search"}},
             ],
             "functions": [{"name": "d", "parameters": parameters}],
         }
     )
-    free_text = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+    builtin = {"type": "builtin_function", "function": {"name": "$web_search"}}
     assert parsed.tools == [
         ToolSpec("a", "A.", parameters),
         ToolSpec("b"),
-        ToolSpec("c", "", free_text),
+        ToolSpec("c", "", FREE_TEXT, kind=SpecKind.CUSTOM),
+        ToolSpec("$web_search", kind=SpecKind.HOSTED, home="openai_chat", native=builtin),
         ToolSpec("d", "", parameters),
     ]
 
@@ -364,8 +367,15 @@ def test_tools_of_every_kind_are_read():
     [
         ({"max_tokens": 5, "temperature": 1, "stream": True}, Options(max_tokens=5, temperature=1, stream=True)),
         ({"max_completion_tokens": 5, "stream_options": {"include_usage": True}}, Options(max_tokens=5)),
-        ({"top_p": 0.5, "max_tokens": None, "stop": None}, Options(extra={"top_p": 0.5})),
-        ({"max_tokens": "many", "temperature": True}, Options(extra={"max_tokens": "many", "temperature": True})),
+        ({"top_p": 0.5, "max_tokens": None, "stop": None}, Options(top_p=0.5, home="openai_chat")),
+        (
+            {"max_tokens": "many", "temperature": True},
+            Options(extra={"max_tokens": "many", "temperature": True}, home="openai_chat"),
+        ),
+        (
+            {"tool_choice": {"type": "allowed_tools"}},
+            Options(extra={"tool_choice": {"type": "allowed_tools"}}, home="openai_chat"),
+        ),
         ({"tool_choice": "any"}, Options(choice=Choice.REQUIRED)),
         ({"tool_choice": {"type": "function", "function": {"name": "f"}}}, Options(tool="f")),
         ({"tool_choice": {"type": "custom", "custom": {"name": "f"}}}, Options(tool="f")),
@@ -375,7 +385,7 @@ def test_tools_of_every_kind_are_read():
             {"thinking": {"type": "enabled", "budget_tokens": 9}},
             Options(thinking=ThinkingSwitch.ON, thinking_budget=9),
         ),
-        ({"thinking": "deep"}, Options(extra={"thinking": "deep"})),
+        ({"thinking": "deep"}, Options(extra={"thinking": "deep"}, home="openai_chat")),
         ({"reasoning_effort": "low"}, Options(effort="low")),
         ({"reasoning_effort": "none"}, Options(thinking=ThinkingSwitch.OFF)),
     ],
@@ -387,11 +397,18 @@ def test_options_are_read_and_the_rest_is_kept(fields, options):
 
 def test_options_that_we_printed_come_back():
     options = Options(
-        max_tokens=9, temperature=0.5, tool="read", thinking=ThinkingSwitch.OFF, stream=True, extra={"seed": 1}
+        max_tokens=9,
+        temperature=0.5,
+        tool="read",
+        thinking=ThinkingSwitch.OFF,
+        stream=True,
+        seed=1,
+        extra={"n": 1},
+        home="openai_chat/kimi",
     )
     tools = [ToolSpec("read")]
     to = target("kimi", thinking=ThinkingMode.SWITCH)
-    parsed = parse(printed([HI], to, tools=tools, options=options)[0])
+    parsed = parse(printed([HI], to, tools=tools, options=options)[0]).belonging_to(to.home)
     assert (parsed.options, parsed.tools) == (options, tools)
 
 

@@ -370,11 +370,11 @@ def test_a_conversation_of_simple_messages_is_read_straight_from_json(data):
 
 
 def test_what_stands_beside_the_messages_is_read_from_json_too():
-    body = {"model": "m", **SIMPLE_BODY, "max_tokens": 5, "seed": 7, "tools": [{"function": {"name": "f"}}, 3]}
+    body = {"model": "m", **SIMPLE_BODY, "max_tokens": 5, "n": 7, "tools": [{"function": {"name": "f"}}, 3]}
     parsed = parse_json(json.dumps(body))
     assert parsed == parse(body)
     assert parsed is not None
-    assert (parsed.model, parsed.options.max_tokens, parsed.options.extra) == ("m", 5, {"seed": 7})
+    assert (parsed.model, parsed.options.max_tokens, parsed.options.extra) == ("m", 5, {"n": 7})
     assert (parsed.tools[0].name, len(parsed.notes)) == ("f", 1)
 
 

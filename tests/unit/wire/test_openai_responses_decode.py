@@ -116,10 +116,10 @@ def test_a_custom_call_keeps_its_free_text() -> None:
     assert blocks(item) == (ToolCall("sql", {"input": "{x"}, "call_1", kind=CallKind.CUSTOM),)
 
 
-def test_the_namespace_and_caller_of_a_call_are_native() -> None:
+def test_a_call_keeps_its_namespace_and_its_caller() -> None:
     caller = {"type": "program", "caller_id": "call_p"}
     assert blocks(called(namespace="crm", caller=caller)) == (
-        ToolCall("read", {}, "call_1", native={"namespace": "crm", "caller": caller}),
+        ToolCall("read", {}, "call_1", namespace="crm", native={"caller": caller}),
     )
 
 
@@ -178,7 +178,7 @@ def test_what_the_client_has_to_execute_is_a_call(item: JsonObject, call: ToolCa
             "ok",
         ),
         ({"type": "tool_search_call", "id": "h", "execution": "server"}, "tool_search", {}, None),
-        ({"type": "something_new", "id": "h"}, "something_new", {}, None),
+        ({"type": "something_new_call", "id": "h"}, "something_new", {}, None),
     ],
 )
 def test_what_the_provider_executed_is_a_hosted_tool(

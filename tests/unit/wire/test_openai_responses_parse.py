@@ -9,6 +9,7 @@ import pytest
 
 from dialect_support import SAMPLES, call, exchange, failure, make_target, make_voice, needs_samples, printed, success
 from legato.model import (
+    FREE_TEXT,
     Authority,
     CallId,
     CallKind,
@@ -22,6 +23,7 @@ from legato.model import (
     MediaKind,
     Options,
     Speaker,
+    SpecKind,
     Text,
     Thinking,
     ThinkingSwitch,
@@ -263,7 +265,7 @@ def test_what_is_not_understood_is_named_with_its_place() -> None:
     assert DIALECT.parse({"input": 3}).notes == ["input: neither text nor a list of items"]
 
 
-def test_tools_are_read_and_the_providers_own_are_named() -> None:
+def test_tools_of_every_kind_are_read() -> None:
     schema: JsonObject = {"type": "object", "properties": {"a": {"type": "string"}}}
     parsed = parse(
         tools=[
@@ -272,30 +274,41 @@ def test_tools_are_read_and_the_providers_own_are_named() -> None:
             {"type": "custom", "name": "sql"},
             {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "find"}]},
             {"type": "web_search"},
+            {"type": "mcp", "server_label": "x"},
+            {"name": "nobody's"},
         ]
     )
-    text: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
-    assert parsed.tools == [ToolSpec("read", "", schema), ToolSpec("bare"), ToolSpec("sql", "", text), ToolSpec("find")]
-    assert parsed.notes == [
-        "tools[2]: the custom tool 'sql' is read as a function of one text, `input`",
-        "tools[3]: the namespace 'crm' is left out, its tools are not",
-        "tools[4]: a tool of type 'web_search' is the provider's own and was left out",
+    home = "openai_responses"
+    assert parsed.tools == [
+        ToolSpec("read", "", schema, strict=True, home=home),
+        ToolSpec("bare"),
+        ToolSpec("sql", "", FREE_TEXT, kind=SpecKind.CUSTOM),
+        ToolSpec("find", namespace="crm"),
+        ToolSpec("web_search", kind=SpecKind.HOSTED, home=home, native={"type": "web_search"}),
+        ToolSpec("mcp", kind=SpecKind.HOSTED, home=home, native={"type": "mcp", "server_label": "x"}),
     ]
+    assert parsed.notes == ["tools[6]: a tool without a type was left out"]
 
 
 @pytest.mark.parametrize(
     ("fields", "options"),
     [
         ({"store": False, "include": ["reasoning.encrypted_content"], "stream": None}, Options()),
-        ({"include": ["x"]}, Options(extra={"include": ["x"]})),
+        ({"include": ["x"]}, Options(extra={"include": ["x"]}, home="openai_responses")),
         ({"max_output_tokens": 9, "temperature": 1, "stream": True}, Options(9, 1.0, stream=True)),
         ({"tool_choice": "none"}, Options(choice=Choice.NONE)),
         ({"tool_choice": {"type": "function", "name": "read"}}, Options(tool="read")),
-        ({"tool_choice": {"type": "web_search"}}, Options(extra={"tool_choice": {"type": "web_search"}})),
+        (
+            {"tool_choice": {"type": "web_search"}},
+            Options(extra={"tool_choice": {"type": "web_search"}}, home="openai_responses"),
+        ),
         ({"reasoning": {"effort": "low", "summary": None}}, Options(effort="low")),
         ({"reasoning": {"effort": "none", "summary": "auto"}}, Options(thinking=ThinkingSwitch.OFF)),
         ({"reasoning": {"summary": "auto"}}, Options(thinking=ThinkingSwitch.ON)),
-        ({"reasoning": {"summary": "detailed"}}, Options(extra={"reasoning": {"summary": "detailed"}})),
+        (
+            {"reasoning": {"effort": "low", "summary": "detailed"}},
+            Options(effort="low", extra={"reasoning": {"summary": "detailed"}}, home="openai_responses"),
+        ),
     ],
 )
 def test_options_are_read_in_neutral_words_and_the_rest_is_kept(fields: JsonObject, options: Options) -> None:

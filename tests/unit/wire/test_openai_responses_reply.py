@@ -57,7 +57,7 @@ ANSWERS = {
     "calls": answer(
         Thinking("a" * 50 + "\n\nb", native={"item": REASONING}),
         Text("let me see"),
-        ToolCall("read", {"path": "x" * 50}, "call_1", native={"namespace": "crm"}),
+        ToolCall("read", {"path": "x" * 50}, "call_1", namespace="crm"),
         ToolCall("sql", {"input": "select " * 9}, "call_2", kind=CallKind.CUSTOM),
         ToolCall("bare", {}, "call_3"),
         ToolCall("broken", {}, "call_4", raw="[1]"),

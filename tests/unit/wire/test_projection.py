@@ -22,6 +22,7 @@ class Named(NamedTuple):
     id: CallId
     wire_id: str
     name: str = "read"
+    namespace: str = ""
 
 
 def table(scheme: IdScheme, *calls_: Named, rule: NameRule = NameRule.KIMI) -> list[str]:

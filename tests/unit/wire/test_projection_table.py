@@ -87,9 +87,11 @@ def the_tool_that_a_caption_names(route: str) -> object:
     )
 
 
-def a_free_text_call_that_becomes_a_function_call(route: str) -> object:
-    _, decisions = sent(column(route), user("go"), ai(SHELL), result("a", name="sql"))
-    return [decision for decision in decisions if decision[1] == "custom-call"]
+def a_free_text_call_stays_one_or_it_is_said_that_it_does_not(route: str) -> object:
+    entries, decisions = sent(column(route), user("go"), ai(SHELL), result("a", name="sql"))
+    (call,) = [block for entry in entries for block in entry.blocks if isinstance(block, ToolCall)]
+    is_said = ("converted", "custom-call") in decisions
+    return call.arguments, (call.kind is CallKind.CUSTOM) is not is_said
 
 
 ROWS: dict[Callable[[str], object], object] = {
@@ -103,7 +105,7 @@ ROWS: dict[Callable[[str], object], object] = {
         [Text("go")],
     ),
     the_tool_that_a_caption_names: (True, False),
-    a_free_text_call_that_becomes_a_function_call: [("converted", "custom-call")],
+    a_free_text_call_stays_one_or_it_is_said_that_it_does_not: ({"input": SHELL.arguments["input"]}, True),
 }
 
 

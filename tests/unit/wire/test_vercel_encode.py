@@ -455,7 +455,7 @@ def test_a_forced_call_of_a_tool_that_is_not_offered_is_impossible(
 
 
 def test_definitions_are_made_up_where_the_target_demands_them() -> None:
-    envelope = Envelope("", (), Options(), called=("read",))
+    envelope = Envelope("", (), Options(), called=(("read", ""),))
     printed_head = DIALECT.head(envelope, make_voice(target(demands_tools=True)))
     schema = {"inputSchema": DEFINITION["inputSchema"], "description": "No longer available."}
     assert printed_head.fields == {**BASE, "tools": {"read": schema}, "toolChoice": "none"}

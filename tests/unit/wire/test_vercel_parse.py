@@ -227,7 +227,6 @@ def test_what_is_not_understood_is_named_with_its_place() -> None:
         "messages[3].content[0]: a part of type 'reasoning-file' is kept only if its provider knows it",
         "messages[3].content[1]: a part of type 'custom' is kept only if its provider knows it",
         "messages[4].content[0]: a part of type 'text' was not understood",
-        "tools.search: a tool of the provider's own was left out",
     ]
     assert DIALECT.parse({"messages": 3}).notes == ["messages: not a list of messages"]
 
@@ -260,7 +259,7 @@ def test_a_tool_without_a_schema_takes_no_arguments() -> None:
         ({"reasoning": "none"}, Options(thinking=ThinkingSwitch.OFF)),
         ({"reasoning": "high"}, Options(effort="high")),
         ({"reasoning": "provider-default"}, Options()),
-        ({"topP": 0.5}, Options(extra={"topP": 0.5})),
+        ({"topP": 0.5}, Options(top_p=0.5, home="vercel")),
     ],
 )
 def test_options_are_read_in_neutral_words_and_the_rest_is_kept(fields: JsonObject, options: Options) -> None:

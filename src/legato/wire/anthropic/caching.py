@@ -2,13 +2,14 @@
 
 Where they go among the messages is decided when a request is assembled, for they are no part of what was said; which
 block can carry one is a matter of this dialect. The head takes two of the four that the API allows: one behind the
-tools, one behind the instructions.
+tools, one behind the instructions. For the same reason marks are not kept when a request is read: that there were some
+is an option (`Options.cache`), and so is how long they last (`Options.cache_ttl`).
 """
 
 from __future__ import annotations
 
 from legato.model import JsonObject
-from legato.model.json_access import as_list
+from legato.model.json_access import as_list, as_object, as_objects
 
 _NEVER = frozenset({"thinking", "redacted_thinking"})
 
@@ -19,17 +20,24 @@ def may_carry_mark(block: JsonObject) -> bool:
     return kind not in _NEVER and (kind != "text" or bool(str(block.get("text", "")).strip()))
 
 
-def marked(block: JsonObject) -> JsonObject:
-    """A copy of `block` that ends a cached prefix."""
-    return {**block, "cache_control": {"type": "ephemeral"}}
+def marked(block: JsonObject, ttl: str = "") -> JsonObject:
+    """A copy of `block` that ends a cached prefix, which is kept for `ttl` (`5m`, `1h`) or as long as is usual."""
+    return {**block, "cache_control": {"type": "ephemeral", "ttl": ttl} if ttl else {"type": "ephemeral"}}
 
 
-def mark(block: JsonObject) -> JsonObject | None:
+def mark(block: JsonObject, ttl: str = "") -> JsonObject | None:
     """A copy of `block` that ends a cached prefix; None if it may not."""
-    return marked(block) if may_carry_mark(block) else None
+    return marked(block, ttl) if may_carry_mark(block) else None
 
 
-def mark_head(fields: JsonObject) -> JsonObject:
+def mark_head(fields: JsonObject, ttl: str = "") -> JsonObject:
     """The fields of the head with a mark on the last tool and one on the last instruction."""
     lists = {name: as_list(fields.get(name)) for name in ("tools", "system")}  # `system` may also be a plain string
-    return fields | {name: [*items[:-1], marked(items[-1])] for name, items in lists.items() if items}
+    return fields | {name: [*items[:-1], marked(items[-1], ttl)] for name, items in lists.items() if items}
+
+
+def find_marks(body: JsonObject) -> list[JsonObject]:
+    """The marks in a request: of the request as a whole, on tools, on instructions and on what messages hold."""
+    messages = [as_objects(as_object(message).get("content")) for message in as_list(body.get("messages"))]
+    places = [[body], as_objects(body.get("tools")), as_objects(body.get("system")), *messages]
+    return [as_object(block["cache_control"]) for place in places for block in place if block.get("cache_control")]

@@ -6,9 +6,9 @@ Out: the fields of the body beside `messages`.
 
 from __future__ import annotations
 
-from legato.model import Choice, JsonObject, Target, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.contract import Head
-from legato.wire.options import Envelope, OptionGrammar, Settled, with_extra
+from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.voice import Voice
 
 _GRAMMAR = OptionGrammar(
@@ -25,6 +25,13 @@ _GRAMMAR = OptionGrammar(
     budget_in_max_tokens=True,
     least_budget=1024,
     default_budget=16_384,
+    # https://docs.claude.com/en/api/messages: newer models refuse the two together, and while they think, top_k.
+    temperature_or_top_p=True,
+    top_p_while_thinking=0.95,
+    top_k_while_thinking=False,
+    json_mode=False,
+    closed_schemas=True,
+    dependent={"thinking": "thinking", "tool_choice": "tools"},
 )
 _CHOICES = {Choice.AUTO: "auto", Choice.NONE: "none", Choice.REQUIRED: "any"}
 
@@ -37,14 +44,16 @@ def option_grammar(target: Target) -> OptionGrammar:
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `messages`."""
     fields: JsonObject = {"model": voice.target.model, "max_tokens": settled.max_tokens}
-    if envelope.system.strip():
-        fields["system"] = [{"type": "text", "text": envelope.system}]
+    if settled.system.strip():
+        fields["system"] = [{"type": "text", "text": settled.system}]
     if settled.tools:
-        fields["tools"] = [_tool(tool, voice) for tool in settled.tools]
+        fields["tools"] = [_tool(tool) for tool in settled.tools]
     if settled.tool is not None:
         fields["tool_choice"] = {"type": "tool", "name": settled.tool}
     elif settled.choice is not None:
         fields["tool_choice"] = {"type": _CHOICES[settled.choice]}
+    elif "tool_choice" in settled.fields:  # it says that calls come one at a time, beside a type
+        fields["tool_choice"] = {"type": "auto"}
     if settled.effort is not None:
         fields["output_config"] = {"effort": settled.effort}
     match settled.thinking:
@@ -60,12 +69,16 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         fields["temperature"] = settled.temperature
     if envelope.options.stream:
         fields["stream"] = True
-    return Head(with_extra(fields, envelope.options.extra))
+    return Head(*complete(fields, settled, _GRAMMAR))
 
 
-def _tool(tool: ToolSpec, voice: Voice) -> JsonObject:
-    printed: JsonObject = {"name": voice.names.project(tool.name)}
+def _tool(tool: ToolSpec) -> JsonObject:
+    if tool.kind is SpecKind.HOSTED:
+        return tool.native
+    printed: JsonObject = {"name": tool.name}
     if tool.description:
         printed["description"] = tool.description
     printed["input_schema"] = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
-    return printed
+    if tool.strict is not None:
+        printed["strict"] = tool.strict
+    return printed | tool.native

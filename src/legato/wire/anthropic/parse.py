@@ -10,18 +10,22 @@ and closures become closures, so that a conversation that goes round does not gr
 from __future__ import annotations
 
 from itertools import groupby
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from legato.model import (
     Authority,
     Block,
     Choice,
+    Dialect,
     Json,
     JsonObject,
     Media,
     Options,
     Speaker,
+    SpecKind,
     Text,
     ThinkingSwitch,
     ToolCall,
@@ -30,32 +34,24 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_id, as_list, as_object, as_text
+from legato.wire.anthropic.caching import find_marks
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.options.efforts import effort_word
+from legato.wire.options.paths import take
+from legato.wire.options.table import home_for, read_options
 from legato.wire.phrases import INSTRUCTION_MARK
 from legato.wire.readback import is_filler, read_result
 
-_UNDERSTOOD = frozenset(
-    {
-        "messages",
-        "model",
-        "max_tokens",
-        "system",
-        "tools",
-        "tool_choice",
-        "thinking",
-        "temperature",
-        "stream",
-        "output_config",
-        "cache_control",
-    }
-)
+_OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control"})
+"""what is not an option, or is one that says how the request travels"""
+_HOME = str(Dialect.ANTHROPIC)
 _ANSWER_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 _TOLD_AS_JSON = frozenset({"tool_reference", "search_result"})
+_TOOL_FIELDS = frozenset({"name", "description", "input_schema", "strict"})
 _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED, "none": Choice.NONE}
 
 
@@ -92,9 +88,6 @@ class _Reader:
                     self.collected.add(Speaker.HUMAN, self.said(content, f"{path}.content"), Authority.INSTRUCTION)
                 case _:
                     self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
-        for name in body:
-            if name not in _UNDERSTOOD and body[name] is not None:
-                self.note(name, "not carried over")
         return Parsed(
             self.collected.entries,
             self.system(body),
@@ -218,33 +211,70 @@ class _Reader:
     def tools(self, body: JsonObject) -> list[ToolSpec]:
         tools: list[ToolSpec] = []
         for at, item in enumerate(as_list(body.get("tools"))):
-            tool = as_object(item)
-            name, schema = as_text(tool.get("name")), as_object(tool.get("input_schema"))
-            if name and schema:
-                tools.append(ToolSpec(name, as_text(tool.get("description")), ingest(schema)))
+            tool = {name: value for name, value in as_object(ingest(item)).items() if name != "cache_control"}
+            name = as_text(tool.get("name"))
+            if tool.get("type") not in (None, "custom"):
+                kind = as_text(tool["type"])
+                tools.append(ToolSpec(name or kind, kind=SpecKind.HOSTED, home=_HOME, native=tool))
+            elif name:
+                tools.append(_read_tool(name, tool))
             else:
-                kind = tool.get("type") or tool.get("name")
-                self.note(f"tools[{at}]", f"{kind!r} is run by the provider and was not carried over")
+                self.note(f"tools[{at}]", "a tool without a name was left out")
         return tools
 
     def options(self, body: JsonObject) -> Options:
-        choice, thinking = as_object(body.get("tool_choice")), as_object(body.get("thinking"))
-        config = as_object(body.get("output_config"))
-        for name in config.keys() - {"effort"}:
-            self.note(f"output_config.{name}", "not carried over")
-        switch = ThinkingSwitch.DEFAULT
-        if thinking:
-            switch = ThinkingSwitch.OFF if thinking.get("type") == "disabled" else ThinkingSwitch.ON
-        return Options(
-            max_tokens=_number(body.get("max_tokens")),
-            temperature=body["temperature"] if isinstance(body.get("temperature"), int | float) else None,
-            choice=_CHOICES.get(as_text(choice.get("type"))),
-            tool=as_text(choice.get("name")) or None,
-            thinking=switch,
-            thinking_budget=_number(thinking.get("budget_tokens")),
-            effort=effort_word(as_text(config.get("effort"))) or None,
-            stream=body.get("stream") is True,
-        )
+        """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
+        rest = as_object(ingest({name: value for name, value in body.items() if name not in _OURS}))
+        rest = {name: value for name, value in rest.items() if value is not None}
+        known = read_options(rest, Dialect.ANTHROPIC)
+        known |= _read_choice(rest) | _read_thinking(rest)
+        known["max_tokens"] = take(rest, "max_tokens", _number)
+        known["temperature"] = take(rest, "temperature", _temperature)
+        known["effort"] = take(rest, "output_config.effort", _effort)
+        for name in ("max_tokens", "temperature"):
+            if rest.pop(name, None) is not None:
+                self.note(name, "not a number, so it was left out")
+        marks = find_marks(body)
+        if marks:
+            known["cache_ttl"] = next((ttl for mark in marks if (ttl := as_text(mark.get("ttl")))), "")
+            if others := sorted({name for mark in marks for name in mark} - {"type", "ttl"}):
+                self.note("cache_control", f"not carried over: {', '.join(others)}")
+        home = home_for(Dialect.ANTHROPIC, known, rest)
+        return Options(**known, stream=body.get("stream") is True, extra=rest, home=home)
+
+
+def _read_tool(name: str, tool: JsonObject) -> ToolSpec:
+    strict = tool.get("strict")
+    own = {field: value for field, value in tool.items() if field not in _TOOL_FIELDS and value is not None}
+    spec = ToolSpec(
+        name,
+        as_text(tool.get("description")),
+        strict=strict if isinstance(strict, bool) else None,
+        home=_HOME if own or strict is not None else "",
+        native=own,
+    )
+    schema = as_object(tool.get("input_schema"))
+    return replace(spec, parameters=schema) if schema else spec
+
+
+def _read_choice(rest: JsonObject) -> dict[str, Any]:
+    """How tools may be used; what is not understood stays in `rest`."""
+    kind = as_object(rest.get("tool_choice")).get("type")
+    if kind == "tool" and (name := take(rest, "tool_choice.name", _word)):
+        take(rest, "tool_choice.type", _word)
+        return {"tool": name}
+    choice = _CHOICES.get(kind) if isinstance(kind, str) else None
+    if choice is not None:
+        take(rest, "tool_choice.type", _word)
+    return {"choice": choice}
+
+
+def _read_thinking(rest: JsonObject) -> dict[str, Any]:
+    kind = take(rest, "thinking.type", _word)
+    if kind is None:
+        return {}
+    switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
+    return {"thinking": switch, "thinking_budget": take(rest, "thinking.budget_tokens", _number)}
 
 
 def _content(content: Json) -> list[Json]:
@@ -262,3 +292,15 @@ def _runs(content: list[Json], kind: str) -> list[tuple[bool, list[tuple[int, Js
 
 def _number(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _temperature(value: Json) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _word(value: Json) -> str | None:
+    return as_text(value) or None
+
+
+def _effort(value: Json) -> str | None:
+    return effort_word(as_text(value)) or None

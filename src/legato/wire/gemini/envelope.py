@@ -6,10 +6,12 @@ Out: the fields of the body beside `contents`. The model and whether the answer 
 
 from __future__ import annotations
 
-from legato.model import Choice, JsonObject, Target, ThinkingMode, ThinkingSwitch, ToolSpec
-from legato.model.json_access import as_list, as_object
+from collections.abc import Sequence
+
+from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model.json_access import as_object
 from legato.wire.contract import Head
-from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled
+from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, complete
 from legato.wire.voice import Voice
 
 _GRAMMAR = OptionGrammar(
@@ -20,6 +22,10 @@ _GRAMMAR = OptionGrammar(
     effort_modes=frozenset({ThinkingMode.EFFORT}),
     budget_modes=SWITCHABLE,
     most_budget=24_576,  # of the models that count tokens, the smallest take no more; the same page has the table
+    strict_tools=False,
+    max_stops=5,
+    says_json=False,
+    dependent={"toolConfig": "tools"},
 )
 _MODES = {Choice.AUTO: "AUTO", Choice.NONE: "NONE", Choice.REQUIRED: "ANY"}
 _AS_NEEDED = -1
@@ -34,10 +40,10 @@ def option_grammar(target: Target) -> OptionGrammar:
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `contents`."""
     fields: JsonObject = {}
-    if envelope.system.strip():
-        fields["systemInstruction"] = {"parts": [{"text": envelope.system}]}
+    if settled.system.strip():
+        fields["systemInstruction"] = {"parts": [{"text": settled.system}]}
     if settled.tools:
-        fields["tools"] = [{"functionDeclarations": [_declaration(tool, voice) for tool in settled.tools]}]
+        fields["tools"] = _tools(settled.tools)
     if settled.choice is not None:
         config: JsonObject = {"mode": _MODES[settled.choice]}
         if settled.tool is not None:
@@ -45,29 +51,26 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         fields["toolConfig"] = {"functionCallingConfig": config}
     if config := _generation(settled):
         fields["generationConfig"] = config
-    return Head(_with_extra(fields, envelope.options.extra))
+    if "responseSchema" in as_object(settled.extra.get("generationConfig")):
+        # Google's own kind of schema goes back as it came, and only one of the two is taken.
+        as_object(settled.fields.get("generationConfig")).pop("responseJsonSchema", None)
+    return Head(*complete(fields, settled, _GRAMMAR))
 
 
-def _with_extra(fields: JsonObject, extra: JsonObject) -> JsonObject:
-    """The fields with those that no option covers: tools of the provider beside ours, settings among ours."""
-    merged = dict(fields)
-    for name, value in extra.items():
-        if name == "tools":
-            merged[name] = [*as_list(fields.get(name)), *as_list(value)]
-        elif isinstance(value, dict):
-            merged[name] = as_object(fields.get(name)) | as_object(value)
-        else:
-            merged[name] = value
-    return merged
+def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
+    """All functions together, and each tool that the provider runs."""
+    declared = [_declaration(tool) for tool in tools if tool.kind is not SpecKind.HOSTED]
+    hosted = [tool.native for tool in tools if tool.kind is SpecKind.HOSTED]
+    return [{"functionDeclarations": declared}, *hosted] if declared else hosted
 
 
-def _declaration(tool: ToolSpec, voice: Voice) -> JsonObject:
-    declaration: JsonObject = {"name": voice.names.project(tool.name)}
+def _declaration(tool: ToolSpec) -> JsonObject:
+    declaration: JsonObject = {"name": tool.name}
     if tool.description:
         declaration["description"] = tool.description
     # `parameters` takes a subset of OpenAPI schemas only; this one takes JSON Schema as it is.
     declaration["parametersJsonSchema"] = tool.parameters
-    return declaration
+    return declaration | tool.native
 
 
 def _generation(settled: Settled) -> JsonObject:

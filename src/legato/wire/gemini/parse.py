@@ -11,18 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from legato.model import (
     Block,
     Choice,
+    Dialect,
     Json,
     JsonObject,
     Media,
     NameRule,
     Options,
     Speaker,
+    SpecKind,
     Text,
     ThinkingSwitch,
     ToolResponse,
@@ -37,11 +41,15 @@ from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
 from legato.wire.options.efforts import effort_word
+from legato.wire.options.paths import take
+from legato.wire.options.table import home_for, read_options
 from legato.wire.readback import read_result
 
-_UNDERSTOOD = frozenset({"contents", "systemInstruction", "tools", "toolConfig", "generationConfig", "model"})
-_GENERATION = frozenset({"maxOutputTokens", "temperature", "thinkingConfig", "responseModalities"})
-_CHOICES = {"AUTO": Choice.AUTO, "VALIDATED": Choice.AUTO, "ANY": Choice.REQUIRED, "NONE": Choice.NONE}
+_OURS = frozenset({"contents", "systemInstruction", "tools", "model"})
+"""what is not an option"""
+_HOME = str(Dialect.GEMINI)
+_DECLARED = frozenset({"name", "description", "parameters", "parametersJsonSchema"})
+_CHOICES = {"AUTO": Choice.AUTO, "ANY": Choice.REQUIRED, "NONE": Choice.NONE}
 _HUMAN_SIDE = frozenset({"", "user", "function"})
 
 
@@ -85,9 +93,6 @@ class _Reader:
                 self.note(path, f"a content of role {role!r} is not understood and was left out")
             else:
                 self.user(parts, path, is_last=at == len(contents) - 1)
-        for name in body:
-            if name not in _UNDERSTOOD:
-                self.note(name, "not carried over")
         return Parsed(
             entries=self.collected.entries,
             system=self.system(body),
@@ -169,34 +174,64 @@ class _Reader:
     def tools(self, body: JsonObject) -> list[ToolSpec]:
         given = body.get("tools")
         tools: list[ToolSpec] = []
-        for at, item in enumerate([given] if isinstance(given, dict) else as_list(given)):
+        for item in [as_object(given)] if isinstance(given, dict) else as_list(given):
             for kind, value in camel(item).items():
-                if kind != "functionDeclarations":
-                    self.note(f"tools[{at}].{kind}", "run by the provider; not carried over")
-                    continue
-                tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
+                if kind == "functionDeclarations":
+                    tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
+                else:
+                    native = {kind: ingest(value)}
+                    tools.append(ToolSpec(kind, kind=SpecKind.HOSTED, home=_HOME, native=native))
         return tools
 
     def options(self, body: JsonObject) -> Options:
-        config = camel(body.get("generationConfig"))
-        for name in config.keys() - _GENERATION:
-            self.note(f"generationConfig.{name}", "not carried over")
-        thinking = camel(config.get("thinkingConfig"))
-        calling = camel(camel(body.get("toolConfig")).get("functionCallingConfig"))
-        allowed = as_list(calling.get("allowedFunctionNames"))
-        if len(allowed) > 1:
-            self.note("toolConfig.functionCallingConfig.allowedFunctionNames", "a choice among several is not known")
-        budget, temperature = thinking.get("thinkingBudget"), config.get("temperature")
-        switch = ThinkingSwitch.ON if thinking else ThinkingSwitch.DEFAULT
-        return Options(
-            max_tokens=_number(config.get("maxOutputTokens")),
-            temperature=temperature if isinstance(temperature, int | float) else None,
-            choice=_CHOICES.get(as_text(calling.get("mode"))),
-            tool=as_text(allowed[0]) if len(allowed) == 1 else None,
-            thinking=ThinkingSwitch.OFF if budget == 0 else switch,
-            thinking_budget=budget if isinstance(budget, int) and budget > 0 else None,
-            effort=_effort(as_text(thinking.get("thinkingLevel"))),
-        )
+        """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
+        rest = as_object(ingest({name: value for name, value in body.items() if name not in _OURS}))
+        for name in ("generationConfig", "toolConfig"):
+            if name in rest:
+                rest[name] = camel(rest[name])
+        for outer, name in (("generationConfig", "thinkingConfig"), ("toolConfig", "functionCallingConfig")):
+            if name in as_object(rest.get(outer)):
+                rest[outer][name] = camel(rest[outer][name])
+        known = read_options(rest, Dialect.GEMINI)
+        known |= _read_choice(rest) | _read_thinking(rest)
+        known["max_tokens"] = take(rest, "generationConfig.maxOutputTokens", _number)
+        known["temperature"] = take(rest, "generationConfig.temperature", _temperature)
+        for name in ("maxOutputTokens", "temperature"):
+            if as_object(rest.get("generationConfig")).pop(name, None) is not None:
+                self.note(f"generationConfig.{name}", "not a number, so it was left out")
+        rest = {name: value for name, value in rest.items() if value != {}}
+        return Options(**known, extra=rest, home=home_for(Dialect.GEMINI, known, rest))
+
+
+def _read_choice(rest: JsonObject) -> dict[str, Any]:
+    """How tools may be used. A mode that has no neutral word is read as the nearest one, and stays in `rest` too."""
+    path = "toolConfig.functionCallingConfig"
+    calling = as_object(as_object(rest.get("toolConfig")).get("functionCallingConfig"))
+    mode, allowed = calling.get("mode"), as_list(calling.get("allowedFunctionNames"))
+    if mode == "VALIDATED":
+        return {"choice": Choice.AUTO}
+    choice = _CHOICES.get(as_text(mode))
+    if choice is None:
+        return {}
+    if choice is Choice.REQUIRED and len(allowed) == 1:
+        tool = take(rest, f"{path}.allowedFunctionNames", lambda names: as_text(as_list(names)[0]) or None)
+        take(rest, f"{path}.mode", as_text)
+        return {"choice": choice, "tool": tool}
+    take(rest, f"{path}.mode", as_text)
+    return {"choice": choice}
+
+
+def _read_thinking(rest: JsonObject) -> dict[str, Any]:
+    path = "generationConfig.thinkingConfig"
+    if not as_object(as_object(rest.get("generationConfig")).get("thinkingConfig")):
+        return {}
+    take(rest, f"{path}.includeThoughts", lambda shown: shown is True or None)  # asked for wherever it thinks
+    budget = take(rest, f"{path}.thinkingBudget", _number)
+    return {
+        "thinking": ThinkingSwitch.OFF if budget == 0 else ThinkingSwitch.ON,
+        "thinking_budget": budget if budget is not None and budget > 0 else None,
+        "effort": take(rest, f"{path}.thinkingLevel", lambda level: _effort(as_text(level))),
+    }
 
 
 def _runs(parts: Sequence[JsonObject], field: str) -> list[tuple[bool, list[tuple[int, JsonObject]]]]:
@@ -220,9 +255,15 @@ def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:
 
 def _read_tool(declaration: JsonObject) -> ToolSpec:
     name, description = as_text(declaration.get("name")), as_text(declaration.get("description"))
+    own = {field: ingest(value) for field, value in declaration.items() if field not in _DECLARED}
+    spec = ToolSpec(name, description, home=_HOME if own else "", native=own)
     schema = as_object(declaration.get("parametersJsonSchema")) or as_object(declaration.get("parameters"))
-    return ToolSpec(name, description, ingest(schema)) if schema else ToolSpec(name, description)
+    return replace(spec, parameters=ingest(schema)) if schema else spec
 
 
 def _number(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _temperature(value: Json) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -29,6 +29,7 @@ from legato.wire.openai_chat.shapes import (
     thinking_chunk,
     tool,
     user,
+    written_call,
 )
 from legato.wire.projection import (
     AnswerMessage,
@@ -69,6 +70,7 @@ def grammar(target: Target) -> Grammar:
         max_calls=capabilities.max_calls,
         text_beside_calls=capabilities.text_beside_calls,
         text_after_calls=False,
+        custom_calls=profile.custom_tools,
         thoughts_while_thinking=has_field,
         demands_thoughts=has_field,
         demands_every_thought=has_field and profile.reasoning_on_every_answer,
@@ -131,7 +133,10 @@ class ChatShapes:
                 case TextPart():
                     _add(prose, part)
                 case CallPart():
-                    call = function_call(part.wire_id, part.name, part.call)
+                    if part.custom:
+                        call = written_call(part.wire_id, part.name, part.call.arguments["input"], custom=True)
+                    else:
+                        call = function_call(part.wire_id, part.name, part.call)
                     calls.append(call | part.extra if part.extra else call)
                 case OwnPart():
                     for own in part.objects:

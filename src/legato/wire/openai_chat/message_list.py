@@ -52,11 +52,14 @@ _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 class _SameNames:
     """A request that comes in holds the names as they were on the wire; nobody here knows others."""
 
-    def project(self, name: str) -> str:
+    def project(self, name: str, namespace: str = "") -> str:
         return name
 
     def restore(self, wire_name: str) -> str:
         return wire_name
+
+    def namespaced(self, wire_name: str) -> None:
+        return None
 
 
 class MessageListReader:

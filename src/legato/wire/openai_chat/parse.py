@@ -6,15 +6,30 @@ Out: a `Parsed`. What no option covers stays in `Options.extra`; what is not und
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, cast
 
-from legato.model import Choice, Json, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
+from msgspec.structs import replace
+
+from legato.model import (
+    FREE_TEXT,
+    Choice,
+    Dialect,
+    Json,
+    JsonObject,
+    Options,
+    SpecKind,
+    TextGrammar,
+    ThinkingSwitch,
+    ToolSpec,
+    ingest,
+)
 from legato.model.json_access import as_object, as_string
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat.message_list import MessageListReader
 from legato.wire.openai_chat.simple_messages import read_simple_json
 from legato.wire.options.efforts import NONE, effort_word
+from legato.wire.options.table import home_for, read_options
 
 _CHOICES = {
     "auto": Choice.AUTO,
@@ -22,7 +37,8 @@ _CHOICES = {
     "required": Choice.REQUIRED,
     "any": Choice.REQUIRED,  # Mistral's older word
 }
-_FREE_TEXT = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+_HOME = str(Dialect.OPENAI_CHAT)
+_DESCRIBED = frozenset({"name", "description", "parameters", "strict", "format"})
 
 
 def parse(body: JsonObject) -> Parsed:
@@ -88,16 +104,35 @@ def _read_tools(rest: JsonObject, notes: list[str]) -> list[ToolSpec]:
 
 
 def _read_tool(item: JsonObject, *, is_bare: bool) -> ToolSpec | None:
-    custom = as_object(item.get("custom"))
-    function = item if is_bare else custom or as_object(item.get("function"))
-    name = as_string(function.get("name"))
+    """A definition, whose own fields stay with it: those beside the function, and those in it."""
+    kind = "function" if is_bare else as_string(item.get("type")) or ("custom" if "custom" in item else "function")
+    described = item if is_bare else as_object(item.get(kind))
+    if not is_bare and kind not in ("function", "custom"):  # as Moonshot's `builtin_function`
+        name = as_string(as_object(item.get("function")).get("name")) or kind
+        return ToolSpec(name, kind=SpecKind.HOSTED, home=_HOME, native=item)
+    name, strict = as_string(described.get("name")), described.get("strict")
     if not name:
         return None
-    description = as_string(function.get("description"))
-    if custom:
-        return ToolSpec(name, description, _FREE_TEXT)
-    parameters = as_object(function.get("parameters"))
-    return ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description)
+    own = {field: value for field, value in described.items() if field not in _DESCRIBED and value is not None}
+    around = {} if is_bare else {field: item[field] for field in item if field not in ("type", kind)}
+    native = {**around, kind: own} if own else around
+    spec = ToolSpec(
+        name,
+        as_string(described.get("description")),
+        strict=strict if isinstance(strict, bool) else None,
+        home=_HOME if native or strict is not None else "",
+        native=native,
+    )
+    if kind == "custom":
+        return replace(spec, kind=SpecKind.CUSTOM, parameters=FREE_TEXT, grammar=_read_grammar(described))
+    parameters = as_object(described.get("parameters"))
+    return replace(spec, parameters=parameters) if parameters else spec
+
+
+def _read_grammar(described: JsonObject) -> TextGrammar | None:
+    grammar = as_object(as_object(described.get("format")).get("grammar"))
+    syntax, definition = as_string(grammar.get("syntax")), as_string(grammar.get("definition"))
+    return TextGrammar(syntax, definition) if syntax and definition else None
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -114,12 +149,10 @@ class _Thinking:
 class _Chosen:
     choice: Choice | None = None
     tool: str | None = None
-    notes: list[str] = field(default_factory=list[str])
 
 
 def _read_options(rest: JsonObject, notes: list[str]) -> Options:
     chosen = _read_choice(rest)
-    notes += chosen.notes
     thinking = _read_thinking(rest)
     limit = _pop_number(rest, "max_completion_tokens")
     if limit is None:
@@ -129,7 +162,9 @@ def _read_options(rest: JsonObject, notes: list[str]) -> Options:
         notes.append("store: not carried over; what is rendered leaves nothing with the provider")
     if rest.get("stream_options") == {"include_usage": True}:
         del rest["stream_options"]  # asked for again with every streamed request
+    known = read_options(rest, Dialect.OPENAI_CHAT)
     return Options(
+        **known,
         max_tokens=None if limit is None else int(limit),
         temperature=_pop_number(rest, "temperature"),
         choice=chosen.choice,
@@ -139,6 +174,7 @@ def _read_options(rest: JsonObject, notes: list[str]) -> Options:
         effort=thinking.effort,
         stream=stream is True,
         extra=rest,
+        home=home_for(Dialect.OPENAI_CHAT, known, rest),
     )
 
 
@@ -152,27 +188,31 @@ def _pop_number(rest: JsonObject, name: str) -> float | None:
 
 def _read_choice(rest: JsonObject) -> _Chosen:
     name = "tool_choice" if "tool_choice" in rest else "function_call"
-    value: Json = rest.pop(name, None)
+    value: Json = rest.get(name)
     if value is None:
         return _Chosen()
-    if isinstance(value, str) and value in _CHOICES:
-        return _Chosen(_CHOICES[value])
     named = as_object(value)
     function = as_object(named.get("function")) or as_object(named.get("custom")) or named
     tool = as_string(function.get("name"))
-    if tool:
-        return _Chosen(tool=tool)
-    return _Chosen(notes=[f"{name}: a choice that is not understood; it was left out"])
+    if isinstance(value, str) and value in _CHOICES:
+        chosen = _Chosen(_CHOICES[value])
+    elif tool:
+        chosen = _Chosen(tool=tool)
+    else:
+        return _Chosen()  # among several, for instance: it stays in `rest`
+    del rest[name]
+    return chosen
 
 
 def _read_thinking(rest: JsonObject) -> _Thinking:
     read = _Thinking()
     switch = as_object(rest.get("thinking"))
     if switch.get("type") in ("enabled", "disabled"):
-        del rest["thinking"]
-        read.switch = ThinkingSwitch.ON if switch["type"] == "enabled" else ThinkingSwitch.OFF
+        read.switch = ThinkingSwitch.ON if switch.pop("type") == "enabled" else ThinkingSwitch.OFF
         budget = _pop_number(switch, "budget_tokens")
         read.budget = None if budget is None else int(budget)
+        if not switch:
+            del rest["thinking"]
     effort: Json = rest.get("reasoning_effort")
     if isinstance(effort, str):
         del rest["reasoning_effort"]

@@ -62,6 +62,13 @@ class Profile(Struct, frozen=True, kw_only=True):
     plain_audio: bool = False
     """the data of a sound stand alone, without their format"""
     max_tools: int | None = None
+    custom_tools: bool = False
+    """tools and calls of free text"""
+    strict_tools: bool = False
+    """a definition may ask for its schema to be enforced"""
+    max_stops: int | None = None
+    json_schemas: bool = True
+    """an answer can be held to a schema; else JSON of any kind can be asked for"""
 
 
 PROFILES: dict[str, Profile] = {
@@ -71,12 +78,17 @@ PROFILES: dict[str, Profile] = {
         temperatures=(0, 2),  # https://platform.openai.com/docs/api-reference/chat/create
         switch=Switch.EFFORT,
         max_tools=128,
+        custom_tools=True,
+        strict_tools=True,
+        max_stops=4,
     ),
     "kimi": Profile(
         reasoning_content=True,
         forced_choice_while_thinking=False,
         bare_prefill=False,
         switch=Switch.FIELD_OR_EFFORT,
+        max_stops=5,
+        json_schemas=False,
     ),
     "mistral": Profile(
         named_results=True,
@@ -90,6 +102,7 @@ PROFILES: dict[str, Profile] = {
         stream_options=False,
         document_urls=True,
         plain_audio=True,
+        strict_tools=True,
     ),
     "deepseek": Profile(
         reasoning_content=True,
@@ -100,8 +113,10 @@ PROFILES: dict[str, Profile] = {
         bare_prefill=False,
         temperatures=(0, 2),  # https://api-docs.deepseek.com/api/create-chat-completion
         switch=Switch.FIELD_OR_EFFORT,
+        max_stops=16,
+        json_schemas=False,
     ),
-    "strict": Profile(reasoning_details=True, max_tools=128),
+    "strict": Profile(reasoning_details=True, max_tools=128, max_stops=4),
 }
 _NOTHING_UNDOCUMENTED = replace(PROFILES["strict"], reasoning_details=False, undocumented_fields=False)
 _PARTICULARS: dict[str, Profile] = {

@@ -12,6 +12,7 @@ from typing import Any
 
 from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
+from legato.wire.openai_responses.envelope import has_own_kinds
 from legato.wire.openai_responses.shapes import (
     assistant,
     custom_call,
@@ -45,7 +46,9 @@ def grammar(target: Target) -> Grammar:
         instruction_media=True,
         native_calls=capabilities.native_tool_history,
         max_calls=capabilities.max_calls,
-        custom_calls=True,
+        custom_calls=has_own_kinds(target),
+        own_custom_calls=True,
+        namespaces=has_own_kinds(target),
         thoughts_may_end=False,
         outcomes="_output",
         error_flag=False,

@@ -7,35 +7,46 @@ Out: the fields of a stateless request. `store` is false because the history is 
 
 from __future__ import annotations
 
-from legato.model import JsonObject, Target, ThinkingMode, ToolSpec
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from legato.model import JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
 from legato.wire.contract import Head
-from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, with_extra
+from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
 
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 
-_GRAMMAR = OptionGrammar(
+_GATEWAY = OptionGrammar(
     least_max_tokens=16,
     temperatures=(0, 2),  # https://platform.openai.com/docs/api-reference/responses/create
     switch=Switch.EFFORT,
+    dependent={"tool_choice": "tools"},
 )
+_OPENAI = replace(_GATEWAY, custom_tools=True, namespaces=True)
+
+
+def has_own_kinds(target: Target) -> bool:
+    """Whether the server has custom tools and namespaces, as OpenAI has; others that speak the API know functions."""
+    return target.profile == "openai"
 
 
 def option_grammar(target: Target) -> OptionGrammar:
     """Which options can be sent, and within which bounds."""
-    return _GRAMMAR
+    return _OPENAI if has_own_kinds(target) else _GATEWAY
 
 
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `input`."""
     capabilities = voice.target.capabilities
     fields: JsonObject = {"model": voice.target.model, "store": False}
-    if envelope.system.strip():
-        fields["instructions"] = envelope.system
+    if settled.system.strip():
+        fields["instructions"] = settled.system
     if settled.tools:
-        fields["tools"] = [_definition(tool, voice) for tool in settled.tools]
+        fields["tools"] = _definitions(settled.tools)
     if settled.tool is not None:
-        fields["tool_choice"] = {"type": "function", "name": settled.tool}
+        fields["tool_choice"] = _forced(settled.tool, settled.tools)
     elif settled.choice is not None:
         fields["tool_choice"] = str(settled.choice)
     if envelope.tools and capabilities.max_calls == 1:
@@ -50,7 +61,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         fields["include"] = [ENCRYPTED_REASONING]
     if envelope.options.stream:
         fields["stream"] = True
-    return Head(with_extra(fields, envelope.options.extra))
+    return Head(*complete(fields, settled, option_grammar(voice.target)))
 
 
 def _reasoning(settled: Settled) -> JsonObject:
@@ -62,12 +73,42 @@ def _reasoning(settled: Settled) -> JsonObject:
     return reasoning
 
 
-def _definition(tool: ToolSpec, voice: Voice) -> JsonObject:
+def _forced(name: str, tools: Sequence[ToolSpec]) -> JsonObject:
+    tool = next(tool for tool in tools if tool.name == name)
+    if tool.kind is SpecKind.HOSTED:
+        return {"type": tool.native["type"]}
+    return {"type": "custom" if tool.kind is SpecKind.CUSTOM else "function", "name": name}
+
+
+def _definitions(tools: Sequence[ToolSpec]) -> list[JsonObject]:
+    """The tools in order; those of one namespace together, where its first one stands."""
+    definitions: list[JsonObject] = []
+    spaces: dict[str, list[JsonObject]] = {}
+    for tool in tools:
+        if not tool.namespace:
+            definitions.append(_definition(tool))
+        elif tool.namespace in spaces:
+            spaces[tool.namespace].append(_definition(tool))
+        else:
+            spaces[tool.namespace] = inside = [_definition(tool)]
+            # A description is demanded.
+            described = tool.namespace_description or f"Tools of {tool.namespace}."
+            space = {"type": "namespace", "name": tool.namespace, "description": described, "tools": inside}
+            definitions.append(space)
+    return definitions
+
+
+def _definition(tool: ToolSpec) -> JsonObject:
+    if tool.kind is SpecKind.HOSTED:
+        return tool.native
+    definition: JsonObject = {"type": "function", "name": tool.name, "description": tool.description}
+    if tool.kind is SpecKind.CUSTOM:
+        definition["type"] = "custom"
+        if tool.grammar is not None:
+            grammar = {"syntax": tool.grammar.syntax, "definition": tool.grammar.definition}
+            definition["format"] = {"type": "grammar", **grammar}
+        return definition | tool.native
+    definition["parameters"] = tool.parameters
     # `strict` has to be said: left out, the provider rewrites the schema to its strict form, or refuses it.
-    return {
-        "type": "function",
-        "name": voice.names.project(tool.name),
-        "description": tool.description,
-        "parameters": tool.parameters,
-        "strict": False,
-    }
+    definition["strict"] = tool.strict is True
+    return definition | tool.native

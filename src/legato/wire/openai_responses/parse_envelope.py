@@ -8,65 +8,87 @@ from __future__ import annotations
 
 from typing import Any
 
-from legato.model import Choice, JsonObject, Options, ThinkingSwitch, ToolSpec, ingest
-from legato.model.json_access import as_object, as_objects, as_text
+from msgspec.structs import replace
+
+from legato.model import (
+    FREE_TEXT,
+    Choice,
+    Dialect,
+    JsonObject,
+    Options,
+    SpecKind,
+    TextGrammar,
+    ThinkingSwitch,
+    ToolSpec,
+    ingest,
+)
+from legato.model.json_access import as_object, as_objects, as_text, present
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
 from legato.wire.options.efforts import NONE, effort_word
+from legato.wire.options.paths import take
+from legato.wire.options.table import home_for
+from legato.wire.options.table import read_options as read_fields
 
-_READ = frozenset({"model", "input", "instructions", "tools", "stream", "tool_choice", "reasoning"})
+_OURS = frozenset({"model", "input", "instructions", "tools", "stream"})
+_HOME = str(Dialect.OPENAI_RESPONSES)
+_DEFINED = frozenset({"type", "name", "description", "parameters", "strict", "format"})
 _HELD_BY_SERVER = ("previous_response_id", "conversation")
 
 
 def read_options(body: JsonObject, notes: list[str]) -> Options:
     """The options of a request."""
-    extra: JsonObject = {}
-    known: dict[str, Any] = {"stream": body.get("stream") is True}
+    rest: JsonObject = {}
     for field, value in body.items():
-        if value is None or field in _READ or _is_ours(field, value):
+        if value is None or field in _OURS or _is_ours(field, value):
             continue
         if field == "store":
             notes.append("store: not carried over; what is rendered leaves nothing with the provider")
-        elif field == "max_output_tokens" and type(value) is int:
-            known["max_tokens"] = value
-        elif field == "temperature" and isinstance(value, int | float):
-            known["temperature"] = float(value)
         else:
-            extra[field] = ingest(value)
+            rest[field] = ingest(value)
         if field in _HELD_BY_SERVER:
             notes.append(f"{field}: the conversation before this request is kept by the provider and cannot be read")
-    known |= _choice(body, extra)
-    known |= _thinking(body, extra)
-    return Options(**known, extra=extra)
+    known = read_fields(rest, Dialect.OPENAI_RESPONSES)
+    known |= _choice(rest) | _thinking(rest)
+    known["max_tokens"] = take(rest, "max_output_tokens", lambda value: value if type(value) is int else None)
+    known["temperature"] = take(rest, "temperature", _number)
+    home = home_for(Dialect.OPENAI_RESPONSES, known, rest)
+    return Options(**known, stream=body.get("stream") is True, extra=rest, home=home)
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _is_ours(field: str, value: object) -> bool:
     return (field == "store" and value is False) or (field == "include" and value == [ENCRYPTED_REASONING])
 
 
-def _choice(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
-    choice = body.get("tool_choice")
-    if choice in ("auto", "none", "required"):
-        return {"choice": Choice(choice)}
+def _choice(rest: JsonObject) -> dict[str, Any]:
+    """How tools may be used; a choice among several, or of one that the provider runs, stays in `rest`."""
+    choice = rest.get("tool_choice")
     chosen = as_object(choice)
-    if chosen.get("type") in ("function", "custom") and as_text(chosen.get("name")):
-        return {"tool": chosen["name"]}
-    if choice is not None:
-        extra["tool_choice"] = ingest(choice)
-    return {}
+    if choice in ("auto", "none", "required"):
+        known: dict[str, Any] = {"choice": Choice(choice)}
+    elif chosen.get("type") in ("function", "custom") and as_text(chosen.get("name")):
+        known = {"tool": chosen["name"]}
+    else:
+        return {}
+    del rest["tool_choice"]
+    return known
 
 
-def _thinking(body: JsonObject, extra: JsonObject) -> dict[str, Any]:
-    reasoning = {name: value for name, value in as_object(body.get("reasoning")).items() if value is not None}
-    effort = reasoning.get("effort")
-    effort = effort_word(effort) if isinstance(effort, str) else effort
-    if reasoning.keys() - {"effort", "summary"} or reasoning.get("summary", "auto") != "auto":
-        extra["reasoning"] = ingest(reasoning)  # whole, because `extra` replaces the field
+def _thinking(rest: JsonObject) -> dict[str, Any]:
+    effort = take(rest, "reasoning.effort", lambda value: effort_word(as_text(value)) or None)
+    summary = take(rest, "reasoning.summary", lambda value: value if value == "auto" else None)
+    kept = present(as_object(rest.pop("reasoning", None)))
+    if kept:
+        rest["reasoning"] = kept
     known: dict[str, Any] = {}
     if effort == NONE:
         known["thinking"] = ThinkingSwitch.OFF
-    elif isinstance(effort, str):
-        known["effort"] = effort or None
-    if reasoning.get("summary") == "auto" and effort != NONE:
+    elif effort is not None:
+        known["effort"] = effort
+    if summary is not None and effort != NONE:
         known["thinking"] = ThinkingSwitch.ON
     return known
 
@@ -80,25 +102,45 @@ def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
     return tools
 
 
-def _definitions(source: object, path: str, notes: list[str], *, in_namespace: bool = False) -> list[ToolSpec]:
+def _definitions(source: object, path: str, notes: list[str]) -> list[ToolSpec]:
     tools: list[ToolSpec] = []
-    for index, tool in enumerate(as_objects(source)):
+    for index, tool in enumerate(as_objects(ingest(source))):
         place = f"{path}[{index}]"
-        kind = tool.get("type")
-        if kind == "namespace" and not in_namespace:  # there is none inside another
-            tools += _definitions(tool.get("tools"), f"{place}.tools", notes, in_namespace=True)
-            notes.append(f"{place}: the namespace {tool.get('name')!r} is left out, its tools are not")
-            continue
-        name, description = as_text(tool.get("name")), as_text(tool.get("description"))
-        if kind == "function" and name:
-            parameters = as_object(ingest(tool.get("parameters")))
-            tools.append(ToolSpec(name, description, parameters) if parameters else ToolSpec(name, description))
-        elif kind == "custom" and name:
-            tools.append(ToolSpec(name, description, _FREE_TEXT))
-            notes.append(f"{place}: the custom tool {name!r} is read as a function of one text, `input`")
+        if tool.get("type") == "namespace":
+            tools += _namespace(tool, place, notes)
         else:
-            notes.append(f"{place}: a tool of type {kind!r} is the provider's own and was left out")
+            tools += _definition(tool, place, notes)
     return tools
 
 
-_FREE_TEXT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
+def _namespace(space: JsonObject, path: str, notes: list[str]) -> list[ToolSpec]:
+    """The tools of a namespace; there is none inside another."""
+    name, described = as_text(space.get("name")), as_text(space.get("description"))
+    found: list[ToolSpec] = []
+    for index, tool in enumerate(as_objects(space.get("tools"))):
+        found += _definition(tool, f"{path}.tools[{index}]", notes)
+    return [replace(tool, namespace=name, namespace_description=described) for tool in found]
+
+
+def _definition(tool: JsonObject, place: str, notes: list[str]) -> list[ToolSpec]:
+    kind, name, strict = as_text(tool.get("type")), as_text(tool.get("name")), tool.get("strict")
+    if kind and kind not in ("function", "custom"):
+        return [ToolSpec(name or kind, as_text(tool.get("description")), kind=SpecKind.HOSTED, home=_HOME, native=tool)]
+    if not kind or not name:
+        notes.append(f"{place}: a tool without a {'name' if kind else 'type'} was left out")
+        return []
+    own = {field: value for field, value in tool.items() if field not in _DEFINED and value is not None}
+    spec = ToolSpec(
+        name,
+        as_text(tool.get("description")),
+        strict=strict if isinstance(strict, bool) else None,
+        home=_HOME if own or strict is not None else "",
+        native=own,
+    )
+    if kind == "custom":
+        form = as_object(tool.get("format"))
+        syntax, definition = as_text(form.get("syntax")), as_text(form.get("definition"))
+        grammar = TextGrammar(syntax, definition) if syntax and definition else None
+        return [replace(spec, kind=SpecKind.CUSTOM, parameters=FREE_TEXT, grammar=grammar)]
+    parameters = as_object(tool.get("parameters"))
+    return [replace(spec, parameters=parameters) if parameters else spec]

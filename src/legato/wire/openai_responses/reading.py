@@ -10,7 +10,7 @@ Out: the blocks it stands for, in order.
     custom_tool_call     ToolCall of kind custom
     tools that the       ToolCall of the tool's type, whose arguments are what the item asks for; from then on they are
     client executes      ordinary calls, spelled as functions everywhere
-    anything else        HostedTool with the whole item in `native`
+    anything else        HostedTool with the whole item in `native`; silent if it is only there to steer the provider
 
 A shell can be the provider's or ours: it is the provider's if its output stands beside the call.
 """
@@ -96,7 +96,16 @@ def hosted(item: JsonObject) -> HostedTool:
             arguments[field] = ingest(value)
     result: Json = next((ingest(item[field]) for field in given if item.get(field) is not None), None)
     wire_id = as_text(item.get("id"))
-    return HostedTool(name, arguments, result, wire_id, native={"item": ingest(item)})
+    return HostedTool(name, arguments, result, wire_id, is_control(kind), native={"item": ingest(item)})
+
+
+def is_control(kind: str) -> bool:
+    """Whether items of this type are neither words nor calls nor results, so that there is nothing in them to tell.
+
+    They steer the provider or are its own bookkeeping: a trigger for compaction, what it compacted (sealed), a list of
+    tools, a person's consent. The types of items that do tell something end in a way that says so.
+    """
+    return kind not in _HOSTED and not kind.endswith(("_call", "_output"))
 
 
 def thinking_text(item: JsonObject) -> str:
@@ -148,6 +157,7 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
         raw=raw,
         finished=finished,
         native=_call_native(item),
+        namespace=as_text(item.get("namespace")),
     )
 
 
@@ -159,6 +169,7 @@ def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
         kind=CallKind.CUSTOM,
         finished=item.get("status") != "incomplete",
         native=_call_native(item),
+        namespace=as_text(item.get("namespace")),
     )
 
 
@@ -168,8 +179,7 @@ def _wire_id(item: JsonObject) -> str:
 
 def _call_native(item: JsonObject) -> JsonObject | None:
     """Where the call belongs in the provider's own books: it wants to read that again."""
-    native = {field: ingest(item[field]) for field in ("namespace", "caller") if item.get(field) is not None}
-    return native or None
+    return None if item.get("caller") is None else {"caller": ingest(item["caller"])}
 
 
 # --- JSON that may be anything ----------------------------------------------------------------------------------------

@@ -272,6 +272,8 @@ def _call(call: ToolCall, response_id: str, place: int) -> JsonObject:
         }
     native = call.native or {}
     kept = {name: native[name] for name in ("namespace", "caller") if name in native}
+    if call.namespace:
+        kept["namespace"] = call.namespace
     return item | kept | {"status": "completed" if call.finished else "incomplete"}
 
 

@@ -6,6 +6,8 @@ options asks for nothing else, neither for the dialect nor for a model's name.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from msgspec import Struct
 
 from legato.model import ThinkingMode
@@ -34,6 +36,12 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     # Tools.
 
     max_tools: int | None = None
+    custom_tools: bool = False
+    """a tool may take free text; else it is a function of one text"""
+    namespaces: bool = False
+    """tools stand in namespaces; else those are part of their names"""
+    strict_tools: bool = True
+    """the provider can be asked to enforce the schema of one tool"""
     forced_while_thinking: bool = True
     """a call may be forced while the model thinks"""
 
@@ -51,6 +59,32 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     """the lowest and the highest; None: not known, so any is sent"""
     temperature_while_thinking: bool = True
     """false: while the model thinks, the temperature is 1 and cannot be set"""
+
+    # Other sampling, and where it ends.
+
+    temperature_or_top_p: bool = False
+    """only one of the two may be set"""
+    top_p_while_thinking: float = 0
+    """the lowest while the model thinks"""
+    top_k_while_thinking: bool = True
+    max_stops: int | None = None
+
+    # The form of the answer.
+
+    json_schemas: bool = True
+    """a schema can be sent"""
+    json_mode: bool = True
+    """JSON can be asked for without a schema"""
+    says_json: bool = True
+    """and then the word has to be among what is said"""
+    closed_schemas: bool = False
+    """objects in a schema must not allow properties that they do not name"""
+
+    # What no option covers.
+
+    dependent: Mapping[str, str] = {}
+    """fields that may stand in `Options.extra` -> the field without which they are refused. A field that depends on
+    itself is an object with a type, of which the other parts alone are refused."""
 
     # Thinking.
 

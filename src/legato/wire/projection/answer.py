@@ -25,6 +25,7 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
+    qualified,
 )
 from legato.transcript.units import AnswerBlock, Exchange
 from legato.wire.phrases import media_omitted
@@ -108,16 +109,24 @@ class AnswerProjector:
         return parts
 
     def _call(self, call: ToolCall, place: Place, home: bool, decisions: list[Decision]) -> CallPart:
-        name = self._voice.names.project(call.name)
+        grammar = self._grammar
+        extra = self._own(call, place) if home and call.native is not None else None
+        fields = extra[0] if extra else None
+        if call.namespace and grammar.namespaces:
+            name = self._voice.names.project(call.name)
+            fields = {"namespace": call.namespace} | (fields or {})
+        else:
+            name = self._voice.names.project(call.name, call.namespace)
         if name != call.name:
-            decisions.append(projected(Action.RENAMED, "tool-name", f"{call.name} is called {name} there", call.id))
+            detail = f"{qualified(call.name, call.namespace)} is called {name} there"
+            decisions.append(projected(Action.RENAMED, "tool-name", detail, call.id))
         custom = call.kind is CallKind.CUSTOM
-        if custom and not (home and self._grammar.custom_calls and isinstance(call.arguments.get("input"), str)):
+        takes_text = grammar.custom_calls or (home and grammar.own_custom_calls)
+        if custom and not (takes_text and isinstance(call.arguments.get("input"), str)):
             custom = False
             detail = "a free-text call became a function call"
             decisions.append(projected(Action.CONVERTED, "custom-call", detail, call.id))
-        extra = self._own(call, place) if home and call.native is not None else None
-        return CallPart(self._voice.ids[call.id], name, call, extra[0] if extra else None, custom)
+        return CallPart(self._voice.ids[call.id], name, call, fields, custom)
 
     def _text(self, block: Text, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
         if block.native is not None:
@@ -158,6 +167,10 @@ class AnswerProjector:
             return [OwnPart(block, own)]
         if own is not None:
             decisions.append(HOSTED_KNOWN)
+            return []
+        if block.silent:
+            detail = f"a record that its own provider keeps ({block.name}) has nothing to tell to another"
+            decisions.append(projected(Action.DROPPED, "control-item", detail))
             return []
         decisions.append(HOSTED_TOLD)
         return [TextPart(hosted_text(block), apart=True)]

@@ -80,7 +80,11 @@ class Grammar(Struct, frozen=True, kw_only=True):
     text_after_calls: bool = True
     """false: what was said between or behind calls moves before them"""
     custom_calls: bool = False
-    """a free-text call goes back to its own provider as one"""
+    """a free-text call is one here too"""
+    own_custom_calls: bool = False
+    """and if not, one that the provider made goes back to it as such"""
+    namespaces: bool = False
+    """a call names the namespace of its tool; else the namespace is part of the name"""
     call_signatures: bool = False
     """the first call of a message needs a signature, or the placeholder for one"""
 

@@ -50,7 +50,7 @@ def grammar(target: Target) -> Grammar:
         native_calls=capabilities.native_tool_history,
         max_calls=capabilities.max_calls,
         text_beside_calls=capabilities.text_beside_calls,
-        custom_calls=True,
+        own_custom_calls=True,
         json_results=True,
         empty_results=capabilities.empty_text,
         result_images=capabilities.result_images,

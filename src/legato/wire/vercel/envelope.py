@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from legato.model import JsonObject, Target, ToolSpec
+from legato.model import JsonObject, SpecKind, Target, ToolSpec
 from legato.wire.contract import Head
-from legato.wire.options import Envelope, OptionGrammar, Settled, Switch
+from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
 
-_GRAMMAR = OptionGrammar(switch=Switch.EFFORT)
+_GRAMMAR = OptionGrammar(switch=Switch.EFFORT, says_json=False, dependent={"toolChoice": "tools"})
 
 
 def option_grammar(target: Target) -> OptionGrammar:
@@ -25,12 +25,12 @@ def option_grammar(target: Target) -> OptionGrammar:
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `messages`."""
     fields: JsonObject = {"model": voice.target.model}
-    if envelope.system.strip():
-        fields["system"] = envelope.system
+    if settled.system.strip():
+        fields["system"] = settled.system
     if voice.target.capabilities.middle_system:
         fields["allowSystemInMessages"] = True
     if settled.tools:
-        fields["tools"] = _definitions(settled.tools, voice)
+        fields["tools"] = _definitions(settled.tools)
     if settled.tool is not None:
         fields["toolChoice"] = {"type": "tool", "toolName": settled.tool}
     elif settled.choice is not None:
@@ -43,14 +43,16 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         fields["reasoning"] = settled.effort
     if envelope.options.stream:
         fields["stream"] = True
-    return Head(fields | envelope.options.extra)
+    return Head(*complete(fields, settled, _GRAMMAR))
 
 
-def _definitions(tools: Sequence[ToolSpec], voice: Voice) -> JsonObject:
+def _definitions(tools: Sequence[ToolSpec]) -> JsonObject:
     definitions: JsonObject = {}
     for tool in tools:
-        definition: JsonObject = {"inputSchema": tool.parameters}
-        if tool.description:
+        definition: JsonObject = {} if tool.kind is SpecKind.HOSTED else {"inputSchema": tool.parameters}
+        if tool.description and tool.kind is not SpecKind.HOSTED:
             definition["description"] = tool.description
-        definitions[voice.names.project(tool.name)] = definition
+        if tool.strict is not None:
+            definition["strict"] = tool.strict
+        definitions[tool.name] = definition | tool.native
     return definitions

@@ -1,0 +1,229 @@
+"""Where each kind of server has room for an option, and in which words: the one table of it.
+
+In:  an option in neutral words, or a request body.
+Out: the fields of a body, or the option again.
+
+A `Room` goes both ways, so what is read from a request is what is written into one. A cell without a room says who
+refuses the option, or why it would mean nothing; then it is left out of a request, with that as the decision.
+docs/options.md prints the table, and a test compares the two.
+
+Not in the table, because they are settled with what a model can do: thinking, effort and budget (`thinking`), tools and
+the choice among them (`tools`), the length of the answer and the temperature (`settle`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+from msgspec import Struct
+
+from legato.model import Dialect, JsonObject, Target
+from legato.wire.options.formats import (
+    read_chat_format,
+    read_claude_format,
+    read_gemini_format,
+    read_responses_format,
+    read_vercel_format,
+    write_chat_format,
+    write_claude_format,
+    write_gemini_format,
+    write_responses_format,
+    write_vercel_format,
+)
+from legato.wire.options.paths import put, take
+
+Write: TypeAlias = Callable[[Any], JsonObject]
+Read: TypeAlias = Callable[[JsonObject], Any]
+
+
+class Room(Struct, frozen=True, kw_only=True):
+    """What one kind of server makes of an option."""
+
+    fields: str = ""
+    """where it stands in a body, for people; empty: nowhere"""
+    write: Write | None = None
+    """the option as fields of a body"""
+    read: Read | None = None
+    """takes the option out of a body, in which it finds nothing else; None if it is not there"""
+    why: str = ""
+    """why there is no room for it"""
+    own_only: bool = False
+    """it is sent only if a request to this very kind of server had it: the API does not promise to take it"""
+
+
+# --- what rooms are made of -------------------------------------------------------------------------------------------
+
+
+def _number(value: object) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _whole(value: object) -> int | None:
+    return value if type(value) is int else None
+
+
+def _truth(value: object) -> bool | None:
+    return value if type(value) is bool else None
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    """A list of texts; the chat family takes a single one without a list."""
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list):
+        return None
+    texts = tuple(item for item in value if isinstance(item, str))  # pyright: ignore[reportUnknownVariableType]
+    return texts if texts and len(texts) == len(value) else None  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _labels(value: object) -> JsonObject | None:
+    return value if isinstance(value, dict) and value else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def _at(path: str, understand: Callable[[object], Any], *, write: Callable[[Any], Any] = lambda value: value) -> Room:
+    """A room for a plain value at `path`; what `understand` says None to is left where it is."""
+    return Room(
+        fields=f"`{path}`",
+        write=lambda value: put({}, path, write(value)),
+        read=lambda body: take(body, path, understand),
+    )
+
+
+def _no(why: str) -> Room:
+    return Room(why=why)
+
+
+def _own(path: str, understand: Callable[[object], Any], why: str) -> Room:
+    room = _at(path, understand)
+    return Room(fields=room.fields, write=room.write, read=room.read, why=why, own_only=True)
+
+
+def _negated(value: object) -> bool | None:
+    return not value if type(value) is bool else None
+
+
+# --- the table --------------------------------------------------------------------------------------------------------
+
+_NO_SEED = _no("the API has no seed")
+_NO_TOP_K = _no("the API has no top_k")
+_NO_VERBOSITY = _no("only OpenAI's models have a verbosity")
+_NO_TTL = _no("the API caches by itself, for as long as it likes")
+_NO_LABELS = _no("the API keeps no labels")
+_UNSTORED = _no("OpenAI takes labels for answers that it stores, and nothing is left there")
+_ONE_BY_ONE = _no("the API has no switch for parallel calls")
+
+_CHAT = {
+    "top_p": _at("top_p", _number),
+    "top_k": _own("top_k", _whole, "not all servers of the family know top_k, and some refuse what they do not know"),
+    "seed": _at("seed", _whole),
+    "stop": _at("stop", _texts, write=list),
+    "output": Room(fields="`response_format`", write=write_chat_format, read=read_chat_format),
+    "parallel_calls": _at("parallel_tool_calls", _truth),
+    "verbosity": _own("verbosity", _text, "only OpenAI's models have a verbosity"),
+    "metadata": _own("metadata", _labels, "the API keeps no labels"),
+    "cache_ttl": _NO_TTL,
+}
+_NO_CHAT_SEED = _own("seed", _whole, "the API has no seed")
+_NO_PARALLEL = _own("parallel_tool_calls", _truth, "the API has no switch for parallel calls")
+
+TABLE: Mapping[str, Mapping[str, Room]] = {
+    # https://platform.openai.com/docs/api-reference/chat/create
+    "openai_chat/openai": _CHAT | {"verbosity": _at("verbosity", _text), "metadata": _UNSTORED},
+    # https://docs.mistral.ai/api: unknown fields are refused
+    "openai_chat/mistral": _CHAT | {"seed": _at("random_seed", _whole), "metadata": _at("metadata", _labels)},
+    # https://platform.moonshot.ai/docs/api/chat
+    "openai_chat/kimi": _CHAT | {"seed": _NO_CHAT_SEED, "parallel_calls": _NO_PARALLEL},
+    # https://api-docs.deepseek.com/api/create-chat-completion
+    "openai_chat/deepseek": _CHAT | {"seed": _NO_CHAT_SEED, "parallel_calls": _NO_PARALLEL},
+    "openai_chat/strict": _CHAT,
+    # https://platform.openai.com/docs/api-reference/responses/create
+    "openai_responses": {
+        "top_p": _at("top_p", _number),
+        "top_k": _NO_TOP_K,
+        "seed": _NO_SEED,
+        "stop": _no("the Responses API has no stop sequences"),
+        "output": Room(fields="`text.format`", write=write_responses_format, read=read_responses_format),
+        "parallel_calls": _at("parallel_tool_calls", _truth),
+        "verbosity": _at("text.verbosity", _text),
+        "metadata": _at("metadata", _labels),
+        "cache_ttl": _NO_TTL,
+    },
+    # https://docs.claude.com/en/api/messages
+    "anthropic": {
+        "top_p": _at("top_p", _number),
+        "top_k": _at("top_k", _whole),
+        "seed": _NO_SEED,
+        "stop": _at("stop_sequences", _texts, write=list),
+        "output": Room(fields="`output_config.format`", write=write_claude_format, read=read_claude_format),
+        "parallel_calls": _at("tool_choice.disable_parallel_tool_use", _negated, write=lambda value: not value),
+        "verbosity": _NO_VERBOSITY,
+        "metadata": Room(
+            fields="`metadata.user_id`",
+            write=lambda labels: {"metadata": {"user_id": labels["user_id"]}} if "user_id" in labels else {},
+            read=lambda body: take(body, "metadata.user_id", lambda value: {"user_id": value} if value else None),
+        ),
+        "cache_ttl": Room(fields="`cache_control.ttl`, on each mark", write=lambda ttl: {}),  # see `caching`
+    },
+    # https://ai.google.dev/api/generate-content#generationconfig
+    "gemini": {
+        "top_p": _at("generationConfig.topP", _number),
+        "top_k": _at("generationConfig.topK", _whole),
+        "seed": _at("generationConfig.seed", _whole),
+        "stop": _at("generationConfig.stopSequences", _texts, write=list),
+        "output": Room(
+            fields="`generationConfig.responseMimeType`, `generationConfig.responseJsonSchema`",
+            write=write_gemini_format,
+            read=read_gemini_format,
+        ),
+        "parallel_calls": _ONE_BY_ONE,
+        "verbosity": _NO_VERBOSITY,
+        "metadata": _NO_LABELS,
+        "cache_ttl": _NO_TTL,
+    },
+    # https://ai-sdk.dev/docs/ai-sdk-core/settings
+    "vercel": {
+        "top_p": _at("topP", _number),
+        "top_k": _at("topK", _whole),
+        "seed": _at("seed", _whole),
+        "stop": _at("stopSequences", _texts, write=list),
+        "output": Room(fields="`responseFormat`", write=write_vercel_format, read=read_vercel_format),
+        "parallel_calls": _no("the AI SDK leaves it to `providerOptions`"),
+        "verbosity": _no("the AI SDK leaves it to `providerOptions`"),
+        "metadata": _no("the AI SDK leaves it to `providerOptions`"),
+        "cache_ttl": _no("the AI SDK leaves it to `providerOptions`"),
+    },
+}
+"""kind of server -> option -> its room"""
+
+OPTIONS = tuple(TABLE["anthropic"])
+"""the options of the table, in order"""
+
+
+def rooms_of(target: Target) -> Mapping[str, Room]:
+    """The rooms of the server behind `target`."""
+    dialect = str(target.dialect)
+    return TABLE.get(dialect) or TABLE.get(f"{dialect}/{target.profile}") or TABLE[f"{dialect}/strict"]
+
+
+def read_options(body: JsonObject, dialect: Dialect) -> dict[str, Any]:
+    """The options that stand in `body`, which loses them: what remains has no neutral word.
+
+    Servers of the chat family may call one option by different names; whose body it is, is not known here.
+    """
+    columns = [rooms for name, rooms in TABLE.items() if name.partition("/")[0] == dialect]
+    found: dict[str, Any] = {}
+    for rooms in columns:
+        for option, room in rooms.items():
+            if room.read is not None and option not in found and (value := room.read(body)) is not None:
+                found[option] = value
+    return found
+
+
+def home_for(dialect: Dialect, found: Mapping[str, Any], rest: JsonObject) -> str:
+    """Who understands options that were `found` in a body, and the `rest` of it: its dialect, if there are any."""
+    return str(dialect) if rest or any(found.get(option) not in (None, "") for option in OPTIONS) else ""

@@ -1,0 +1,205 @@
+"""Settle which tools a request defines, and under which names.
+
+In:  the tools that are offered, and what the format of a target has room for.
+Out: definitions that can be spelled as they are: each has the target's name, and nothing of its kind, its namespace or
+     its own fields that the target does not know. A decision says what had to change.
+
+No two tools get one name, whatever their namespaces are. A custom tool is a function of one text where there are only
+functions. A hosted tool is for its own provider: elsewhere it is left out, since nobody here could run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from legato.errors import ImpossibleRequest
+from legato.model import FREE_TEXT, Action, Choice, SpecKind, ToolSpec, qualified
+from legato.wire.options.enforced import is_closed
+from legato.wire.options.envelope import Envelope
+from legato.wire.options.schemas import arguments_schema
+from legato.wire.options.thinking import Situation
+from legato.wire.projection.decisions import projected
+
+_NO_LONGER = "No longer available."
+_CUSTOM, _HOSTED = SpecKind.CUSTOM, SpecKind.HOSTED
+
+
+def settle_tools(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]:
+    """What to define: the tools that are offered, as the target knows them.
+
+    Where a target demands definitions for the calls in the history and nothing is offered, a stand-in for each tool
+    that was called, which the model may not call. Tools that the provider runs are definitions too.
+    """
+    options, capabilities = envelope.options, situation.capabilities
+    tools = _offered(envelope, situation) if envelope.tools else []
+    if tools:
+        return tools
+    if not envelope.tools and (options.tool is not None or options.choice is Choice.REQUIRED):
+        raise ImpossibleRequest(
+            "a tool call is demanded, but no tools are offered; offer tools, or leave the choice to the model",
+            target=situation.voice.target.route,
+        )
+    if not envelope.called or not capabilities.demands_tools or not capabilities.native_tool_history:
+        return ()
+    if options.extra.get("tools") and situation.voice.target.understands(options.home or situation.voice.target.home):
+        return ()
+    names = list(dict.fromkeys(envelope.called))
+    detail = f"the history holds calls of {', '.join(qualified(*called) for called in names)}"
+    situation.decisions.append(projected(Action.INSERTED, "dummy-tools", detail))
+    return [_named(ToolSpec(name, _NO_LONGER, namespace=namespace), situation) for name, namespace in names]
+
+
+def settle_choice(
+    envelope: Envelope, tools: Sequence[ToolSpec], situation: Situation
+) -> tuple[Choice | None, str | None]:
+    """How the model may use the tools, and the one that it has to call, by the target's name."""
+    options, voice = envelope.options, situation.voice
+    if not envelope.tools:
+        return (Choice.NONE if tools else None), None
+    if not tools:
+        if options.tool is not None or options.choice is Choice.REQUIRED:
+            situation.adjust("forced-tool", "none of the tools can be offered here, so there is no choice among them")
+        return None, None
+    if options.tool is None and options.choice is not Choice.REQUIRED:
+        return options.choice, None
+    if voice.thinking_on and not situation.grammar.forced_while_thinking:
+        situation.adjust("forced-tool", "no tool can be forced while the model thinks, so it may choose")
+        return Choice.AUTO, None
+    if options.tool is None:
+        return Choice.REQUIRED, None
+    forced = _meant(options.tool, envelope.tools, situation)
+    if not _is_known(forced, situation):
+        situation.adjust("forced-tool", f"{forced.name} cannot be offered here, so it cannot be forced")
+        return Choice.AUTO, None
+    return Choice.REQUIRED, _wire_name(forced, situation)
+
+
+def free_text_tools(tools: Sequence[ToolSpec], situation: Situation) -> frozenset[tuple[str, str]]:
+    """The namespaces and names of custom tools that are offered as functions: calls of them are custom calls."""
+    if situation.grammar.custom_tools:
+        return frozenset()
+    return frozenset((tool.namespace, tool.name) for tool in tools if tool.kind is _CUSTOM)
+
+
+# --- what is offered --------------------------------------------------------------------------------------------------
+
+
+def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
+    limit, target = situation.grammar.max_tools, situation.voice.target
+    if envelope.options.tool is not None:
+        _meant(envelope.options.tool, envelope.tools, situation)
+    tools: list[ToolSpec] = []
+    own_fields: dict[str, None] = {}
+    for tool in _each_once(envelope.tools, situation):
+        if not _is_known(tool, situation):
+            detail = f"{tool.name} is a tool of {tool.home or 'another provider'}, which nobody else knows"
+            situation.decisions.append(projected(Action.DROPPED, "hosted-tool-definition", detail))
+            continue
+        if tool.native and not target.understands(tool.home):
+            own_fields |= dict.fromkeys(tool.native)
+            tool = replace(tool, native={})
+        tools.append(tool if tool.kind is _HOSTED else _projected(tool, situation))
+    if own_fields:
+        detail = f"fields that only another provider knows were left out of the tools: {', '.join(own_fields)}"
+        situation.decisions.append(projected(Action.DROPPED, "tool-fields", detail))
+    if limit is not None and len(tools) > limit:
+        raise ImpossibleRequest(
+            f"{len(tools)} tools are offered, and {target.route} takes at most {limit}; offer fewer",
+            layer="projection",
+            tools=len(tools),
+            limit=limit,
+        )
+    return tools
+
+
+def _each_once(tools: Sequence[ToolSpec], situation: Situation) -> Sequence[ToolSpec]:
+    """The first tool of each name and namespace: every API refuses a name that is defined twice."""
+    by_name: dict[tuple[object, ...], ToolSpec] = {}
+    for number, tool in enumerate(tools):
+        # A provider's own tools may be there several times: each is a thing of its own.
+        key = (number,) if tool.kind is _HOSTED else (tool.namespace, tool.name)
+        if by_name.setdefault(key, tool) is not tool:
+            detail = f"{tool.qualified} is defined twice; the first definition is sent"
+            situation.decisions.append(projected(Action.DEDUPED, "duplicate-tool", detail))
+    return list(by_name.values())
+
+
+def _meant(name: str, tools: Sequence[ToolSpec], situation: Situation) -> ToolSpec:
+    """The one tool that `name` names, alone or with its namespace."""
+    found = [tool for tool in tools if tool.qualified == name] or [tool for tool in tools if tool.name == name]
+    distinct = {(tool.namespace, tool.name): tool for tool in found}
+    if len(distinct) == 1:
+        return found[0]
+    problem = (
+        f"and {', '.join(tool.qualified for tool in distinct.values())} have that name; name it with its namespace"
+        if distinct
+        else "but it is not among the tools that are offered; offer it"
+    )
+    raise ImpossibleRequest(
+        f"the tool {name!r} is to be called, {problem}", target=situation.voice.target.route, tool=name
+    )
+
+
+def _is_known(tool: ToolSpec, situation: Situation) -> bool:
+    return tool.kind is not _HOSTED or situation.voice.target.understands(tool.home)
+
+
+def _wire_name(tool: ToolSpec, situation: Situation) -> str:
+    if tool.kind is _HOSTED:
+        return tool.name
+    return situation.voice.names.project(tool.name, "" if situation.grammar.namespaces else tool.namespace)
+
+
+def _named(tool: ToolSpec, situation: Situation) -> ToolSpec:
+    """`tool` under the target's name, which holds the namespace where the target has none."""
+    name = _wire_name(tool, situation)
+    if name == tool.name:
+        return tool
+    if situation.grammar.namespaces:
+        return replace(tool, name=name)
+    return replace(tool, name=name, namespace="", namespace_description="")
+
+
+def _projected(tool: ToolSpec, situation: Situation) -> ToolSpec:
+    named = _described(_named(tool, situation), situation)
+    if named.name != tool.name:
+        detail = f"{tool.qualified} is called {named.name} there"
+        situation.decisions.append(projected(Action.RENAMED, "tool-name", detail))
+    if tool.kind is _CUSTOM and not situation.grammar.custom_tools:
+        detail = f"{tool.qualified} takes free text, so it is offered as a function of one text"
+        situation.decisions.append(projected(Action.CONVERTED, "custom-tool", detail))
+        return _as_function(named)
+    strict = _strict(tool, situation)
+    return named if strict is tool.strict else replace(named, strict=strict)
+
+
+def _strict(tool: ToolSpec, situation: Situation) -> bool | None:
+    """Whether the schema is to be enforced, where that can be said: a provider refuses one that it cannot enforce."""
+    if tool.strict is None or situation.voice.target.understands(tool.home):
+        return tool.strict
+    if situation.grammar.strict_tools and (not tool.strict or is_closed(tool.parameters)):
+        return tool.strict
+    if tool.strict:
+        situation.adjust("strict", f"the schema of {tool.qualified} cannot be enforced here")
+    return None
+
+
+def _described(tool: ToolSpec, situation: Situation) -> ToolSpec:
+    """`tool` with a schema that the target can read."""
+    schema = arguments_schema(tool.parameters)
+    if schema is tool.parameters:
+        return tool
+    detail = f"the types in the schema of {tool.name} became those of JSON Schema"
+    situation.decisions.append(projected(Action.CONVERTED, "schema-types", detail))
+    return replace(tool, parameters=schema)
+
+
+def _as_function(tool: ToolSpec) -> ToolSpec:
+    """A custom tool for a target that has functions only. The model is told the grammar that nobody enforces."""
+    description = tool.description
+    if tool.grammar is not None:
+        told = f"The text has to match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"
+        description = f"{description}\n\n{told}" if description else told
+    return replace(tool, kind=SpecKind.FUNCTION, description=description, parameters=FREE_TEXT, grammar=None, native={})
