@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from legato.errors import FormatError, ImpossibleRequest, RenderError
 from legato.formats.document import Body, Document, Note
 from legato.formats.wire_shapes import WIRE_DIALECTS
-from legato.model import Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
+from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
 from legato.request.render import render
 from legato.request.request import Request
 from legato.transcript.conversation import Conversation
@@ -30,6 +30,7 @@ _CONCESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("the settings for tools and thinking, and {extra}, were", _CHOICE | _THINKING | {"extra": {}}),
 )
 """what a target may not take although it takes the rest: the smallest first, with what is put in its place"""
+_LEFT = frozenset({Action.DROPPED, Action.ADJUSTED})
 
 
 def request_for(
@@ -48,7 +49,9 @@ def request_for(
         raise FormatError(f"{name} holds nothing that could be sent to a model")
     if not isinstance(source, Document):
         return _verified(talk, target, (), Options(cache=False)), []
-    return _with_less(talk, target, source.tools, _carried(source, target))
+    request, conceded = _with_less(talk, target, source.tools, _carried(source, target))
+    left = [decision for decision in request.about_options if decision.action in _LEFT]
+    return request, [*(Note("", decision.detail) for decision in left), *conceded]
 
 
 def _with_less(

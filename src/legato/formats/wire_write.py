@@ -19,7 +19,9 @@ def write_body(source: Document | Conversation, format: str, *, model: str | Non
     """The conversation as a request for the provider that `format` names, on a line of its own."""
     own = source.route if isinstance(source, Document) else ""
     request, losses = request_for(source, resolve(choose_route(format, model, own)))
-    losses += [Note("", decision_told(item)) for item in request.report.decisions if item.action in _LOST]
+    lost = [item for item in request.report.decisions if item.action in _LOST]
+    told = {note.message for note in losses}
+    losses += [Note("", decision_told(item)) for item in lost if item.detail not in told]
     return Written(request.json() + b"\n", losses, request.report)
 
 

@@ -220,6 +220,11 @@ class Request:
             strategy="native" if self.target.capabilities.native_tool_history else "text-embed",
         )
 
+    @property
+    def about_options(self) -> tuple[Decision, ...]:
+        """The decisions about options and tools, which have nothing to do with the conversation."""
+        return self._head.decisions
+
     def check(self) -> list[Violation]:
         """What the provider's rules say about the whole body; empty if all is well."""
         return self._parts.check(cast(JsonObject, self.body), self.target)

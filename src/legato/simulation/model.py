@@ -75,7 +75,8 @@ def _wishes(step: Step, parsed: Parsed, memory: Memory, character: Character) ->
     options = parsed.options
     if options.choice is Choice.NONE or not (parsed.tools or step.calls):
         return ()
-    wishes = step.calls[: max(1, character.max_calls)]
+    most = 1 if options.parallel_calls is False else max(1, character.max_calls)
+    wishes = step.calls[:most]
     if not wishes and not memory.since and (forced := _forced(parsed.tools, options)) is not None:
         return (Wish(forced.name, fill_arguments(forced, None, words=quote(memory.ask) or "anything")),)
     return wishes

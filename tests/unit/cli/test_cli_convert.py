@@ -47,13 +47,13 @@ def test_every_session_file_can_be_written_and_is_known_for_what_it_is(target: s
 
 
 def test_only_the_body_goes_to_standard_output(tmp_path: Path):
-    body = chat_body("call_1", temperature=0.5, seed=3)
+    body = chat_body("call_1", temperature=0.5, seed=3, n=1)
 
     result = legato("convert", save(tmp_path / "body.json", body), "--to", "gemini")
 
-    assert json.loads(result.stdout)["generationConfig"]["temperature"] == 0.5
+    assert json.loads(result.stdout)["generationConfig"] == {"temperature": 0.5, "seed": 3}
     assert result.stdout.count("\n") == 1
-    assert "fields that only openai-chat knows were not carried: seed" in result.stderr
+    assert "fields that only openai_chat/openai knows were left out: n" in result.stderr
 
 
 def test_standard_input_can_be_converted():

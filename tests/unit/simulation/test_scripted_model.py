@@ -160,6 +160,7 @@ def test_it_thinks_aloud_if_it_cannot_think() -> None:
     ("options", "expected"),
     [
         (Options(choice=Choice.NONE), []),
+        (Options(parallel_calls=False), [("read_file", {"path": "notes.txt"})]),
         (Options(), [("read_file", {"path": "notes.txt"}), ("read_file", {"path": "plan.txt"})]),
     ],
 )
