@@ -156,6 +156,7 @@ def calls_() -> st.SearchStrategy[ToolCall]:
         st.sampled_from(WIRE_IDS),
         raw=st.sampled_from([None, None, None, "[1]", '{"path": "x', f'{{"path": "{NOT_UTF8}"}}']),
         finished=st.sampled_from([True, True, True, False]),
+        namespace=st.sampled_from(["", "", "", "mcp__files", NOT_UTF8]),
         native=natives(),
     )
 
@@ -186,7 +187,12 @@ def blocks() -> st.SearchStrategy[object]:
         MEDIA,
         st.builds(Code, TEXTS, st.sampled_from(["", "python", NOT_UTF8])),
         st.builds(
-            HostedTool, st.sampled_from(["web_search", NOT_UTF8]), st.just({"q": "x"}), SMALL_JSON, native=natives()
+            HostedTool,
+            st.sampled_from(["web_search", NOT_UTF8]),
+            st.just({"q": "x"}),
+            SMALL_JSON,
+            silent=st.booleans(),
+            native=natives(),
         ),
     )
 

@@ -146,7 +146,7 @@ class _Writer:
     def answer_block(self, block: AnswerBlock, *, is_home: bool) -> list[JsonObject]:
         match block:
             case ToolCall():
-                name, wire_id = self.speller.tool(block.name), self.speller.ids[block.id]
+                name, wire_id = self.speller.tool(block.name, block.namespace), self.speller.ids[block.id]
                 return [{"type": "tool_use", "id": wire_id, "name": name, "input": wire_arguments(block)}]
             case Text():
                 citations = (block.native or {}).get("citations") if is_home else None
@@ -161,6 +161,9 @@ class _Writer:
                 own: list[JsonObject] = (block.native or {}).get("blocks") or [] if is_home else []
                 if len(own) > 1:  # the use and its result
                     return own
+                if block.silent:
+                    self.speller.lose(f"a record that another provider keeps for itself ({block.name})")
+                    return []
                 self.speller.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
                 return [{"type": "text", "text": hosted_text(block)}]
             case Media():

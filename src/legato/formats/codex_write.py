@@ -146,6 +146,8 @@ class _Writer:
                 self.speller.lose("a thought that is not an encrypted item of the Responses API")
             case HostedTool() if native:
                 self.item(native)
+            case HostedTool() if block.silent:
+                self.speller.lose(f"a record that another provider keeps for itself ({block.name})")
             case HostedTool():
                 self.speller.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
                 self.assistant(hosted_text(block))
@@ -159,12 +161,13 @@ class _Writer:
 
     def call(self, call: ToolCall) -> None:
         name, call_id = self.speller.tool(call.name), self.speller.ids[call.id]
+        space = {"namespace": call.namespace} if call.namespace else {}
         if call.kind is CallKind.CUSTOM and call.raw is None:
             source = call.arguments.get("input", "")
-            self.item({"type": "custom_tool_call", "call_id": call_id, "name": name, "input": source})
+            self.item({"type": "custom_tool_call", "call_id": call_id, "name": name, "input": source, **space})
         else:
             arguments = wire_arguments_text(call)
-            self.item({"type": "function_call", "name": name, "arguments": arguments, "call_id": call_id})
+            self.item({"type": "function_call", "name": name, "arguments": arguments, "call_id": call_id, **space})
 
     def output(self, call: ToolCall, completion: Completion) -> None:
         text = completion_text(completion)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from legato.formats.document import Note
 from legato.formats.ids import name_from
 from legato.formats.writing import Outgoing
-from legato.model import IdScheme, Media, NameRule, Origin
+from legato.model import IdScheme, Media, NameRule, Origin, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest
 from legato.transcript.units import Unit
@@ -33,11 +33,11 @@ class Speller:
         view.refresh()
         yield from view.units()
 
-    def tool(self, name: str) -> str:
-        """A tool's name as the file's program takes it."""
-        wire = self.names.project(name)
+    def tool(self, name: str, namespace: str = "") -> str:
+        """A tool's name as the file's program takes it, with its namespace where it has one."""
+        wire = self.names.project(name, namespace)
         if wire != name:
-            self.lose(f"the name of the tool {name!r}, which became {wire!r}")
+            self.lose(f"the name of the tool {qualified(name, namespace)!r}, which became {wire!r}")
         return wire
 
     def unique(self, *parts: str) -> str:

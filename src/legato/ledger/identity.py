@@ -412,7 +412,7 @@ class Identity:
 
 def _asked(call: ToolCall) -> _Key:
     """What makes two calls of one answer the same call."""
-    return call.wire_id, call.name, msgspec.json.encode((call.arguments, call.raw), order="sorted")
+    return call.wire_id, call.name, msgspec.json.encode((call.arguments, call.raw, call.namespace), order="sorted")
 
 
 def _fits(response: ToolResponse, call: ToolCall) -> bool:

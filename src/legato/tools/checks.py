@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from legato.model import JsonObject, ToolCall
+from legato.model import JsonObject, ToolCall, qualified
 from legato.tools.registry import Missing, Tool, ToolBox
 from legato.tools.schema import find_fault
 
@@ -26,7 +26,7 @@ class Runnable(NamedTuple):
 
 def check_call(call: ToolCall, tools: ToolBox) -> Runnable | str:
     """The tool and the arguments of `call`, or what is wrong with it."""
-    tool = tools.find(call.name)
+    tool = tools.find(qualified(call.name, call.namespace))
     if isinstance(tool, Missing):
         return tool.message
     if not call.finished:

@@ -89,8 +89,8 @@ class Tool:
 
     @property
     def name(self) -> str:
-        """The name under which the model calls it."""
-        return self.spec.name
+        """The name under which people and rules know it: the model's name for it, with the namespace if it has one."""
+        return self.spec.qualified
 
     @property
     def takes_arguments(self) -> bool:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from legato import Conversation, render
 from legato.errors import ImpossibleRequest
+from legato.formats import read, write
+from legato.formats.document import Document
 from legato.model import (
     Answer,
     CallKind,
@@ -25,6 +27,8 @@ from legato.model import (
 )
 from legato.request import parse
 from legato.request.request import Request
+from legato.tools.checks import Runnable, check_call
+from legato.tools.registry import Tool, ToolBox
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 
@@ -363,3 +367,41 @@ def test_the_names_in_a_report_are_those_that_a_person_knows() -> None:
     made = ToolCall("search", {}, "call_1", namespace="mcp__books")
     request = render(talk(user("hi"), ai(made, call("b")), result("call_1"), result("b")), CHAT, tools=SPACES)
     assert "mcp__books.search is called mcp__books__search there" in decided(request, "tool-name")
+
+
+# --- where calls are run, and where they are kept ---------------------------------------------------------------------
+
+
+def test_a_call_runs_the_tool_of_its_own_namespace_and_no_other() -> None:
+    async def run(arguments: JsonObject, context: object) -> str:
+        return "unused"
+
+    books, songs = (Tool(spec=spec, run=run) for spec in reversed(SPACES))
+    box = ToolBox([books, songs])
+    made = ToolCall("search", {"q": "x"}, namespace="mcp__songs")
+    assert check_call(made, box) == Runnable(songs, {"q": "x"})
+    assert [tool.name for tool in box] == ["mcp__books.search", "mcp__songs.search"]
+    assert "There is no tool named 'search'" in str(check_call(ToolCall("search", {"q": "x"}), box))
+
+
+def test_session_files_keep_namespaces_and_free_text() -> None:
+    conversation = talk(
+        user("go"),
+        ai(
+            ToolCall("search", {"q": "x"}, "call_1", namespace="mcp__songs"),
+            ToolCall("apply_patch", {"input": "*** x"}, "call_2", kind=CallKind.CUSTOM),
+        ),
+        result("call_1"),
+        result("call_2"),
+    )
+    codex = read(write(conversation, "codex").data)
+    assert [(one.namespace, one.name, one.kind) for one in calls_in(codex)] == [
+        ("mcp__songs", "search", CallKind.FUNCTION),
+        ("", "apply_patch", CallKind.CUSTOM),
+    ]
+    claude = read(write(conversation, "claude-code").data)
+    assert [one.name for one in calls_in(claude)] == ["mcp__songs__search", "apply_patch"]
+
+
+def calls_in(document: Document) -> list[ToolCall]:
+    return [block for entry in document.entries for block in entry.blocks if isinstance(block, ToolCall)]
