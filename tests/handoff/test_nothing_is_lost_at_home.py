@@ -46,6 +46,7 @@ EXPLAINED = {
     "generationConfig": "effort",
     "output_config": "effort",
     "reasoning": "effort",
+    "tools": "schema-types",
 }
 
 

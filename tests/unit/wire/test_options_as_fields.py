@@ -198,12 +198,12 @@ def test_a_schema_that_openai_could_not_enforce_is_not_called_strict() -> None:
 
 def test_googles_own_kind_of_schema_goes_home_as_it_came_and_elsewhere_as_a_schema() -> None:
     route = "gemini/gemini-2.5-pro"
-    config = {"responseMimeType": "application/json", "responseSchema": {"type": "object", "properties": {}}}
+    config = {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT", "properties": {}}}
     body = {"contents": [{"role": "user", "parts": [{"text": "hi"}]}], "generationConfig": config}
     parsed = parse(body, route)
     assert render(parsed.conversation(), route, options=parsed.options).body["generationConfig"] == config
     crossed = render(parsed.conversation(), GPT, options=parsed.options).body["response_format"]
-    assert crossed["json_schema"]["schema"] == config["responseSchema"]
+    assert crossed["json_schema"]["schema"] == {"type": "object", "properties": {}}
 
 
 def test_labels_that_cannot_go_are_named() -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from legato.model import Action, JsonObject, OutputFormat
 from legato.wire.options.enforced import closed, is_closed
 from legato.wire.options.paths import merged
+from legato.wire.options.schemas import arguments_schema
 from legato.wire.options.table import rooms_of
 from legato.wire.options.thinking import Situation
 from legato.wire.projection.decisions import projected
@@ -123,6 +126,7 @@ def _output(asked: OutputFormat, situation: Situation) -> OutputFormat | None:
 
 def _portable(asked: OutputFormat, schema: JsonObject, situation: Situation) -> OutputFormat:
     """The form for a provider that it was not written for: a schema is refused if it cannot be enforced."""
+    schema = arguments_schema(schema)  # Google's own kind of schema is nobody else's
     if situation.grammar.closed_schemas:
         spelled = closed(schema)
         if spelled != schema:
@@ -131,7 +135,7 @@ def _portable(asked: OutputFormat, schema: JsonObject, situation: Situation) -> 
     if asked.strict and not is_closed(schema):
         situation.adjust("output-format", "the schema of the answer cannot be enforced here")
         return OutputFormat(schema=schema, name=asked.name, description=asked.description)
-    return asked
+    return replace(asked, schema=schema)
 
 
 def with_word_for_json(system: str, situation: Situation) -> str:
