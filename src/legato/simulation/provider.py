@@ -156,7 +156,7 @@ class SimulatedProvider:
             thinks=will_think(target, options) or asks_sdk,
             may_think=is_magistral or self.dialect is Dialect.VERCEL or target.profile == "strict",
             talks=self.family.talks and target.capabilities.text_beside_calls,
-            max_calls=1 if _wants_one_call(request.body) else target.capabilities.max_calls,
+            max_calls=target.capabilities.max_calls,
         )
 
     def _trouble(self, spoken: Spoken) -> Fault | None:
@@ -269,11 +269,6 @@ class SimulatedProvider:
 def _memory(request: Understood) -> Memory:
     """What the model remembers; of conversations that were compacted too."""
     return Memory.of(request.parsed.entries, lambda block: request.seal.unwrap(sealed_memory(block)) or "")
-
-
-def _wants_one_call(body: JsonObject) -> bool:
-    choice = as_object(body.get("tool_choice"))
-    return body.get("parallel_tool_calls") is False or choice.get("disable_parallel_tool_use") is True
 
 
 def _json(body: JsonObject) -> Reply:
