@@ -31,7 +31,6 @@ from legato.model import (
     Usage,
 )
 from legato.model.hashing import base62, digest
-from legato.model.json_access import as_object
 from legato.request import Catalogue, default_catalogue
 from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
