@@ -150,8 +150,13 @@ GEMINIS = [
     gemini(text_beside_calls=False),
     gemini(native_tool_history=False),
 ]
-HABITS = {"anthropic/id-habit", "anthropic/loop-without-thinking", "anthropic/ends-on-answer"}
-"""what the ids of these tests break, what a request decides as a whole, and what prefill allows"""
+HABITS = {
+    "anthropic/id-habit",
+    "anthropic/loop-without-thinking",
+    "anthropic/thinking-while-off",
+    "anthropic/ends-on-answer",
+}
+"""what the ids of these tests break, what a request decides as a whole (two of them), and what prefill allows"""
 
 
 def broken(dialect: DialectParts, body: JsonObject, target: Target) -> list[str]:
