@@ -212,6 +212,8 @@ class EventWriter(ABC):
                 raise tool_response_in_answer()
             case _:
                 events = self.own(block)
+                if events is None and isinstance(block, HostedTool) and block.silent:
+                    return []
                 if events is None:
                     return self._write_whole(Text(told(block)), is_told=True)
                 return self._end_run() + events

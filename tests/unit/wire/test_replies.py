@@ -17,6 +17,7 @@ from legato.model import (
     Dialect,
     Ending,
     Entry,
+    HostedTool,
     NameRule,
     Speaker,
     Text,
@@ -177,3 +178,12 @@ def test_a_reply_names_the_model_that_it_was_given(dialect: Dialect) -> None:
     )
     assert ("the-one-asked" in whole, "served" in whole) == (True, False)
     assert (b"the-one-asked" in streamed, b"served" in streamed) == (True, False)
+
+
+@pytest.mark.parametrize("dialect", [dialect for dialect in Dialect if dialect is not Dialect.OPENAI_RESPONSES])
+def test_a_record_that_another_provider_keeps_for_itself_is_not_told(dialect: Dialect) -> None:
+    record = HostedTool("compaction_trigger", silent=True, native={"item": {"type": "compaction_trigger"}})
+    parts = dialect_parts(dialect)
+    assert parts.reply(answer(Text("hello"), record), "model-1") == parts.reply(answer(Text("hello")), "model-1")
+    said = answer(Text("hello"), record)
+    assert b"compaction_trigger" not in b"".join(written(dialect, deltas_of(said), said))

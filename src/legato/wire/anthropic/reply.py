@@ -24,7 +24,7 @@ from legato.model import (
 )
 from legato.wire.anthropic.hosted import is_use
 from legato.wire.anthropic.shapes import redacted_thinking, text_block, thinking, tool_use
-from legato.wire.deltas import answer_id
+from legato.wire.deltas import answer_id, spoken
 from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.plain import told
 from legato.wire.replying import Event, EventWriter, tool_response_in_answer
@@ -44,7 +44,7 @@ def reply(answer: Answer, model: str) -> JsonObject:
     """The answer as a response body."""
     response_id = answer_id(answer)
     content: list[JsonObject] = []
-    for block in answer.entry.blocks:
+    for block in spoken(answer):
         content += _content(block, response_id, len(content))
     return _message(model, response_id) | {
         "content": content,

@@ -22,7 +22,7 @@ from legato.model import (
     ToolResponse,
     Usage,
 )
-from legato.wire.deltas import answer_id
+from legato.wire.deltas import answer_id, spoken
 from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, model, text_part, thought_part
 from legato.wire.growing import Growing, Part
 from legato.wire.plain import told
@@ -35,7 +35,7 @@ _BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 def reply(answer: Answer, model: str) -> JsonObject:
     """The answer as a response body."""
-    parts = [part for block in answer.entry.blocks for part in _parts(block)]
+    parts = [part for block in spoken(answer) for part in _parts(block)]
     return _ended(_response(parts, model, answer_id(answer)), answer)
 
 

@@ -24,7 +24,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_objects
 from legato.wire.arguments import written_arguments
-from legato.wire.deltas import answer_id
+from legato.wire.deltas import answer_id, spoken
 from legato.wire.growing import Growing, Part
 from legato.wire.openai_chat.shapes import Prose, text_part, thinking_chunk, written_call
 from legato.wire.plain import told
@@ -150,7 +150,7 @@ def _message(answer: Answer) -> JsonObject:
     details: list[JsonObject] = []
     refusals: list[str] = []
     calls: list[JsonObject] = []
-    for block in answer.entry.blocks:
+    for block in spoken(answer):
         native = block.native or {}
         match block:
             case Text() if native.get("refusal"):

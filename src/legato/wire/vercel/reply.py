@@ -29,7 +29,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_object
 from legato.wire.arguments import written_arguments
-from legato.wire.deltas import answer_id
+from legato.wire.deltas import answer_id, spoken
 from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.plain import told
 from legato.wire.replying import DONE, Event, EventWriter, tool_response_in_answer
@@ -50,7 +50,7 @@ def reply(answer: Answer, model: str) -> JsonObject:
     """`answer` as a generate result."""
     response_id = answer_id(answer)
     content: list[JsonObject] = []
-    for block in answer.entry.blocks:
+    for block in spoken(answer):
         content += _content(block, response_id, len(content))
     return {"content": content, **_ended(answer), "warnings": [], "response": {"id": response_id, "modelId": model}}
 
@@ -179,7 +179,7 @@ def _signed(part: JsonObject, native: JsonObject | None) -> JsonObject:
 def _own(block: Code | HostedTool | Media, response_id: str, place: int) -> list[JsonObject] | None:
     match block:
         case HostedTool():
-            return _hosted(block, response_id, place)
+            return None if block.silent else _hosted(block, response_id, place)
         case Media():
             printed = generated_file(block)
             return None if printed is None else [_signed(printed, block.native)]
