@@ -164,7 +164,7 @@ def broken(dialect: DialectParts, body: JsonObject, target: Target) -> list[str]
 
 
 @given(st.data())
-@pytest.mark.req("REQ-915-005", "REQ-915-006", "REQ-915-018")
+@pytest.mark.req("REQ-915-005", "REQ-915-006")
 def test_a_body_for_claude_breaks_no_rule(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(CLAUDES))
     given_units = data.draw(units(target.origin("served")))
@@ -218,7 +218,6 @@ def read_back(
 
 @given(st.data())
 @pytest.mark.parametrize(("dialect", "target"), [(ANTHROPIC, claude()), (GEMINI, gemini())])
-@pytest.mark.req("REQ-915-013")
 def test_a_longer_conversation_keeps_its_printed_prefix(
     dialect: DialectParts, target: Target, data: st.DataObject
 ) -> None:

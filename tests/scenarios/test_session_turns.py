@@ -61,7 +61,7 @@ def simulated(faults: Any = None, *, at: str | None = None) -> SimulatedTranspor
 # --- from a message to an answer --------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("REQ-915-001", "REQ-915-033")
+@pytest.mark.req("REQ-915-033")
 async def test_a_message_is_recorded_then_asked_then_answered() -> None:
     async with session() as talk:
         turn = talk.send("Hello there")

@@ -44,6 +44,9 @@ def test_the_same_call_keeps_its_name_whatever_prefix_its_result_bears() -> None
     for wire_id in ("x", "call_x", "toolu_x", "hist_tool_x", "call_call_x", "toolu_call_x"):
         conversation = talk(calls("call_x"), result(wire_id))
         assert completions(conversation) == [("hist_tool_x", "success", f"result of {wire_id}")]
+    for wire_id in ("callABCDEFGH1", "call_callABCDEFGH1", "toolu_callABCDEFGH1"):
+        conversation = talk(calls("call_other", "call_ABCDEFGH1"), result(wire_id))  # so that its place does not tell
+        assert completions(conversation)[1] == ("hist_tool_ABCDEFGH1", "success", f"result of {wire_id}")
 
 
 @pytest.mark.req("REQ-915-014")

@@ -30,7 +30,6 @@ from legato.model import (
 from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRefused, Restored, Rewound, Started
 from legato.request import PrefixChange, with_capabilities
 from legato.request.voices import Voices
-from legato.transcript import Exchange
 from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
@@ -522,20 +521,6 @@ def test_text_embed_is_named_and_keeps_each_result_in_its_place() -> None:
     assert "Context (tool result):\nfound" in json.dumps(texts, ensure_ascii=False).replace("\\n", "\n")
     native = render(conversation, with_capabilities(embedded.target, native_tool_history=True))
     assert {"function_call", "function_call_output"} <= {item.get("type") for item in native.body["input"]}
-
-
-@pytest.mark.req("REQ-915-036", "REQ-915-037")
-@pytest.mark.parametrize("route", ROUTES)
-def test_units_are_the_same_for_every_target(route: str) -> None:
-    conversation = talk(user("hi"), calls("a", "b"), result("b"), result("zz"), user("go"))
-    view = conversation.view(resolve(route).capabilities.window)
-    view.refresh()
-    before = list(view.units())
-    render(conversation, route)
-    assert list(view.units()) == before
-    assert sum(len(unit.calls) for unit in before if isinstance(unit, Exchange)) == len(
-        render(conversation, route).report.emitted
-    )
 
 
 @pytest.mark.parametrize("route", [*ROUTES, *OTHER_ROUTES])

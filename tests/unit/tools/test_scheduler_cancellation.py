@@ -70,6 +70,7 @@ async def test_in_a_scope_that_is_cancelled_already_nothing_starts_and_all_is_co
     assert (stage.began, keeper.order("started")) == ([], [])
 
 
+@pytest.mark.req("REQ-915-034")
 async def test_a_task_that_is_cancelled_without_any_scope_commits_everything_too() -> None:
     stage, keeper = Stage(), Recorder()
     task = asyncio.create_task(scheduler([stage.tool()], limit=1).run([call("a"), call("b")], keeper))
@@ -281,7 +282,6 @@ async def test_a_cancellation_while_the_start_is_recorded_does_not_start_the_too
     assert ("whole", "hist_tool_a") in keeper.news
 
 
-@pytest.mark.req("REQ-915-030")
 async def test_after_a_cancelled_batch_the_next_one_runs_at_once() -> None:
     stage, keeper = Stage(), Recorder()
     runner = scheduler([stage.tool()])

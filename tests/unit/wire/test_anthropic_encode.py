@@ -129,7 +129,7 @@ def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Medi
     assert reasons(spelled) == [("converted", "media-omitted")]
 
 
-@pytest.mark.req("REQ-915-018", "REQ-915-006")
+@pytest.mark.req("REQ-915-006", "REQ-915-017")
 def test_an_exchange_is_an_answer_and_then_all_results() -> None:
     unit = exchange([Text("I look"), call("a", path="x"), call("b")], success("a", "one"), failure("b"))
     spelled = spell(unit, End.HUMAN, VOICE, True)

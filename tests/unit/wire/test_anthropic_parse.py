@@ -127,7 +127,6 @@ def test_neighbouring_answers_are_one_turn() -> None:
     ]
 
 
-@pytest.mark.req("REQ-915-013")
 def test_bridges_and_the_tail_are_left_out_and_keep_answers_apart() -> None:
     assert entries(
         message("user", "(continued)"),

@@ -75,7 +75,7 @@ def wire_call(wire_id: str = "call_a", name: str = "read", arguments: str = '{"p
 # --- pairs ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("REQ-915-006", "REQ-915-007", "REQ-915-017", "REQ-915-018")
+@pytest.mark.req("REQ-915-006", "REQ-915-007", "REQ-915-017")
 def test_calls_are_followed_at_once_by_their_results_in_call_order():
     exchange = asked(Text("let me see"), call("read", "a"), call("list", "b"), completions=(success("a"), failure("b")))
     assert messages([HI, exchange, Said(2, (Text("and?"),))], target("openai")) == [
@@ -109,7 +109,7 @@ def test_an_answer_of_calls_alone_has_the_content_that_its_server_takes(profile,
     assert_valid(body, to)
 
 
-@pytest.mark.req("REQ-915-020", "REQ-915-021")
+@pytest.mark.req("REQ-915-017", "REQ-915-020")
 @pytest.mark.parametrize(
     ("profile", "result"),
     [
@@ -123,6 +123,7 @@ def test_a_result_carries_the_id_of_its_call_and_nothing_else(profile, result):
     assert spoken[1]["tool_calls"][0]["id"] == result["tool_call_id"]
 
 
+@pytest.mark.req("REQ-915-021")
 def test_only_mistral_hears_the_name_of_the_tool_with_its_result():
     spoken = messages([HI, pair()], target("mistral"))
     wire_id = spoken[1]["tool_calls"][0]["id"]

@@ -107,6 +107,7 @@ def test_kimis_running_index_never_repeats_where_a_server_begins_anew_in_every_a
     ) == ["functions.read:0", "functions.grep:1", "functions.read:2", "functions.read:9"]
 
 
+@pytest.mark.req("REQ-915-016", "REQ-915-049")
 def test_an_id_that_is_taken_is_given_once() -> None:
     assert table(IdScheme.CALL40, named("x", "call_x"), named("x_2", "call_x")) == ["call_x", "call_x_2"]
     assert table(IdScheme.CALL40, named("y", "call_x"), named("x", ""))[0] == "call_x"

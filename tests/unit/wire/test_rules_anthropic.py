@@ -186,7 +186,7 @@ def test_messages_are_judged(target: Target, messages: list[Any], findings: list
     assert _judge(target, *messages) == findings
 
 
-@pytest.mark.req("REQ-915-023")
+@pytest.mark.req("REQ-915-005")
 @pytest.mark.parametrize(
     ("thinking", "messages", "findings"),
     [

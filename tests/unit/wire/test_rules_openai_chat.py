@@ -304,7 +304,7 @@ _IDS = {
 }
 
 
-@pytest.mark.req("REQ-915-006", "REQ-915-007", "REQ-915-008", "REQ-915-009")
+@pytest.mark.req("REQ-915-005")
 @pytest.mark.parametrize("profile", _IDS)
 @pytest.mark.parametrize(
     ("calls", "results", "rule"),
