@@ -25,7 +25,7 @@ LOCK  := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix golden requirements bench bench-peers fuzz packages docs lock clean
+.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants packages docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -74,6 +74,9 @@ bench-peers: $(READY) ## Measure other libraries on the same work, each in its o
 export FUZZ_SEED FUZZ_START
 fuzz: $(READY) ## Run properties and campaigns on many more examples, for FUZZ_SECONDS (600), then long sessions and kills
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
+
+mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MUTANTS=REQ-012 narrows, MUTANTS_SEED draws others
+	nice -n 10 $(BIN)/python -m scripts.mutants --workers $(WORKERS) $(ARGS)
 
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)

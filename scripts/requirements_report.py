@@ -1,6 +1,6 @@
 """Say which tests prove each requirement.
 
-In:  the markers `@pytest.mark.req("REQ-915-0xx")` on the collected tests.
+In:  the markers `@pytest.mark.req("REQ-915-0xx")` on the collected tests, and what `make mutants` recorded of them.
 Out: a list on the terminal and docs/requirements.md; with `--strict`, exit status 1 if a requirement has no test.
 
 pytest itself collects, so a marker counts wherever pytest would honour it: on a function, a class, a module or one case
@@ -12,6 +12,7 @@ pass for a proof.
 import argparse
 import contextlib
 import io
+import json
 import sys
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -20,6 +21,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "requirements.md"
+MUTANTS = ROOT / "docs" / "mutants.json"
+"""what became of the breakages of each requirement, as the last `make mutants` saw it"""
 
 # Short titles in our words; the specification has the full text.
 TITLES = {
@@ -118,6 +121,22 @@ def cases(count: int) -> str:
     return f" ({count} cases)" if count > 1 else ""
 
 
+def noticed(requirement: str, recorded: dict[str, dict[str, int]]) -> str:
+    """What the tests of a requirement notice when it is broken; empty if nobody has tried."""
+    found = recorded.get(requirement)
+    if found is None:
+        return ""
+    return (
+        f"Broken on purpose: {found['table_killed']} of {found['table']} breakages are noticed, "
+        f"and {found['drawn_killed']} of {found['drawn']} drawn changes."
+    )
+
+
+def read_recorded(path: Path = MUTANTS) -> dict[str, dict[str, int]]:
+    """What `make mutants` recorded, by requirement."""
+    return json.loads(path.read_text(encoding="utf-8"))["requirements"] if path.exists() else {}
+
+
 def as_text(proofs: Proofs) -> str:
     """The report for a terminal."""
     lines: list[str] = []
@@ -136,10 +155,14 @@ def as_page(proofs: Proofs) -> str:
         "",
         "Written by `make requirements` from the `req` markers on the tests; do not edit by hand.",
         "",
-        f"{proved} of {len(TITLES)} requirements have at least one test.",
+        f"{proved} of {len(TITLES)} requirements have at least one test. What these tests notice when the requirement",
+        "is broken on purpose is recorded by `make mutants`; [Proof by mutation](mutants.md) explains it.",
     ]
+    recorded = read_recorded()
     for requirement, title in TITLES.items():
         lines += ["", f"## {requirement}", "", f"{title}.", ""]
+        if told := noticed(requirement, recorded):
+            lines += [told, ""]
         tests = proofs.get(requirement, Counter[str]())
         lines += [f"- `{test}`{cases(tests[test])}" for test in sorted(tests)] or ["- *no test yet*"]
     return "\n".join(lines) + "\n"

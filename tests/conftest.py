@@ -4,6 +4,7 @@ LEGATO_HYPOTHESIS_PROFILE chooses among
     default  forty examples, the same ones on every run: a change is judged by what it changes, not by luck
     fuzz     as many as LEGATO_HYPOTHESIS_EXAMPLES says, different on every run (`make fuzz`)
     replay   only what failed before, from Hypothesis's own database
+    mutants  the examples of `default`; one that fails is not made smaller first (`make mutants`)
 
 A test that states its own `max_examples` keeps it under every profile, so `make fuzz` cannot make it try harder.
 """
@@ -32,6 +33,7 @@ settings.register_profile(
     suppress_health_check=list(HealthCheck),
 )
 settings.register_profile("replay", _COMMON, phases=[Phase.explicit, Phase.reuse], derandomize=False)
+settings.register_profile("mutants", settings.get_profile("default"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("LEGATO_HYPOTHESIS_PROFILE", "default"))
 
 
