@@ -126,7 +126,7 @@ def events_of(data: bytes) -> Events:
     found: Events = []
     for event in (*parser.feed(data), *parser.close()):
         try:
-            value = json.loads(event.data)
+            value = json.loads(event)
         except ValueError:
             continue
         if isinstance(value, dict):
