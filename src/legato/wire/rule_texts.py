@@ -33,7 +33,6 @@ def json_rules(route: str) -> tuple[Rule, ...]:
                 "google-gemini/gemini-cli#2881",
             ),
             error="Invalid schema for function: '{value}' is not valid under any of the given schemas",
-            code="invalid_function_parameters",
             route=route,
         ),
         risky(
