@@ -99,7 +99,7 @@ class Prose:
     def add(self, text: str) -> None:
         """More of what the model said."""
         if self._is_apart:
-            self._pieces.append("\n\n")
+            self._begin_paragraph()
             self._is_apart = False
         self._pieces.append(text)
 
@@ -108,9 +108,14 @@ class Prose:
         if not text:
             return
         if self._pieces:
-            self._pieces.append("\n\n")
+            self._begin_paragraph()
         self._pieces.append(text)
         self._is_apart = True
+
+    def _begin_paragraph(self) -> None:
+        """A blank line, unless the text before it ends its own line already."""
+        if not self._pieces[-1].endswith("\n"):
+            self._pieces.append("\n\n")
 
     def take(self) -> str:
         """The text so far; what comes next starts anew."""
