@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, ThinkingPolicy
+from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, Thinking, ThinkingPolicy
 from legato.request.gate import Gate
 from legato.request.loop import OpenLoop
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
-from legato.transcript.units import Said, Unit
+from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import encode_json
 from legato.wire.contract import DialectParts, Head
@@ -141,11 +141,13 @@ class Spelling:
         if self.encoder.grammar.thoughts_in_silent_loops or loop == self._silent:
             return
         start = min(place for place in (loop, self._silent) if place is not None)
-        # What was silenced may be gone: an undo or a compaction leaves fewer places.
-        torn = self._tear_off(start, self._turn) if start < len(self.columns.slots) else []
+        # Nothing may have been thought there; and what was silenced may be gone, after an undo or a compaction.
+        places = range(start, len(self.columns.units))
+        first = next((place for place in places if _holds_thoughts(self.columns.units[place])), None)
+        torn = [] if first is None else self._tear_off(first, self._turn)
         self._silent = loop
-        if torn:
-            self._print_from(start, {old.slot: old for old in torn})
+        if first is not None:
+            self._print_from(first, {old.slot: old for old in torn})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
@@ -262,3 +264,9 @@ class Spelling:
         """What would be printed if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
         encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
         return [*map(encode_json, encoded.messages)], encoded.end
+
+
+def _holds_thoughts(unit: Unit | None) -> bool:
+    if type(unit) is not Exchange or unit.outputs is not None:  # a simple one holds none
+        return False
+    return any(type(block) is Thinking for block in unit.blocks)
