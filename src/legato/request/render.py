@@ -65,8 +65,9 @@ def render(
     fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
     spelling.advance()
     voice, adjusted = spelling.voice, None
-    loop = spelling.open_loop()
-    if thinks and loop is not None and target.capabilities.thinking_first:
+    matters = target.capabilities.thinking_first if thinks else bool(spelling.columns.thoughtful)
+    loop = spelling.open_loop() if matters else None
+    if thinks and loop is not None:
         begun = cast("Exchange", spelling.columns.units[loop])
         shows = spelling.shows_thoughts(loop)
         options, adjusted = settle_thinking(begun, voice, options, shows_thoughts=shows)

@@ -9,6 +9,8 @@ places and nothing to say about most of them.
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from msgspec import Struct
 
 from legato.model import Authority, Decision, Include, JsonObject, PrefixCause, Thinking, ThinkingPolicy
@@ -39,6 +41,8 @@ class Columns:
         """what was decided when the unit was made, for places where something was"""
         self.projected: Projected = {}
         """what was decided when it was printed, for places where something was"""
+        self.thoughtful: list[int] = []
+        """the places whose units hold thoughts"""
 
     def up_to(self, place: int) -> Columns:
         """The columns of the places before `place`."""
@@ -46,6 +50,7 @@ class Columns:
         before.slots, before.units = self.slots[:place], self.units[:place]
         before.decided = {at: decisions for at, decisions in self.decided.items() if at < place}
         before.projected = {at: decisions for at, decisions in self.projected.items() if at < place}
+        before.thoughtful = self.thoughtful[: bisect_left(self.thoughtful, place)]
         return before
 
     def decisions(self, place: int) -> tuple[Decision, ...]:
@@ -142,12 +147,11 @@ class Spelling:
             return
         start = min(place for place in (loop, self._silent) if place is not None)
         # Nothing may have been thought there; and what was silenced may be gone, after an undo or a compaction.
-        places = range(start, len(self.columns.units))
-        first = next((place for place in places if _holds_thoughts(self.columns.units[place])), None)
-        torn = [] if first is None else self._tear_off(first, self._turn)
+        thoughtful = self.columns.thoughtful[bisect_left(self.columns.thoughtful, start) :]
+        torn = self._tear_off(thoughtful[0], self._turn) if thoughtful else []
         self._silent = loop
-        if first is not None:
-            self._print_from(first, {old.slot: old for old in torn})
+        if thoughtful:
+            self._print_from(thoughtful[0], {old.slot: old for old in torn})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
@@ -230,6 +234,8 @@ class Spelling:
             self.units_spelled += 1
         if encoded.decisions:
             self.columns.projected[place] = encoded.decisions
+        if type(unit) is Exchange and any(type(block) is Thinking for block in unit.blocks):
+            self.columns.thoughtful.append(place)
 
     def _first_change(self) -> PrefixChange | None:
         for place, sent in enumerate(self._sent, self._whole):
@@ -264,9 +270,3 @@ class Spelling:
         """What would be printed if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
         encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
         return [*map(encode_json, encoded.messages)], encoded.end
-
-
-def _holds_thoughts(unit: Unit | None) -> bool:
-    if type(unit) is not Exchange or unit.outputs is not None:  # a simple one holds none
-        return False
-    return any(type(block) is Thinking for block in unit.blocks)
