@@ -152,6 +152,18 @@ async def test_one_tool_can_be_run_without_a_loop() -> None:
         await run_tool(instant("act"), {"path": 1})
 
 
+@pytest.mark.req("REQ-915-035")
+async def test_one_tool_that_needs_an_argument_is_not_run_without_a_loop_either() -> None:
+    @tool
+    def double(number: int) -> int:
+        """Twice `number`."""
+        return 2 * number
+
+    assert await run_tool(double, {"number": 4}) == ToolOutput(8)
+    with pytest.raises(CallerError, match="`number`"):
+        await run_tool(double)
+
+
 async def test_one_tool_without_a_loop_has_its_time_limit_and_can_be_cancelled() -> None:
     ended: list[str] = []
 

@@ -87,6 +87,11 @@ def test_kimis_numbers_begin_at_zero_and_count_on_across_turns() -> None:
     assert [one.result_wire_id for one in emitted] == [one.wire_id for one in emitted]
 
 
+@pytest.mark.req("REQ-915-020")
+def test_an_id_of_kimis_that_names_another_tool_is_not_kept() -> None:
+    assert table(IdScheme.KIMI, named("x", "functions.grep:7")) == ["functions.read:0"]
+
+
 def test_kimis_own_numbers_are_kept_and_new_ones_go_on_behind_the_highest() -> None:
     assert table(
         IdScheme.KIMI,
@@ -119,6 +124,14 @@ def test_an_id_that_is_taken_is_given_once() -> None:
 def test_ids_stay_one_to_one_for_a_hundred_thousand_calls(scheme: IdScheme) -> None:
     ids = table(scheme, *(named(f"c{n}", f"call_{n % 7}") for n in range(100_000)))
     assert len(set(ids)) == 100_000
+
+
+@pytest.mark.req("REQ-915-016", "REQ-915-049")
+def test_a_nine_letter_id_that_two_calls_have_stays_with_the_first() -> None:
+    kept, other = table(IdScheme.NINE, named("a", "abcdefgh1"), named("b", "abcdefgh1"))
+    assert kept == "abcdefgh1"
+    assert re.fullmatch("[A-Za-z0-9]{9}", other)
+    assert other != kept
 
 
 def test_a_nine_letter_id_that_is_taken_is_passed_over() -> None:
