@@ -405,3 +405,19 @@ def test_session_files_keep_namespaces_and_free_text() -> None:
 
 def calls_in(document: Document) -> list[ToolCall]:
     return [block for entry in document.entries for block in entry.blocks if isinstance(block, ToolCall)]
+
+
+def test_a_hosted_tool_whose_name_is_defined_already_is_left_out() -> None:
+    search = {"type": "tool_search_tool_regex_20251119", "name": "tool_search_tool_regex"}
+    taken = {"name": "tool_search_tool_regex", "input_schema": {"type": "object"}}
+    for tools in ([search, search], [taken, search]):
+        body = {
+            "model": "claude-sonnet-4-5",
+            "max_tokens": 9,
+            "tools": tools,
+            "messages": [{"role": "user", "content": "hi"}],
+        }
+        parsed = parse(body, "anthropic/claude-sonnet-4-5")
+        request = render(parsed.conversation(), "anthropic/claude-sonnet-4-5", tools=parsed.tools)
+        request.verify()
+        assert len(request.body["tools"]) == 1

@@ -118,8 +118,9 @@ def _each_once(tools: Sequence[ToolSpec], situation: Situation) -> Sequence[Tool
     """The first tool of each name and namespace: every API refuses a name that is defined twice."""
     by_name: dict[tuple[object, ...], ToolSpec] = {}
     for number, tool in enumerate(tools):
-        # A provider's own tools may be there several times: each is a thing of its own.
-        key = (number,) if tool.kind is _HOSTED else (tool.namespace, tool.name)
+        # A provider's own tool is a thing of its own, unless its definition has a name, which may be another's too.
+        name = (tool.native or {}).get("name") if tool.kind is _HOSTED else tool.name
+        key = (tool.namespace, name) if isinstance(name, str) else (number,)
         if by_name.setdefault(key, tool) is not tool:
             detail = f"{tool.qualified} is defined twice; the first definition is sent"
             situation.decisions.append(projected(Action.DEDUPED, "duplicate-tool", detail))
