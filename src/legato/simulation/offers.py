@@ -21,9 +21,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from legato.model import Block, CallKind, Dialect, HostedTool, Json, JsonObject, ToolCall, ToolSpec
+from legato.model import Block, CallKind, Dialect, HostedTool, JsonObject, SpecKind, ToolCall, ToolSpec
 from legato.model.hashing import base62
 from legato.model.json_access import as_object, as_objects, as_text
+from legato.wire.dialects import dialect_parts
 
 SEARCH = "tool_search"
 _FREE_TEXT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -48,14 +49,9 @@ class Offer(Struct, frozen=True):
 
 
 def read_offers(body: JsonObject, dialect: Dialect, tools: Sequence[ToolSpec]) -> list[Offer]:
-    """The tools in `body`; `tools` are those that the dialect's own parser found, for dialects with one kind only."""
-    match dialect:
-        case Dialect.OPENAI_RESPONSES:
-            found = list(_items(body))
-        case Dialect.OPENAI_CHAT:
-            found = list(_definitions(body.get("tools")))
-        case _:
-            return [Offer(tool, tool.name) for tool in tools]
+    """The tools that the model may call: `tools`, which were read from `body`, and those that its items bring."""
+    specs = [*tools, *(_brought(body) if dialect is Dialect.OPENAI_RESPONSES else ())]
+    found = [offer for spec in specs if (offer := _offer(spec)) is not None]
     # Two servers may have a tool of the same name; then it is asked for with its namespace in front.
     counted = Counter(offer.name for offer in found)
     return [
@@ -66,28 +62,28 @@ def read_offers(body: JsonObject, dialect: Dialect, tools: Sequence[ToolSpec]) -
     ]
 
 
-def _items(body: JsonObject) -> Iterator[Offer]:
-    yield from _definitions(body.get("tools"))
+def _brought(body: JsonObject) -> Iterator[ToolSpec]:
+    """The tools that a client has added or found since the conversation began."""
+    parse = dialect_parts(Dialect.OPENAI_RESPONSES).parse
     for item in as_objects(body.get("input")):
         if item.get("type") in ("additional_tools", "tool_search_output"):
-            yield from _definitions(item.get("tools"))
+            yield from parse({"input": [], "tools": item.get("tools")}).tools
 
 
-def _definitions(source: Json, namespace: str = "") -> Iterator[Offer]:
-    for tool in as_objects(source):
-        kind = as_text(tool.get("type"))
-        if kind == "namespace":
-            yield from _definitions(tool.get("tools"), as_text(tool.get("name")))
-        elif kind == SEARCH:
-            if tool.get("execution") == "client":
-                schema = as_object(tool.get("parameters")) or _QUERY
-                yield Offer(ToolSpec(SEARCH, as_text(tool.get("description")), schema), SEARCH, OfferKind.SEARCH)
-        elif kind in ("function", "custom"):
-            described = as_object(tool.get(kind)) or tool  # the chat API puts a level between
-            if name := as_text(described.get("name")):
-                schema = _FREE_TEXT if kind == "custom" else as_object(described.get("parameters"))
-                spec = ToolSpec(name, as_text(described.get("description")))
-                yield Offer(replace(spec, parameters=schema) if schema else spec, name, OfferKind(kind), namespace)
+def _offer(tool: ToolSpec) -> Offer | None:
+    """How `tool` is called; None if the provider runs it itself, which is not simulated."""
+    name, spec = tool.name, replace(tool, namespace="")
+    match tool.kind:
+        case SpecKind.FUNCTION:
+            return Offer(spec, name, namespace=tool.namespace)
+        case SpecKind.CUSTOM:
+            return Offer(replace(spec, parameters=_FREE_TEXT), name, OfferKind.CUSTOM, tool.namespace)
+        case SpecKind.HOSTED:
+            if tool.native.get("type") != SEARCH or tool.native.get("execution") != "client":
+                return None
+            schema = as_object(tool.native.get("parameters")) or _QUERY
+            described = as_text(tool.native.get("description"))
+            return Offer(ToolSpec(SEARCH, described, schema), SEARCH, OfferKind.SEARCH)
 
 
 def dress_calls(blocks: Sequence[Block], offers: Sequence[Offer], *, seed: str) -> list[Block]:
@@ -100,9 +96,7 @@ def dress_calls(blocks: Sequence[Block], offers: Sequence[Offer], *, seed: str) 
 
 
 def _dressed(call: ToolCall, offer: Offer, seed: str) -> Block:
-    call = replace(call, name=offer.name)
-    if offer.namespace:
-        call = replace(call, native={**(call.native or {}), "namespace": offer.namespace})
+    call = replace(call, name=offer.name, namespace=offer.namespace)
     match offer.kind:
         case OfferKind.FUNCTION:
             return call

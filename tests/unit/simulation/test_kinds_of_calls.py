@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from legato.model import Dialect
 from legato.simulation import SimulatedProvider
+from legato.simulation.offers import read_offers
+from legato.wire.dialects import dialect_parts
 from simulation_support import post
 
 FIND: dict[str, Any] = {
@@ -123,3 +126,12 @@ def test_one_call_is_made_where_only_one_is_wanted(provider: str, more: dict[str
     for extra, count in (({}, 2), (more, 1)):
         reply = post(SimulatedProvider(provider), json.dumps(body | extra).encode()).reply
         assert reply.body.count(b"find_song") - reply.body.count(b"I will use") == count
+
+
+def test_a_tool_that_the_provider_runs_itself_is_not_called_as_a_function() -> None:
+    hosted = {"type": "web_search_20250305", "name": "web_search"}
+    function = {"name": "read", "input_schema": {"type": "object"}}
+    body: dict[str, Any] = {"messages": [{"role": "user", "content": "hi"}], "tools": [hosted, function]}
+    parsed = dialect_parts(Dialect.ANTHROPIC).parse(body)
+    assert len(parsed.tools) == 2
+    assert [offer.name for offer in read_offers(body, Dialect.ANTHROPIC, parsed.tools)] == ["read"]
