@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from block_support import accepted_by_anthropic, accepted_by_gemini, assemble, claude, gemini, voice_for
 from legato.model import (
@@ -61,10 +62,11 @@ def hosted(*blocks: JsonObject, under: str) -> HostedTool:
     return HostedTool("web_search", {"query": "q"}, "found", "srvtoolu_1", native={under: list(blocks)})
 
 
+WAITING = hosted(USE, under="blocks")
 HOSTED = st.sampled_from(
     [
         hosted(USE, FOUND, under="blocks"),
-        hosted(USE, under="blocks"),
+        WAITING,
         hosted(RAN, ENDED, under="parts"),
         HostedTool("search", {}, [1]),
     ]
@@ -130,7 +132,22 @@ def units(draw: st.DrawFn, origin: Origin) -> list[Unit]:
                 found.append(draw(exchanges(key, origin)))
             case _:
                 found.append(Summary(key, "so far"))
-    return found
+    return [
+        _told(unit) if _is_interrupted(unit, after) else unit
+        for unit, after in zip(found, [*found[1:], None], strict=True)
+    ]
+
+
+def _is_interrupted(unit: Unit, after: Unit | None) -> bool:
+    """Whether something follows an answer in which the provider's own tool still waits for its result."""
+    return isinstance(unit, Exchange) and WAITING in unit.blocks and after is not None
+
+
+def _told(unit: Unit) -> Unit:
+    """The unit as it is composed from a log then: the tool was never done, so its provider gets no record of it."""
+    assert isinstance(unit, Exchange)
+    blocks = tuple(replace(block, native=None) if block == WAITING else block for block in unit.blocks)
+    return replace(unit, blocks=blocks)
 
 
 CLAUDES = [

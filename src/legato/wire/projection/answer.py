@@ -79,7 +79,8 @@ class AnswerProjector:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
         parts: list[AnswerPart] = []
         home = self._voice.is_home(unit.origin)
-        is_answered = bool(unit.completions) and self._grammar.native_calls
+        # Where only calls may stand beside calls, the rest of the answer is a message of its own, without results.
+        is_answered = bool(unit.completions) and self._grammar.native_calls and self._grammar.text_beside_calls
         place = Place(
             before,
             is_answered
