@@ -35,7 +35,7 @@ from legato.model import JsonObject, Media, MediaKind, ToolCall, ToolSpec
 from legato.model.hashing import digest
 from legato.model.records import Scope, Verdict
 from legato.session import Session, ToolHistory, World, events, task_tool
-from legato.session.history_settings import HistorySettings
+from legato.session.compaction.settings import HistorySettings
 from legato.simulation import SimulatedTransport
 from legato.store.specimens import EVERY_RECORD
 from legato.store.sqlite import SqliteStore

@@ -21,7 +21,7 @@ from legato.cli.terminal.show import ShowSettings
 from legato.cli.terminal.styles import ColorChoice
 from legato.errors import ConfigError
 from legato.model import Options, ThinkingPolicy
-from legato.session.history_settings import HistorySettings
+from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
 from legato.transport import Bounds, Timeouts
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from legato.session.compaction.shortening import shorten
+from legato.session.compaction.tool_history import HistorySettings, ToolHistory
 from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.limits import Limits
@@ -9,10 +11,8 @@ from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.run import run
 from legato.session.sent import Sent
 from legato.session.session import Session, Switched
-from legato.session.shortening import shorten
 from legato.session.subagents import task_tool
 from legato.session.table import Happening, State
-from legato.session.tool_history import HistorySettings, ToolHistory
 from legato.session.turn import Turn, TurnResult
 from legato.session.world import World
 

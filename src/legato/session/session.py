@@ -38,6 +38,8 @@ from legato.model.records import Opened, Rewound, RouteSelected, TurnBegan
 from legato.routing import Profile, Route, only
 from legato.session import events
 from legato.session.choosing import last_route, options_for, router_for
+from legato.session.compaction.compactor import Room
+from legato.session.compaction.tool_history import ToolHistory
 from legato.session.costs import Spending
 from legato.session.event_log import log_fact
 from legato.session.journal import Journal
@@ -46,11 +48,9 @@ from legato.session.limits import Limits
 from legato.session.loop import TurnLoop
 from legato.session.parked import parked_calls
 from legato.session.preview import SwitchPreview, preview_switch
-from legato.session.room import Room
 from legato.session.sent import Sent
 from legato.session.table import AT_REST, Happening, State, next_state
 from legato.session.tokens import Estimator
-from legato.session.tool_history import ToolHistory
 from legato.session.turn import Turn
 from legato.session.world import World
 from legato.store import Lease, Store

@@ -17,12 +17,12 @@ import anyio
 from legato.model import JsonObject, Options, ThinkingPolicy, ToolSpec
 from legato.model.records import TurnOutcome
 from legato.routing import Profile, Route
+from legato.session.compaction.settings import HistorySettings
+from legato.session.compaction.tool_history import ToolHistory
 from legato.session.costs import Spending
 from legato.session.events import Event, Said
-from legato.session.history_settings import HistorySettings
 from legato.session.limits import Limits
 from legato.session.session import Session
-from legato.session.tool_history import ToolHistory
 from legato.session.turn import TurnResult
 from legato.session.world import World
 from legato.store import SUBAGENT_OF, Store

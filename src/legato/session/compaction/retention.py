@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from legato.ledger import Call, Ledger
 from legato.model import Authority, CallId
-from legato.session.history_gauge import Gauge
+from legato.session.compaction.gauge import Gauge
 from legato.transcript import Exchange, Said, Unit
 from legato.transcript.slots import Slot
 

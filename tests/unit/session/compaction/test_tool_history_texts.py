@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from legato.model import CallId, ClosureReason, Code, Entry, Media, MediaKind, Text, ToolCall, recognise_closure
 from legato.model.closures import Closure
-from legato.session.history_digest import NOTHING, Digest, read_digest
-from legato.session.history_texts import brief, clip_text, has_output, is_stub, stub_text
+from legato.session.compaction.digest import NOTHING, Digest, read_digest
+from legato.session.compaction.texts import brief, clip_text, has_output, is_stub, stub_text
 from legato.transcript import Completion, CompletionKind, Summary, Unit
 
 from builders import ai, call, instruction, response, result, talk, tool, units, user

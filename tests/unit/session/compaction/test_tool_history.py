@@ -33,10 +33,10 @@ from legato.model.records import (
 )
 from legato.request import render, resolve, with_capabilities
 from legato.request.voices import Voices
-from legato.session.history_gauge import Gauge
-from legato.session.history_settings import HistorySettings
+from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.settings import HistorySettings
+from legato.session.compaction.tool_history import Compaction, ToolHistory
 from legato.session.tokens import Estimator
-from legato.session.tool_history import Compaction, ToolHistory
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit, View, completion_text
 from legato.wire import assembly
 from legato.wire.assembly import encode_json

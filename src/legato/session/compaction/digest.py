@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, assert_never, cast
 
 from legato.model import Authority, Code, JsonObject, Media, Text, ToolCall
-from legato.session.history_texts import brief, brief_call, described_media, failure_text
+from legato.session.compaction.texts import brief, brief_call, described_media, failure_text
 from legato.transcript import Completion, CompletionKind, Exchange, Said, Summary, Unit, whole_output
 
 PATH_NAMES = ("path", "file_path", "filepath", "file", "filename", "target_file", "notebook_path", "paths", "files")

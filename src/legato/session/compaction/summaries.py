@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from legato.model.hashing import digest
 from legato.model.records import Compacted, CompactionKind
-from legato.session.history_digest import Digest
-from legato.session.summary import Summariser, SummaryInput
+from legato.session.compaction.digest import Digest
+from legato.session.compaction.summariser import Summariser, SummaryInput
 from legato.transcript import Conversation
 
 KNOWN_SUMMARIES = 64

@@ -20,7 +20,7 @@ from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, Tool
 from legato.request.spelling import Spelling
 from legato.request.thinking import will_think
 from legato.request.voices import Voices
-from legato.session.history_texts import has_output
+from legato.session.compaction.texts import has_output
 from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot

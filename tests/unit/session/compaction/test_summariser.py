@@ -17,10 +17,10 @@ from legato.model import Answer, Capabilities, Code, Ending, Entry, HostedTool, 
 from legato.model.records import Compacted, CompactionKind, Restored
 from legato.request import resolve, with_capabilities
 from legato.routing import Route
-from legato.session.history_settings import HistorySettings
-from legato.session.summary import RouteSummariser, SummaryInput
+from legato.session.compaction.settings import HistorySettings
+from legato.session.compaction.summariser import RouteSummariser, SummaryInput
+from legato.session.compaction.tool_history import Compaction, ToolHistory
 from legato.session.tokens import Estimator
-from legato.session.tool_history import Compaction, ToolHistory
 from legato.session.world import World
 from legato.transcript import Conversation, Summary
 from legato.transport import KeyRing, WireRequest, WireResponse

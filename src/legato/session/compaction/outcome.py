@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from legato.model.records import Compacted, CompactionKind
-from legato.session.history_plan import Draft, Run
+from legato.session.compaction.plan import Draft, Run
 from legato.transcript import Exchange, Summary, output_digest
 from legato.wire.voice import End
 

@@ -15,9 +15,9 @@ from legato.errors import ConfigError
 from legato.model import CallId
 from legato.model.records import CompactionKind
 from legato.request import resolve, with_capabilities
-from legato.session.history_settings import HistorySettings
+from legato.session.compaction.settings import HistorySettings
+from legato.session.compaction.tool_history import Compaction, ToolHistory
 from legato.session.tokens import Estimator
-from legato.session.tool_history import Compaction, ToolHistory
 from legato.session.world import World
 from legato.transcript import Conversation, Exchange
 
@@ -68,7 +68,7 @@ def test_the_defaults_are_those_that_are_promised() -> None:
 
 @pytest.mark.parametrize("page", ["compaction.md", "configuration.md"])
 def test_every_setting_is_documented_with_its_default(page: str) -> None:
-    text = (Path(__file__).resolve().parents[3] / "docs" / page).read_text(encoding="utf-8")
+    text = (Path(__file__).resolve().parents[4] / "docs" / page).read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]+?) \|", text, re.MULTILINE))
     for name in HistorySettings.__struct_fields__:
         default = getattr(HistorySettings(), name)

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from legato.model import CallId, ToolCall
 from legato.model.records import CompactionKind
-from legato.session.history_gauge import Gauge
-from legato.session.history_holds import Hold, holds_of, newest_calls
-from legato.session.history_settings import HistorySettings
-from legato.session.history_texts import clip_text, has_output, is_stub, stub_text
+from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.retention import Hold, holds_of, newest_calls
+from legato.session.compaction.settings import HistorySettings
+from legato.session.compaction.texts import clip_text, has_output, is_stub, stub_text
 from legato.transcript import Completion, Exchange, Summary, Unit, whole_output
 
 LEAST_UNITS = 4

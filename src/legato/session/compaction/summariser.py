@@ -41,7 +41,7 @@ from legato.model import (
 from legato.model.hashing import base62, digest
 from legato.request import render
 from legato.routing import Route
-from legato.session.history_texts import clip_text, described_media
+from legato.session.compaction.texts import clip_text, described_media
 from legato.session.tokens import BYTES_PER_TOKEN
 from legato.session.world import World
 from legato.tools.budget import cut

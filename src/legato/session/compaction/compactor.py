@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from legato.errors import ContextTooLong
 from legato.model import Target
+from legato.session.compaction.tool_history import Compaction
 from legato.session.events import HistoryCompacted
-from legato.session.tool_history import Compaction
 
 if TYPE_CHECKING:
     from legato.routing import Route

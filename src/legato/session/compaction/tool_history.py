@@ -26,13 +26,13 @@ from msgspec import Struct
 from legato.errors import ConfigError
 from legato.model import Capabilities, Options, Target, ThinkingPolicy, ToolSpec, Usage
 from legato.model.records import Compacted, CompactionKind
+from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.outcome import Cover, first_unit, in_words, shortenings, tokens_left
+from legato.session.compaction.plan import Draft, Run, choose
+from legato.session.compaction.settings import CURRENT, HistorySettings
+from legato.session.compaction.summaries import Summaries
+from legato.session.compaction.summariser import RouteSummariser, Spent, Summariser, SummaryInput, untold
 from legato.session.events import HistoryCompacted
-from legato.session.history_gauge import Gauge
-from legato.session.history_outcome import Cover, first_unit, in_words, shortenings, tokens_left
-from legato.session.history_plan import Draft, Run, choose
-from legato.session.history_settings import CURRENT, HistorySettings
-from legato.session.history_summaries import Summaries
-from legato.session.summary import RouteSummariser, Spent, Summariser, SummaryInput, untold
 from legato.session.tokens import Estimator
 from legato.session.world import World
 from legato.transcript import Conversation

@@ -16,10 +16,10 @@ from typing import Any, TypeVar
 from legato.errors import CallerError
 from legato.model import Options, Target, ThinkingPolicy, ToolSpec
 from legato.request import Catalogue, resolve
+from legato.session.compaction.compactor import too_long
+from legato.session.compaction.tool_history import ToolHistory
 from legato.session.events import HistoryCompacted
-from legato.session.room import too_long
 from legato.session.tokens import Estimator
-from legato.session.tool_history import ToolHistory
 from legato.transcript import Conversation
 
 T = TypeVar("T")

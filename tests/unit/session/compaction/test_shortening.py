@@ -11,7 +11,7 @@ from legato.model import Foreign, JsonObject, Options, ThinkingPolicy, ThinkingS
 from legato.model.records import Compacted
 from legato.request import default_catalogue, resolve, with_capabilities
 from legato.session import HistorySettings, ToolHistory, shorten
-from legato.session.summary import SummaryInput
+from legato.session.compaction.summariser import SummaryInput
 from legato.simulation import SimulatedTransport
 from legato.tools import Tool, ToolBox, ToolContext, ToolKind
 from session_support import CLAUDE, GPT, PATH, Library, session, world
