@@ -17,10 +17,10 @@ from urllib.parse import quote, urlsplit, urlunsplit
 
 from msgspec import Struct
 
-from legato import __version__
 from legato.errors import ConfigError
 from legato.model import Dialect, Target
 from legato.transport.keys import Key
+from legato.version import __version__
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
