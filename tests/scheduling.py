@@ -36,6 +36,7 @@ class Recorder:
     settled: dict[CallId, ToolResponse] = field(default_factory=dict)
     published: list[CallId] = field(default_factory=list)
     answers: list[tuple[Verdict, Scope, str | None, JsonObject | None]] = field(default_factory=list)
+    heard: list[tuple[CallId, str]] = field(default_factory=list)
 
     async def asked(self, call: ToolCall, digest: str) -> None:
         self.news.append(("asked", call.id))
@@ -65,6 +66,9 @@ class Recorder:
     def publish(self, call: ToolCall, response: ToolResponse) -> None:
         assert self.settled[call.id] == response
         self.published.append(call.id)
+
+    def progress(self, call: ToolCall, text: str) -> None:
+        self.heard.append((call.id, text))
 
     def order(self, kind: str) -> list[str]:
         return [item[1].removeprefix("hist_tool_") for item in self.news if item[0] == kind]

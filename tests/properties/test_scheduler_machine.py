@@ -96,6 +96,9 @@ class World:
         assert self.settled[call.id] is response
         self.published.append(call.id)
 
+    def progress(self, call: ToolCall, text: str) -> None:
+        self.events.append(("progress", call.id))
+
     # the tools
 
     async def perform(self, arguments: JsonObject, context: ToolContext) -> object:

@@ -303,7 +303,7 @@ def test_the_journal_alone_writes_to_the_conversation_of_a_session() -> None:
     writes = ("apply", "record", "result", "human", "load")
     writers = _found(lambda function: _calls_on(function, "talk", *writes), word="talk.", below="session")
     # A summary is asked for in a conversation of its own.
-    assert [name for name in writers if "summary" not in name] == ["session/journal: Journal.write"]
+    assert [name for name in writers if "summariser" not in name] == ["session/journal: Journal.write"]
 
 
 # --- cancellation -----------------------------------------------------------------------------------------------------

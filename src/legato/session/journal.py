@@ -1,7 +1,7 @@
 """The one way into a session's log: prepare, store, apply.
 
-Writes are serialised; each is on the disk before it is in memory, so memory is never ahead. A write that began is
-finished even if whoever asked for it is cancelled.
+Writes are serialised. Each is on disk before it is in memory, so memory is never ahead of the store, and a write that
+has begun is finished even if its caller is cancelled.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import cast
 import anyio
 from msgspec.structs import replace
 
-from legato.model import Answer, Entry, Record
-from legato.model.records import Recorded
+from legato.model import Answer, Entry, Record, ToolResponse
+from legato.model.records import Recorded, TurnBegan
 from legato.store import Lease, Store
 from legato.transcript import Conversation
 
 
 class Journal:
-    """A conversation and the place where it stays, if it stays anywhere."""
+    """A conversation and the store that keeps it, if one does."""
 
     def __init__(
         self,
@@ -29,21 +29,30 @@ class Journal:
         store: Store | None = None,
         lease: Lease | None = None,
     ) -> None:
-        self.talk = talk
+        self.owed: list[ToolResponse] = []
+        """how calls ended that the store did not take; they are committed before anything else is"""
         self._clock = clock
+        self._lock = anyio.Lock()
+        self.reopen(talk, store=store, lease=lease)
+
+    def reopen(self, talk: Conversation, *, store: Store | None = None, lease: Lease | None = None) -> None:
+        """Go on with `talk`, as read from `store`."""
+        self.talk = talk
+        self.turns = sum(isinstance(record, TurnBegan) for record in talk.log)
+        """how many turns the log holds"""
         self._store = store
         self._lease = lease
-        self._turn = anyio.Lock()
 
     async def write(self, *news: Entry | Answer | Record) -> list[Record]:
-        """Record `news` as one; returns the records, dated, with calls named."""
+        """Record `news` in one write; returns the records, dated, with calls named."""
         records: list[Record] = []
         with anyio.CancelScope(shield=True):
-            async with self._turn:
+            async with self._lock:
                 records = self.talk.prepare([self._dated(item) for item in news])
                 if self._store is not None and self._lease is not None:
                     await self._store.append(self._lease, len(self.talk), records)
                 self.talk.apply(records)
+                self.turns += sum(isinstance(record, TurnBegan) for record in records)
         return records
 
     async def record(self, news: Entry | Answer) -> Entry:

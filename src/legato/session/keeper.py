@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from legato.model import Entry, JsonObject, Speaker, ToolCall, ToolResponse
 from legato.model.records import Answered, Asked, Scope, Started, Verdict
-from legato.session.events import Event, ToolBegan, ToolEnded
+from legato.session.events import Event, ToolBegan, ToolEnded, ToolProgress
 from legato.session.journal import Journal
 
 
@@ -52,3 +52,7 @@ class SessionKeeper:
     def publish(self, call: ToolCall, response: ToolResponse) -> None:
         """Show how a call ended, in call order."""
         self._show(ToolEnded(call=call.id, name=call.name, response=response))
+
+    def progress(self, call: ToolCall, text: str) -> None:
+        """Show output of a tool that is still running."""
+        self._show(ToolProgress(call=call.id, text=text))

@@ -4,30 +4,36 @@
     step   one request, its answer, and the batch of tools it asked for
 
 When a route is lost before anything was visible, its turn ends as failed and a continuation begins on the next route,
-from the same log. Whatever happens, the turn ends once: with its last record written, the session at rest, and whoever
-waits for it told.
+from the same log. Whatever happens, the turn ends exactly once: its last record is written, the session is at rest, and
+everyone awaiting the turn is told.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import anyio
 
 from legato.errors import LegatoError
 from legato.model import ClosureReason, Ending, Entry, Speaker, Text, ToolCall, ToolResponse
 from legato.model.records import TurnBegan, TurnCause, TurnEnded, TurnOutcome
-from legato.routing import Route
+from legato.routing import Route, Router
 from legato.session import events
+from legato.session.costs import Spending
+from legato.session.journal import Journal
+from legato.session.keeper import SessionKeeper
+from legato.session.limits import Limits
+from legato.session.parked import parked_calls
 from legato.session.step import RouteLost, Step
-from legato.session.table import Happening, State
+from legato.session.table import Happening, State, StateMachine
 from legato.session.turn import Turn, TurnResult
+from legato.tools import ToolScheduler
 from legato.wire.phrases import CONTINUE
 
-if TYPE_CHECKING:
-    from legato.session.session import Session
+BeginStep: TypeAlias = Callable[[Turn, Route, int], Step]
+"""makes the step of a turn that has that number, on that route, with the session's settings as they are now"""
 
 
 class _End(NamedTuple):
@@ -78,12 +84,32 @@ _HAPPENED = {
 class TurnLoop:
     """Runs one turn of a session, and the continuations that follow from it, once `after` is over."""
 
-    def __init__(self, session: Session, *, after: Turn | None = None) -> None:
-        self.session = session
-        self.turn = Turn(self.cancel, session=session.id or "")
+    def __init__(
+        self,
+        *,
+        session: str,
+        journal: Journal,
+        router: Router,
+        scheduler: ToolScheduler,
+        machine: StateMachine,
+        spending: Spending,
+        limits: Limits,
+        begin_step: BeginStep,
+        after: Turn | None = None,
+    ) -> None:
+        """`session` is the id of the session, for logs."""
+        self.turn = Turn(self.cancel, session=session)
         self.is_ending = False
-        """no step follows any more: whatever is said from now on begins a turn of its own"""
+        """no step follows any more: a message that comes now begins a turn of its own"""
+        self._journal = journal
+        self._router = router
+        self._scheduler = scheduler
+        self._machine = machine
+        self._spending = spending
+        self._limits = limits
+        self._begin_step = begin_step
         self._after = after
+        self._keeper = SessionKeeper(journal, self.turn.show)
         self._has_begun = self._is_cancelled = False
         self._said: deque[Entry] = deque()
         """messages that came during the turn and are not recorded yet"""
@@ -95,7 +121,7 @@ class TurnLoop:
         self._answer: Entry | None = None
         self._text = ""
         """of the last answer, with what it said before its provider paused"""
-        self._spent, self._used = session.spending.cost, session.spending.usage
+        self._spent, self._used = spending.cost, spending.usage
 
     # --- from outside -------------------------------------------------------------------------------------------------
 
@@ -104,9 +130,9 @@ class TurnLoop:
         self._is_cancelled = self.is_ending = True
         if not self._has_begun:
             return
-        if self.session.state in (State.RUNNING, State.SETTLING):
-            self.session.happened(Happening.CANCEL)
-            self.session.scheduler.cancel()
+        if self._machine.is_running_tools:
+            self._machine.happened(Happening.CANCEL)
+            self._scheduler.cancel()
         elif self._step is not None:
             self._step.cancel()
 
@@ -115,15 +141,15 @@ class TurnLoop:
         self._said.append(message)
         if not self._has_begun:
             return False
-        self.session.happened(Happening.STEERING)
-        self.session.scheduler.skip_unstarted()
-        return self.session.state in (State.RUNNING, State.SETTLING)
+        self._machine.happened(Happening.STEERING)
+        self._scheduler.skip_unstarted()
+        return self._machine.is_running_tools
 
     async def hear(self) -> None:
         """Record what was said meanwhile: behind the answer that was on its way then, before the next request."""
         async with self._hearing:
             while self._said:
-                await self.session.journal.record(self._said[0])
+                await self._journal.record(self._said[0])
                 self._said.popleft()
 
     # --- the turn -----------------------------------------------------------------------------------------------------
@@ -148,79 +174,81 @@ class TurnLoop:
 
     async def _turns(self, message: Entry | None) -> _End:
         """The turn and its continuations, until one of them comes to an end."""
-        session = self.session
-        calls = session.parked
-        session.happened(Happening.RESUMED if message is None else Happening.MESSAGE)
-        session.active, self._has_begun = self, True
-        self._spent, self._used = session.spending.cost, session.spending.usage
-        cause = TurnCause.CONTINUATION if message is None else TurnCause.MESSAGE
+        calls = parked_calls(self._journal.talk)
+        self._machine.happened(Happening.RESUMED if message is None else Happening.MESSAGE)
+        self._has_begun = True
+        self._spent, self._used = self._spending.cost, self._spending.usage
         await self._pay()
-        said: list[Entry] = []
+        said: tuple[Entry, ...] = ()
+        cause = TurnCause.CONTINUATION
         if message is not None:
             await self._settle(calls, ClosureReason.SKIPPED)
-            said, calls = [message], ()
+            said, calls, cause = (message,), (), TurnCause.MESSAGE
         while True:
-            number = session.turns + 1
-            try:
-                route = session.router.choose(number, cause=cause)
-            except LegatoError:
-                if said:
-                    await session.journal.write(*said)
-                raise
-            await session.journal.write(*said, TurnBegan(turn=number, route=route.name, cause=cause))
-            said = []
-            session.turns = self._number = number
-            self._route = route.name
-            self.turn.show(events.TurnStarted(turn=number, route=route.name, continues=cause is TurnCause.CONTINUATION))
+            route = await self._begin(cause, said)
             try:
                 return await self._steps_on(route, calls)
             except RouteLost as lost:
                 await self._move_on(lost)
-                calls, cause = (), TurnCause.CONTINUATION
+                said, calls, cause = (), (), TurnCause.CONTINUATION
+
+    async def _begin(self, cause: TurnCause, said: Sequence[Entry]) -> Route:
+        """Choose a route, and record that a turn begins there with what was `said`; it is recorded in any case."""
+        number = self._journal.turns + 1
+        try:
+            route = self._router.choose(number, cause=cause)
+        except LegatoError:
+            if said:
+                await self._journal.write(*said)
+            raise
+        await self._journal.write(*said, TurnBegan(turn=number, route=route.name, cause=cause))
+        self._number, self._route = number, route.name
+        self.turn.show(events.TurnStarted(turn=number, route=route.name, continues=cause is TurnCause.CONTINUATION))
+        return route
 
     async def _steps_on(self, route: Route, calls: Sequence[ToolCall]) -> _End:
         """Steps on one route, until the model has nothing more to ask for."""
-        session = self.session
         while True:
             if calls:
                 await self._run_tools(calls)
             if self._is_cancelled:
                 return _CANCELLED
             await self.hear()
-            if limit := session.limits.exceeded(self._steps, session.spending.cost):
+            if limit := self._limits.exceeded(self._steps, self._spending.cost):
                 return _End(TurnOutcome.LIMIT, limit)
             self._steps += 1
-            self._step = step = Step(session, self.turn, route, self._steps)
+            self._step = step = self._begin_step(self.turn, route, self._steps)
             entry = await step.ask()
             self._note_answer(entry or step.kept)
             if entry is None:
                 return _CANCELLED
             calls = () if entry.ending is Ending.REFUSED else entry.calls
             if calls:
-                session.happened(Happening.ANSWER_WITH_CALLS)
+                self._machine.happened(Happening.ANSWER_WITH_CALLS)
                 self.turn.show(events.CallsMade(calls=calls))
                 continue
             await step.end()
             if not await self._goes_on(entry):
                 return _ANSWERED[entry.ending]
-            session.happened(Happening.GOES_ON)
+            self._machine.happened(Happening.GOES_ON)
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Run the batch that an answer asked for; afterwards every call of it is settled in the log."""
-        session, step = self.session, self._step
+        journal, machine, step = self._journal, self._machine, self._step
         if self._is_cancelled:  # before anything could start
-            if session.state is State.RUNNING:
-                session.happened(Happening.CANCEL)
+            if machine.state is State.RUNNING:
+                machine.happened(Happening.CANCEL)
             await self._settle(calls, ClosureReason.NOT_STARTED)
         else:
-            known, tools = session.talk.ledger.calls, step.tools if step else session.tools
-            responses = await session.scheduler.run(calls, session.keeper_for(self.turn), tools=tools)
-            session.owed += [response for response in responses if not known[response.call_id].is_settled]
+            # Calls that an earlier process left open have no step: they run with the session's present tools.
+            responses = await self._scheduler.run(calls, self._keeper, tools=step.tools if step else None)
+            known = journal.talk.ledger.calls
+            journal.owed += [response for response in responses if not known[response.call_id].is_settled]
             await self._pay()
         if step is not None:
             await step.end()
         if not self._is_cancelled:
-            session.happened(Happening.SETTLED)
+            machine.happened(Happening.SETTLED)
 
     def _note_answer(self, answer: Entry | None) -> None:
         if answer is not None:
@@ -234,7 +262,7 @@ class TurnLoop:
             return True
         if entry.ending is Ending.PAUSED:
             if not self._is_cancelled:
-                await self.session.journal.record(Entry(Speaker.HUMAN, (Text(CONTINUE),)))
+                await self._journal.record(Entry(Speaker.HUMAN, (Text(CONTINUE),)))
             return True
         self.is_ending = True
         if not entry.text.strip() and _ANSWERED[entry.ending] is _DONE:
@@ -243,33 +271,32 @@ class TurnLoop:
 
     async def _move_on(self, lost: RouteLost) -> None:
         """End the turn whose route was lost; the continuation begins on the next one."""
-        session, verdict = self.session, lost.verdict
-        await session.journal.write(TurnEnded(turn=self._number, outcome=TurnOutcome.FAILED, detail=verdict.reason))
-        session.happened(Happening.ROUTE_LOST)
+        verdict = lost.verdict
+        await self._journal.write(TurnEnded(turn=self._number, outcome=TurnOutcome.FAILED, detail=verdict.reason))
+        self._machine.happened(Happening.ROUTE_LOST)
         self.turn.show(events.RouteLost(route=self._route, reason=verdict.reason, following=verdict.route.name))
 
     async def _settle(self, calls: Sequence[ToolCall], reason: ClosureReason) -> None:
-        keeper = self.session.keeper_for(self.turn)
         for call in calls:
-            await keeper.settle(ToolResponse(call_id=call.id, tool_name=call.name, reason=reason))
+            await self._keeper.settle(ToolResponse(call_id=call.id, tool_name=call.name, reason=reason))
 
     async def _pay(self) -> None:
         """Commit what the store would not take before."""
-        keeper, owed = self.session.keeper_for(self.turn), self.session.owed
+        owed = self._journal.owed
         while owed:
-            await keeper.settle(owed[0])
+            await self._keeper.settle(owed[0])
             owed.pop(0)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
     async def _close(self, end: _End) -> None:
-        """Write the end down, bring the session to rest, and tell whoever waits."""
-        session, turn = self.session, self.turn
+        """Write the end down, bring the session to rest, and tell everyone who awaits the turn."""
+        spending, turn = self._spending, self.turn
         self.is_ending = True
         try:
             await self.hear()
             if self._number:
-                await session.journal.write(TurnEnded(turn=self._number, outcome=end.outcome, detail=end.detail))
+                await self._journal.write(TurnEnded(turn=self._number, outcome=end.outcome, detail=end.detail))
         except LegatoError as error:  # the store failed: what it holds stays, and the turn failed
             cause = end.error or error
             if cause is not error:
@@ -277,7 +304,7 @@ class TurnLoop:
             end = _failed(cause)
         if self._has_begun:
             self._come_to_rest(_HAPPENED[end.outcome])
-        usage, cost = session.spending.since(self._used), session.spending.cost - self._spent
+        usage, cost = spending.since(self._used), spending.cost - self._spent
         ending = None if self._answer is None else self._answer.ending
         turn.show(
             events.TurnEnded(
@@ -288,8 +315,8 @@ class TurnLoop:
         turn.end(result, end.error)
 
     def _come_to_rest(self, happening: Happening) -> None:
-        session = self.session
-        if happening is Happening.CANCEL and session.state is State.RUNNING:  # the session is left while tools run
-            session.happened(Happening.CANCEL)
-        settled = happening is Happening.CANCEL and session.state is State.SETTLING
-        session.happened(Happening.SETTLED if settled else happening)
+        machine = self._machine
+        if happening is Happening.CANCEL and machine.state is State.RUNNING:  # the session is left while tools run
+            machine.happened(Happening.CANCEL)
+        settled = happening is Happening.CANCEL and machine.state is State.SETTLING
+        machine.happened(Happening.SETTLED if settled else happening)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from legato.model import Action, Target, ThinkingPolicy, ToolSpec
+from legato.model import Action, Options, Target, ThinkingPolicy, ToolSpec
 from legato.request import render
 from legato.session.tokens import Estimator
 from legato.transcript import Conversation
@@ -41,11 +41,12 @@ def preview_switch(
     estimator: Estimator,
     tools: Sequence[ToolSpec] = (),
     system: str = "",
+    options: Options | None = None,
     thinking: ThinkingPolicy | None = None,
 ) -> SwitchPreview:
     """What a switch to `target` would drop or convert, and whether the conversation fits there."""
     # A copy: what was really sent stays what the next request is compared with.
-    request = render(talk.copy(), target, tools=tools, system=system, thinking=thinking)
+    request = render(talk.copy(), target, tools=tools, system=system, options=options, thinking=thinking)
     losses = Counter(decision.reason for decision in request.report.of(*_LOSSES))
     return SwitchPreview(
         target.route,

@@ -32,24 +32,23 @@ from legato.model import (
     Text,
     ThinkingPolicy,
     ToolCall,
-    ToolResponse,
 )
-from legato.model.records import Opened, Rewound, RouteSelected, TurnBegan
+from legato.model.records import Opened, Rewound, RouteSelected
 from legato.routing import Profile, Route, only
 from legato.session import events
-from legato.session.choosing import last_route, options_for, router_for
-from legato.session.compaction.compactor import Room
-from legato.session.compaction.tool_history import ToolHistory
+from legato.session.choosing import last_route, router_for
+from legato.session.compaction import Room, ToolHistory
 from legato.session.costs import Spending
 from legato.session.event_log import log_fact
 from legato.session.journal import Journal
-from legato.session.keeper import SessionKeeper
 from legato.session.limits import Limits
 from legato.session.loop import TurnLoop
 from legato.session.parked import parked_calls
 from legato.session.preview import SwitchPreview, preview_switch
+from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
-from legato.session.table import AT_REST, Happening, State, next_state
+from legato.session.step import Step, StepParts
+from legato.session.table import Happening, State, StateMachine
 from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.world import World
@@ -90,45 +89,42 @@ class Session:
         reports: bool = False,
     ) -> None:
         """`reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it anyway."""
-        self.tools = tools if isinstance(tools, ToolBox) else ToolBox(tools)
+        self.id = session_id
         self.system = system
         self.options = options or Options(stream=True)
         """what is asked of every route, unless the route says otherwise; like `thinking`, `system`, `tools` and
         `history` it may be replaced at any time, and holds from the next request on"""
         self.thinking = thinking or ThinkingPolicy()
+        self.reports = reports
         self.limits = limits or Limits()
         self.world = world or World()
-        self._owns_world = world is None
-        self.id = session_id
-        self.state = State.IDLE
-        self.turns = 0
         self.spending = spending or Spending()
         self.estimator = Estimator()
-        self.history = history or ToolHistory()
-        self.room = Room(self)
-        self.talk = Conversation() if conversation is None else conversation
-        self.journal = Journal(self.talk, clock=self.world.clock)
+        self.journal = Journal(Conversation() if conversation is None else conversation, clock=self.world.clock)
         self.router = router_for(route if isinstance(route, Profile) else only(route), self.world, self.talk.log)
         self.scheduler = ToolScheduler(
-            self.tools,
+            tools if isinstance(tools, ToolBox) else ToolBox(tools),
             approval=approval or Approval(),
             limit=self.limits.parallel,
             grace=self.limits.grace,
             spill=spill,
             noted=noted,
-            progress=self._progress,
         )
-        self.owed: list[ToolResponse] = []
-        """how calls ended that the store would not take; committed before anything else is"""
-        self._store = store
-        self._meta = dict(meta or {})
-        self.active: TurnLoop | None = None
-        """the turn that began last"""
-        self._newest: TurnLoop | None = None
-        """the turn that was asked for last; it may still wait for the active one to end"""
-        self.reports = reports
         self.last: Sent | None = None
         """the request that was made last, and what came of it"""
+        self._room = Room(
+            history or ToolHistory(),
+            self.journal,
+            resolve=self.world.target,
+            estimator=self.estimator,
+            spent=self.spending.add,
+        )
+        self._machine = StateMachine()
+        self._owns_world = world is None
+        self._store = store
+        self._meta = dict(meta or {})
+        self._newest: TurnLoop | None = None
+        """the turn that was asked for last; it may still wait for the one before it to end"""
         self._group: anyio.abc.TaskGroup | None = None
         self._lease: Lease | None = None
 
@@ -145,6 +141,41 @@ class Session:
         if route is None:
             raise CallerError(f"nobody has answered in session {session_id} yet; name a route", session=session_id)
         return cls(route, store=store, session_id=session_id, **settings)
+
+    # --- what it is made of -------------------------------------------------------------------------------------------
+
+    @property
+    def talk(self) -> Conversation:
+        """The conversation."""
+        return self.journal.talk
+
+    @property
+    def turns(self) -> int:
+        """How many turns the conversation has had, before this process too."""
+        return self.journal.turns
+
+    @property
+    def state(self) -> State:
+        """What the session is doing."""
+        return self._machine.state
+
+    @property
+    def tools(self) -> ToolBox:
+        """The tools that the next request offers."""
+        return self.scheduler.tools
+
+    @tools.setter
+    def tools(self, tools: ToolBox) -> None:
+        self.scheduler.tools = tools
+
+    @property
+    def history(self) -> ToolHistory:
+        """Decides what the next request leaves out."""
+        return self._room.history
+
+    @history.setter
+    def history(self, history: ToolHistory) -> None:
+        self._room.history = history
 
     # --- opening and closing ------------------------------------------------------------------------------------------
 
@@ -178,10 +209,8 @@ class Session:
                     self.id = await self._store.create(meta=self._meta, records=[*self.talk.log, self._opening()])
                     is_noted = True
                 self._lease = await self._store.open(self.id, holder=f"legato, process {os.getpid()}")
-                self.talk = Conversation(await self._store.read(self.id))
+                self.journal.reopen(Conversation(await self._store.read(self.id)), store=self._store, lease=self._lease)
                 self.router = router_for(self.router.profile, self.world, self.talk.log)
-            self.journal = Journal(self.talk, clock=self.world.clock, store=self._store, lease=self._lease)
-            self.turns = sum(isinstance(record, TurnBegan) for record in self.talk.log)
             if self._newest is None:  # not when it is opened again
                 self.spending.replay(self.talk.log, self.world.prices)
             if not is_noted:
@@ -191,7 +220,7 @@ class Session:
                 await self._let_go()
             raise
         if self.state is State.IDLE and self.parked:
-            self.happened(Happening.QUESTION_OPEN)
+            self._machine.happened(Happening.QUESTION_OPEN)
 
     def _opening(self) -> Opened:
         return Opened(incarnation=self.talk.ledger.incarnation + 1, at=self.world.clock())
@@ -241,12 +270,45 @@ class Session:
     @property
     def parked(self) -> tuple[ToolCall, ...]:
         """Calls whose approval somebody was asked for when the process ended: a question that is still open."""
-        return parked_calls(self.talk) if self.state in AT_REST else ()
+        return parked_calls(self.talk) if self._machine.is_at_rest else ()
 
     def _begin(self, group: anyio.abc.TaskGroup, message: Entry | None) -> Turn:
-        self._newest = TurnLoop(self, after=self._newest.turn if self._newest is not None and self._is_busy else None)
+        """Begin the turn that `message` asks for, behind the one that is under way, if one is."""
+        self._newest = TurnLoop(
+            session=self.id or "",
+            journal=self.journal,
+            router=self.router,
+            scheduler=self.scheduler,
+            machine=self._machine,
+            spending=self.spending,
+            limits=self.limits,
+            begin_step=self._begin_step,
+            after=self._newest.turn if self._newest is not None and self._is_busy else None,
+        )
         group.start_soon(self._newest.run, message)
         return self._newest.turn
+
+    def _begin_step(self, turn: Turn, route: Route, number: int) -> Step:
+        parts = StepParts(
+            session=self.id or "",
+            world=self.world,
+            journal=self.journal,
+            router=self.router,
+            room=self._room,
+            machine=self._machine,
+            estimator=self.estimator,
+            spending=self.spending,
+            sent=self._note_sent,
+        )
+        return Step(parts, self._request_settings(), turn, route, number)
+
+    def _request_settings(self) -> RequestSettings:
+        return RequestSettings(
+            tools=self.tools, system=self.system, options=self.options, thinking=self.thinking, reports=self.reports
+        )
+
+    def _note_sent(self, sent: Sent) -> None:
+        self.last = sent
 
     async def _hear(self, loop: TurnLoop) -> None:
         # What cannot be recorded now stays with the loop, which tries again before its next request, or fails with it.
@@ -258,9 +320,13 @@ class Session:
     @property
     def route(self) -> str:
         """Who answers the next message, as far as that is known before it is sent."""
-        profile = self.router.pending or self.router.profile
-        current = self.router.route
-        return current.name if current is not None and self.router.pending is None else profile.routes[0].name
+        return self._next_route.name
+
+    @property
+    def _next_route(self) -> Route:
+        if self.router.pending is not None:
+            return self.router.pending.routes[0]
+        return self.router.route or self.router.profile.routes[0]
 
     async def switch(self, route: str | Route | Profile) -> Switched:
         """Let `route` answer from the next turn on; a turn that is under way keeps its own.
@@ -271,11 +337,11 @@ class Session:
         profile = route if isinstance(route, Profile) else only(route)
         name = profile.routes[0].name
         self.target(profile.routes[0])  # a route that names nothing is refused now
-        self.happened(Happening.SWITCH)
+        self._machine.happened(Happening.SWITCH)
         if self._is_busy:
-            self.room.switch_deferred(self.world.target(self.route))
+            self._room.switch_deferred(self.world.target(self.route))
         else:
-            await self.room.for_switch(self.world.target(self.route), profile.routes[0])
+            await self._room.for_switch(self.world.target(self.route), profile.routes[0], self._request_settings())
         await self.journal.write(RouteSelected(route=name))
         self.router.select(profile)
         loop = self._newest if self._is_busy else None
@@ -292,16 +358,13 @@ class Session:
             estimator=self.estimator,
             tools=self.tools.specs,
             system=self.system,
+            options=self.options,
             thinking=self.thinking,
         )
 
     def target(self, route: Route) -> Target:
         """`route` resolved."""
         return self.world.target(route.name)
-
-    def options_for(self, route: Route) -> Options:
-        """The session's options with those of `route` over them; nothing of another route is among them."""
-        return options_for(route, self.options)
 
     # --- history ------------------------------------------------------------------------------------------------------
 
@@ -319,13 +382,13 @@ class Session:
             return False
         await self.journal.write(Rewound(to=said[-min(turns, len(said))]))
         if self.state is State.PARKED and not self.parked:
-            self.happened(Happening.WITHDRAWN)
+            self._machine.happened(Happening.WITHDRAWN)
         return True
 
     async def compact(self) -> events.HistoryCompacted | None:
         """Shorten the conversation now, for whoever answers next; what was done, or None if nothing could be."""
         self._require_rest("compacting")
-        return await self.room.now(self.world.target(self.route))
+        return await self._room.now(self._next_route, self._request_settings())
 
     def _require_open(self) -> anyio.abc.TaskGroup:
         if self._group is None:
@@ -340,17 +403,3 @@ class Session:
     @property
     def _is_busy(self) -> bool:
         return self._newest is not None and not self._newest.turn.is_done
-
-    # --- for the loop -------------------------------------------------------------------------------------------------
-
-    def happened(self, happening: Happening) -> None:
-        """Move on in the table; raises for what cannot happen in this state."""
-        self.state = next_state(self.state, happening)
-
-    def keeper_for(self, turn: Turn) -> SessionKeeper:
-        """Who writes down what the tools of `turn` do."""
-        return SessionKeeper(self.journal, turn.show)
-
-    def _progress(self, call: ToolCall, text: str) -> None:
-        if self.active is not None:
-            self.active.turn.show(events.ToolProgress(call=call.id, text=text))

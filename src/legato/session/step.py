@@ -1,33 +1,38 @@
 """One request and its answer: render, check, send, decode, record.
 
-Errors are judged by the router; this module does what its verdict says. Nothing is recorded of an attempt that showed
-nothing; of one that did, what was visible stays, marked as cut or cancelled. A step is bound to the tools that its
-request offered, and a retry sends the very same body.
+The router judges errors; a step does what its verdict says. An attempt that showed nothing leaves no entry in the log;
+of one that did, the visible part is recorded, marked as cut or cancelled. A step keeps the settings and the tools that
+it began with, and a retry sends the very same body.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable
+from typing import assert_never
 
 import anyio
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.errors import ProtocolRefused, ProviderError, RenderError
 from legato.model import Answer, CallId, ClosureReason, Ending, Entry
 from legato.model.records import ContentRefused, ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
-from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Stop, StripReasoning
+from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.session import events
+from legato.session.compaction import Room
+from legato.session.costs import Spending
+from legato.session.journal import Journal
+from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
-from legato.session.table import Happening
+from legato.session.table import Happening, StateMachine
+from legato.session.tokens import Estimator
+from legato.session.turn import Turn
 from legato.session.unproven import unproven_media
+from legato.session.world import World
 from legato.transport import AnswerStream, open_answer, wire_request
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
-
-if TYPE_CHECKING:
-    from legato.session.session import Session
-    from legato.session.turn import Turn
 
 
 class RouteLost(Exception):  # not an error: the turn goes on elsewhere
@@ -38,17 +43,35 @@ class RouteLost(Exception):  # not an error: the turn goes on elsewhere
         self.verdict = verdict
 
 
-class Step:
-    """The step of a turn that is under way; `cancel` withdraws it."""
+class StepParts(Struct, frozen=True, kw_only=True):
+    """What every step of a session works with."""
 
-    def __init__(self, session: Session, turn: Turn, route: Route, number: int) -> None:
-        self.session = session
-        self.turn = turn
-        self.route = route
-        self.number = number
-        self.tools = session.tools
+    session: str
+    """the id of the session, for logs"""
+    world: World
+    journal: Journal
+    router: Router
+    room: Room
+    machine: StateMachine
+    estimator: Estimator
+    spending: Spending
+    sent: Callable[[Sent], None]
+    """is told of each request that was made, before anything comes of it"""
+
+
+class Step:
+    """A step of a turn; `ask` for its answer, run the tools it asks for, then `end` it. `cancel` withdraws it."""
+
+    def __init__(self, parts: StepParts, settings: RequestSettings, turn: Turn, route: Route, number: int) -> None:
+        self.tools = settings.tools
         self.kept: Entry | None = None
-        """what was visible of an answer that did not end well"""
+        """the visible part of an answer that broke off"""
+        self._parts = parts
+        self._settings = settings
+        self._turn = turn
+        self._route = route
+        self._target = parts.world.target(route.name)
+        self._number = number
         self._scope = anyio.CancelScope()
         self._stream: AnswerStream | None = None
         self._answer: Answer | None = None
@@ -74,12 +97,12 @@ class Step:
         answer = self._answer
         usage, served = (answer.usage, answer.served) if answer is not None else (None, "")
         ending = answer.entry.ending if answer is not None else None
-        await self.session.journal.write(StepEnded(step=self.number, usage=usage, served=served))
-        self.turn.show(events.StepEnded(step=self.number, usage=usage, served=served, cost=self._cost, ending=ending))
+        await self._parts.journal.write(StepEnded(step=self._number, usage=usage, served=served))
+        self._turn.show(events.StepEnded(step=self._number, usage=usage, served=served, cost=self._cost, ending=ending))
 
     async def _receive_answer(self) -> Entry:
         attempt = 1
-        await self.session.room.for_step(self.route, self.turn)
+        await self._make_room()
         request = self._request(attempt)
         while True:
             body = request.json()
@@ -97,65 +120,75 @@ class Step:
 
     # --- out ----------------------------------------------------------------------------------------------------------
 
+    async def _make_room(self, *, overflowed: bool = False) -> bool:
+        """See that the conversation fits; returns whether it had to be compacted."""
+        room = self._parts.room
+        return await room.for_step(self._route, self._settings, show=self._turn.show, overflowed=overflowed)
+
     def _request(self, attempt: int) -> Request:
         """A request that the provider will accept; what it would refuse never leaves."""
-        session = self.session
+        settings = self._settings
         request = render(
-            session.talk,
-            session.target(self.route),
-            tools=self.tools.specs,
-            system=session.system,
-            options=session.options_for(self.route),
-            thinking=session.thinking,
+            self._parts.journal.talk,
+            self._target,
+            tools=settings.tools.specs,
+            system=settings.system,
+            options=settings.options_for(self._route),
+            thinking=settings.thinking,
         )
         try:
             request.verify()
         except RenderError as error:  # `verify` has logged it
-            session.last = Sent(request, route=self.route.name, step=self.number, attempt=attempt, has_left=False)
-            self.turn.show(session.last.fail(error))
+            sent = self._note_sent(request, attempt, has_left=False)
+            self._turn.show(sent.fail(error))
             raise
         return request
 
+    def _note_sent(self, request: Request, attempt: int, *, has_left: bool = True) -> Sent:
+        sent = Sent(request, route=self._route.name, step=self._number, attempt=attempt, has_left=has_left)
+        self._parts.sent(sent)
+        return sent
+
     async def _note_beginning(self, request: Request, attempt: int) -> Sent:
-        session, ledger = self.session, self.session.talk.ledger
-        session.router.sending(attempt=attempt)
+        parts, ledger = self._parts, self._parts.journal.talk.ledger
+        parts.router.sending(attempt=attempt)
         open_calls: dict[CallId, ClosureReason] = {
             call.id: ledger.closure_reason(call) for call in ledger.pending.values() if call.frozen is None
         }
-        await session.journal.write(
+        await parts.journal.write(
             StepBegan(
-                step=self.number,
-                target=self.route.name,
+                step=self._number,
+                target=self._route.name,
                 attempt=attempt,
                 digest=request.digest(),
                 closures=open_calls,
             )
         )
         change = request.prefix_change
-        self.turn.show(
+        self._turn.show(
             events.StepStarted(
-                step=self.number,
-                route=self.route.name,
+                step=self._number,
+                route=self._route.name,
                 attempt=attempt,
                 closed={call: reason.value for call, reason in open_calls.items()},
                 prefix=change.cause.value if change else "",
             )
         )
-        session.last = Sent(request, route=self.route.name, step=self.number, attempt=attempt)
-        if session.reports:
-            self.turn.show(session.last.reported())
-        return session.last
+        sent = self._note_sent(request, attempt)
+        if self._settings.reports:
+            self._turn.show(sent.reported())
+        return sent
 
     # --- in -----------------------------------------------------------------------------------------------------------
 
     async def _send(self, request: Request, body: bytes) -> Answer:
-        session, world = self.session, self.session.world
+        world = self._parts.world
         wire = wire_request(
             request.target,
             body,
             key=world.keys.find(request.target.provider),
             stream=request.options.stream,
-            headers=self.route.headers,
+            headers=self._route.headers,
         )
         self._stream = open_answer(world.transport, wire, request.decoder(), decode=request.decode, clock=world.clock)
         async with self._stream as stream:
@@ -164,20 +197,20 @@ class Step:
                 if not isinstance(delta, Shown):
                     continue
                 if is_first:
-                    session.happened(Happening.FIRST_DELTA)
+                    self._parts.machine.happened(Happening.FIRST_DELTA)
                     is_first = False
-                self.turn.show(_shown(delta))
+                self._turn.show(_shown(delta))
         return stream.answer
 
     async def _take(self, answer: Answer, request: Request, size: int) -> Entry:
         """Record the answer and count what it used."""
-        session = self.session
-        entry = await session.journal.record(answer)
+        parts = self._parts
+        entry = await parts.journal.record(answer)
         self._answer = answer
-        session.router.succeeded()
+        parts.router.succeeded()
         if answer.usage is not None:
-            session.estimator.observe(self.route.name, size, answer.usage.input)
-            self._cost = session.spending.add(self.route.name, answer.usage, request.target.capabilities)
+            parts.estimator.observe(self._route.name, size, answer.usage.input)
+            self._cost = parts.spending.add(self._route.name, answer.usage, request.target.capabilities)
         return entry
 
     # --- when it fails ------------------------------------------------------------------------------------------------
@@ -186,34 +219,34 @@ class Step:
         """Tell everybody who listens that the request failed, and why: the log, a trace, and who watches the turn."""
         from legato.diagnostics import emit_fault  # most steps do not fail
 
-        emit_fault(error, session=self.session.id or "", step=sent.step, attempt=sent.attempt)
-        self.turn.show(sent.fail(error))
+        emit_fault(error, session=self._parts.session, step=sent.step, attempt=sent.attempt)
+        self._turn.show(sent.fail(error))
 
     async def _overcome(self, error: ProviderError, attempt: int) -> bool:
         """Do what the router says about `error`; whether the request has to be made anew. Raises if it is over."""
-        session = self.session
+        parts, machine = self._parts, self._parts.machine
         visible = self._stream is not None and self._stream.visible
-        verdict = session.router.judge(error, visible=visible, attempt=attempt)
+        verdict = parts.router.judge(error, visible=visible, attempt=attempt)
         match verdict:
             case Retry():
-                session.happened(Happening.TRANSIENT_ERROR)
-                self.turn.show(events.Waiting(seconds=verdict.after, reason=verdict.reason))
-                await session.world.sleep(verdict.after)
-                session.happened(Happening.TIMER)
+                machine.happened(Happening.TRANSIENT_ERROR)
+                self._turn.show(events.Waiting(seconds=verdict.after, reason=verdict.reason))
+                await parts.world.sleep(verdict.after)
+                machine.happened(Happening.TIMER)
                 return False
             case StripReasoning():
-                session.happened(Happening.REASONING_REFUSED)
-                await session.journal.write(ReasoningRefused(origin=session.target(self.route).origin()))
-                self.turn.show(events.Notice(text=f"{self.route.name} refused its own reasoning; sending without it"))
+                machine.happened(Happening.REASONING_REFUSED)
+                await parts.journal.write(ReasoningRefused(origin=self._target.origin()))
+                self._turn.show(events.Notice(text=f"{self._route.name} refused its own reasoning; sending without it"))
                 return True
             case ReplaceContent():
                 await self._replace_content(error)
                 return True
             case Compact():
-                session.happened(Happening.TOO_LONG)
-                if not await session.room.for_step(self.route, self.turn, overflowed=True):
+                machine.happened(Happening.TOO_LONG)
+                if not await self._make_room(overflowed=True):
                     raise error
-                session.happened(Happening.COMPACTED)
+                machine.happened(Happening.COMPACTED)
                 return True
             case NextRoute():
                 raise RouteLost(verdict)
@@ -225,21 +258,21 @@ class Step:
 
     async def _replace_content(self, error: ProviderError) -> None:
         """Let a note stand for what the provider could not read; raises `error` if no result holds anything new."""
-        session, provider = self.session, self.session.target(self.route).provider
-        known = session.talk.ledger.refused_content.get(provider, frozenset())
-        calls = tuple(call for call in unproven_media(session.talk, self.route.name) if call not in known)
+        journal, provider = self._parts.journal, self._target.provider
+        known = journal.talk.ledger.refused_content.get(provider, frozenset())
+        calls = tuple(call for call in unproven_media(journal.talk, self._route.name) if call not in known)
         if not calls:
             raise error
-        session.happened(Happening.CONTENT_REFUSED)
-        await session.journal.write(ContentRefused(provider=provider, calls=calls))
+        self._parts.machine.happened(Happening.CONTENT_REFUSED)
+        await journal.write(ContentRefused(provider=provider, calls=calls))
         what = "a tool's result holds" if len(calls) == 1 else f"the results of {len(calls)} tools hold"
-        self.turn.show(events.Notice(text=f"{self.route.name} cannot read what {what}; sending a note in its place"))
+        self._turn.show(events.Notice(text=f"{self._route.name} cannot read what {what}; sending a note in its place"))
 
     async def _keep_partial(self, ending: Ending) -> None:
         """Record what was visible of an answer that did not end well."""
         partial = self._stream.partial() if self._stream is not None and self._answer is None else None
         if partial is not None:
-            self.kept = await self.session.journal.record(replace(partial.entry, ending=ending))
+            self.kept = await self._parts.journal.record(replace(partial.entry, ending=ending))
 
 
 def _diagnosed(error: ProviderError, request: Request) -> ProviderError:

@@ -112,3 +112,24 @@ def next_state(state: State, happening: Happening) -> State:
         return TRANSITIONS[state, happening]
     except KeyError:
         raise CanonicalError(f"a session that is {state} cannot meet: {happening}", layer="session") from None
+
+
+class StateMachine:
+    """Where one session is in the table. The session, its turns and their steps share it."""
+
+    def __init__(self) -> None:
+        self.state = State.IDLE
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether no turn is under way."""
+        return self.state in AT_REST
+
+    @property
+    def is_running_tools(self) -> bool:
+        """Whether a batch of tools is running, or being settled after a cancellation."""
+        return self.state in (State.RUNNING, State.SETTLING)
+
+    def happened(self, happening: Happening) -> None:
+        """Move on in the table; raises `CanonicalError` for what cannot happen in this state."""
+        self.state = next_state(self.state, happening)

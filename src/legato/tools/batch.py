@@ -42,7 +42,6 @@ class Terms(Struct, frozen=True, kw_only=True):
     budget: OutputBudget = field(default_factory=OutputBudget)
     spill: Spill = lambda _text, _call: None
     noted: Noted = lambda _: None
-    progress: Callable[[ToolCall, str], None] = lambda _call, _text: None
 
 
 class Batch:
@@ -187,7 +186,7 @@ class Batch:
 
         def progress(text: str) -> None:
             if job.phase is Phase.RUNNING:
-                loop.call_soon_threadsafe(self._terms.progress, call, text)
+                loop.call_soon_threadsafe(self._keeper.progress, call, text)
 
         def late() -> None:
             detail = f"the tool {tool.name!r} returned after its call had been settled; what it returned is dropped"

@@ -31,6 +31,10 @@ class Keeper(ApprovalRecords, Protocol):
         """Show how a call ended. Called once for each call, in call order, after `settle`."""
         ...
 
+    def progress(self, call: ToolCall, text: str) -> None:
+        """Show output of a call whose tool is still running."""
+        ...
+
 
 class Shielded:
     """A keeper whose writes finish once they began."""
@@ -69,3 +73,7 @@ class Shielded:
     def publish(self, call: ToolCall, response: ToolResponse) -> None:
         """As the keeper's."""
         self._keeper.publish(call, response)
+
+    def progress(self, call: ToolCall, text: str) -> None:
+        """As the keeper's."""
+        self._keeper.progress(call, text)

@@ -9,7 +9,7 @@ is taken on once, so a replayed id, in the same batch or in a later one, never r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from legato.errors import CallerError, CanonicalError
 from legato.model import UNMINTED, CallId, ToolCall, ToolResponse
@@ -25,7 +25,7 @@ class ToolScheduler:
     """Runs batches of tool calls, one batch at a time.
 
     `limit` is how many tools run at once, `grace` how many seconds a tool has to stop when it is told to. `spill` keeps
-    outputs that are too long, `noted` hears what happened beside the normal course, `progress` sees output as it comes.
+    outputs that are too long, and `noted` hears what happened beside the normal course.
     """
 
     def __init__(
@@ -38,7 +38,6 @@ class ToolScheduler:
         budget: OutputBudget | None = None,
         spill: Spill = lambda _text, _call: None,
         noted: Noted = lambda _: None,
-        progress: Callable[[ToolCall, str], None] = lambda _call, _text: None,
     ) -> None:
         if limit < 1:
             raise CallerError(f"at least one tool must be able to run, not {limit}")
@@ -50,7 +49,6 @@ class ToolScheduler:
             budget=budget or OutputBudget(),
             spill=spill,
             noted=noted,
-            progress=progress,
         )
         self._taken: set[CallId] = set()
         self._batch: Batch | None = None

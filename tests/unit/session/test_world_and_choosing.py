@@ -3,12 +3,14 @@
 import pytest
 
 from legato.errors import UnknownTarget
-from legato.model import Capabilities, Options, ThinkingSwitch
+from legato.model import Capabilities, Options, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import TurnBegan
 from legato.routing import Policy, Profile, Route
 from legato.session import World
-from legato.session.choosing import options_for, router_for
+from legato.session.choosing import router_for
+from legato.session.request_settings import RequestSettings
 from legato.simulation import SimulatedTransport
+from legato.tools import ToolBox
 from legato.transport import HttpTransport, KeyRing
 from session_support import CLAUDE, GPT, world
 
@@ -49,9 +51,11 @@ async def test_closing_a_world_closes_its_connections_where_it_has_any() -> None
 
 def test_the_options_of_a_route_lie_over_the_general_ones() -> None:
     general = Options(stream=True, max_tokens=100, temperature=0.5)
+    settings = RequestSettings(tools=ToolBox(), system="", options=general, thinking=ThinkingPolicy())
     own = Route(CLAUDE, options=Options(max_tokens=50, thinking=ThinkingSwitch.ON))
-    assert options_for(own, general) == Options(stream=True, max_tokens=50, temperature=0.5, thinking=ThinkingSwitch.ON)
-    assert options_for(Route(GPT), general) is general
+    both = Options(stream=True, max_tokens=50, temperature=0.5, thinking=ThinkingSwitch.ON)
+    assert settings.options_for(own) == both
+    assert settings.options_for(Route(GPT)) is general
 
 
 def test_a_rotation_goes_on_where_the_last_turn_was() -> None:

@@ -466,10 +466,10 @@ async def test_a_large_output_is_spilled_whole_and_cut_for_the_model(root: Path,
 
 
 async def test_output_is_shown_while_the_command_runs(tools: dict[str, Tool]) -> None:
-    heard: list[str] = []
-    runner = scheduler([tools["shell"]], progress=lambda _call, text: heard.append(text))
-    assert await runner.run([call("a", "shell", command="echo one")], Recorder()) == (ok("a", "one", "shell"),)
-    assert "".join(heard) == "one\n"
+    keeper = Recorder()
+    runner = scheduler([tools["shell"]])
+    assert await runner.run([call("a", "shell", command="echo one")], keeper) == (ok("a", "one", "shell"),)
+    assert "".join(text for _, text in keeper.heard) == "one\n"
 
 
 @given(pieces=st.lists(st.binary(max_size=12), max_size=12), limit=st.integers(2, 20))

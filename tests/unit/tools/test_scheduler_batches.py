@@ -400,7 +400,7 @@ async def test_a_start_that_cannot_be_recorded_does_not_happen() -> None:
 
 
 async def test_progress_is_passed_on_while_the_tool_runs() -> None:
-    heard: list[tuple[str, str]] = []
+    keeper = Recorder()
 
     @tool(kind=ToolKind.READ)
     async def talk(context: ToolContext) -> str:
@@ -408,9 +408,8 @@ async def test_progress_is_passed_on_while_the_tool_runs() -> None:
         await anyio.lowlevel.checkpoint()
         return "all"
 
-    runner = scheduler([talk], progress=lambda asked, text: heard.append((asked.id, text)))
-    await runner.run([call("a", "talk")], Recorder())
-    assert heard == [("hist_tool_a", "half")]
+    await scheduler([talk]).run([call("a", "talk")], keeper)
+    assert keeper.heard == [("hist_tool_a", "half")]
 
 
 @pytest.mark.req("REQ-915-033")

@@ -1,22 +1,22 @@
-"""Room for the next request: when a session asks its tool history, and what it writes down of the answer.
+"""Keeps the conversation of a session small enough for its next request.
 
-What to leave out is decided by `tool_history`; here it becomes records, and an event for whoever watches the turn. What
-a model used that wrote a summary is counted as the session's own spending.
+`ToolHistory` decides what to leave out. The compactor asks it, before each step, before a switch to a smaller window
+and on demand, and writes its answer to the journal. Tokens that a model used to write a summary count as the session's.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from legato.errors import ContextTooLong
 from legato.model import Target
-from legato.session.compaction.tool_history import Compaction
-from legato.session.events import HistoryCompacted
-
-if TYPE_CHECKING:
-    from legato.routing import Route
-    from legato.session.session import Session
-    from legato.session.turn import Turn
+from legato.routing import Route
+from legato.session.compaction.summariser import Spent
+from legato.session.compaction.tool_history import Compaction, ToolHistory
+from legato.session.events import Event, HistoryCompacted
+from legato.session.journal import Journal
+from legato.session.request_settings import RequestSettings
+from legato.session.tokens import Estimator
 
 
 def too_long(target: Target, excess: int) -> ContextTooLong:
@@ -29,79 +29,101 @@ def too_long(target: Target, excess: int) -> ContextTooLong:
     )
 
 
-class Room:
-    """Makes room in the conversation of one session."""
+def _show_nobody(_: Event) -> None:
+    pass
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+
+class Room:
+    """Compacts the conversation in `journal`. `resolve` finds the target of a route; `spent` counts summaries."""
+
+    def __init__(
+        self,
+        history: ToolHistory,
+        journal: Journal,
+        *,
+        resolve: Callable[[str], Target],
+        estimator: Estimator,
+        spent: Spent,
+    ) -> None:
+        self.history = history
+        """decides what to leave out; may be replaced at any time"""
+        self._journal = journal
+        self._resolve = resolve
+        self._estimator = estimator
+        self._spent = spent
         self._leaving: Target | None = None
         """who answers while a switch waits for the end of the turn"""
 
-    async def for_step(self, route: Route, turn: Turn, *, overflowed: bool = False) -> bool:
-        """Compact the conversation for `route` if it must be; whether anything was done.
+    async def for_step(
+        self, route: Route, settings: RequestSettings, *, show: Callable[[Event], None], overflowed: bool = False
+    ) -> bool:
+        """Compact the conversation for `route` if it must be; returns whether anything was left out.
 
         `overflowed`: the provider found the last request too long. Raises `ContextTooLong` if the conversation cannot
-        be made to fit: nothing is sent that is known to be too long.
+        be made to fit, because nothing is sent that is known to be too long.
         """
-        session = self._session
-        target = session.target(route)
+        target = self._resolve(route.name)
         if self._leaving is not None and self._leaving.route != target.route:
-            await self.for_switch(self._leaving, route, turn)
-        compaction = await session.history.make_room(
-            session.talk,
+            await self.for_switch(self._leaving, route, settings, show=show)
+        compaction = await self.history.make_room(
+            self._journal.talk,
             target,
-            estimator=session.estimator,
+            estimator=self._estimator,
             overflowed=overflowed,
-            tools=session.tools.specs,
-            system=session.system,
-            options=session.options_for(route),
-            thinking=session.thinking,
-            spent=session.spending.add,
+            tools=settings.tools.specs,
+            system=settings.system,
+            options=settings.options_for(route),
+            thinking=settings.thinking,
+            spent=self._spent,
         )
-        is_shorter = await self._write(compaction)
-        if compaction is not None and is_shorter:
-            turn.show(compaction.event)
+        event = await self._write(compaction)
+        if event is not None:
+            show(event)
         if compaction is not None and compaction.excess:
             raise too_long(target, compaction.excess)
-        return is_shorter
+        return event is not None
 
     def switch_deferred(self, old: Target) -> None:
-        """A switch was asked for while `old` answers; it is asked for the summary that a smaller window will need."""
+        """A switch was asked for during a turn: if the new window is smaller, `old` will write the summary for it."""
         self._leaving = old
 
-    async def for_switch(self, old: Target, new: Route, turn: Turn | None = None) -> None:
-        """Before a switch to a smaller window: compact for it, while the old model still answers."""
-        session, self._leaving = self._session, None
-        compaction = await session.history.make_room_for_switch(
-            session.talk,
+    async def for_switch(
+        self, old: Target, new: Route, settings: RequestSettings, *, show: Callable[[Event], None] = _show_nobody
+    ) -> None:
+        """Before a switch to a smaller window, compact for it while the old model can still be asked."""
+        self._leaving = None
+        compaction = await self.history.make_room_for_switch(
+            self._journal.talk,
             old,
-            session.target(new),
-            estimator=session.estimator,
-            tools=session.tools.specs,
-            system=session.system,
-            options=session.options_for(new),
-            thinking=session.thinking,
-            spent=session.spending.add,
+            self._resolve(new.name),
+            estimator=self._estimator,
+            tools=settings.tools.specs,
+            system=settings.system,
+            options=settings.options_for(new),
+            thinking=settings.thinking,
+            spent=self._spent,
         )
-        if await self._write(compaction) and compaction is not None and turn is not None:
-            turn.show(compaction.event)
+        event = await self._write(compaction)
+        if event is not None:
+            show(event)
 
-    async def now(self, target: Target) -> HistoryCompacted | None:
-        """Because somebody asked for it: what was done, or None if nothing could be."""
-        session = self._session
-        compaction = await session.history.compact_now(
-            session.talk,
-            target,
-            estimator=session.estimator,
-            tools=session.tools.specs,
-            system=session.system,
-            thinking=session.thinking,
-            spent=session.spending.add,
+    async def now(self, route: Route, settings: RequestSettings) -> HistoryCompacted | None:
+        """Compact as far as possible, because the user asked; returns what was done, None if nothing could be."""
+        compaction = await self.history.compact_now(
+            self._journal.talk,
+            self._resolve(route.name),
+            estimator=self._estimator,
+            tools=settings.tools.specs,
+            system=settings.system,
+            options=settings.options_for(route),
+            thinking=settings.thinking,
+            spent=self._spent,
         )
-        return compaction.event if compaction is not None and await self._write(compaction) else None
+        return await self._write(compaction)
 
-    async def _write(self, compaction: Compaction | None) -> bool:
+    async def _write(self, compaction: Compaction | None) -> HistoryCompacted | None:
+        """Record what is left out from now on; returns the event that says so, None if nothing is."""
         if compaction is None or not compaction.records:
-            return False
-        await self._session.journal.write(*compaction.records)
-        return True
+            return None
+        await self._journal.write(*compaction.records)
+        return compaction.event
