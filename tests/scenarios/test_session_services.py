@@ -4,12 +4,15 @@ from typing import Any
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from legato.errors import CallerError, ContextTooLong, RenderError
-from legato.model import Answer, Ending, Entry, JsonObject, Options, Speaker, Text, ToolSpec
+from legato.model import Answer, Ending, Entry, JsonObject, Options, Speaker, Text, ThinkingSwitch, ToolSpec
 from legato.model.records import TurnOutcome
-from legato.session import Limits, Session, State, World, task_tool
+from legato.routing import Route
+from legato.session import Limits, Session, State, ToolHistory, World, task_tool
 from legato.session import events as shown
+from legato.session.compaction.tool_history import Compaction
 from legato.simulation import Fault, FaultKind, Faults, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore
 from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind
@@ -257,6 +260,34 @@ async def test_compaction_by_hand_tells_what_it_did_and_the_conversation_goes_on
         assert (await talk.send("Hello")).outcome is TurnOutcome.DONE
     assert any(line.startswith("compacted") for line in told(talk.talk.log))
     assert transport.refusals == []
+
+
+class Measured(ToolHistory):
+    """A history that notes the options it is asked to measure with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.options: list[Options] = []
+
+    async def make_room(self, *arguments: Any, **settings: Any) -> Compaction | None:
+        self.options.append(settings["options"])
+        return await super().make_room(*arguments, **settings)
+
+    async def compact_now(self, *arguments: Any, **settings: Any) -> Compaction | None:
+        self.options.append(settings["options"])
+        return await super().compact_now(*arguments, **settings)
+
+
+async def test_compaction_by_hand_measures_with_the_options_of_the_next_request() -> None:
+    general = Options(stream=True, max_tokens=700, thinking=ThinkingSwitch.ON, thinking_budget=1_024)
+    own = Route(CLAUDE, options=Options(max_tokens=2_000))
+    history = Measured()
+    async with session(own, options=general, history=history) as talk:
+        await talk.send("Hello")
+        await talk.compact()
+        await talk.switch(GPT)
+        await talk.compact()
+    assert history.options == [replace(general, max_tokens=2_000)] * 2 + [general]
 
 
 async def test_a_message_that_no_window_holds_is_not_sent() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from legato.model import HostedTool, ToolSpec
+from legato.model import HostedTool, Options, ToolSpec
 from legato.request import render, resolve
 from legato.session import preview_switch
 from legato.session.tokens import Estimator
@@ -54,6 +54,17 @@ def test_a_preview_counts_the_system_prompt_and_the_tools() -> None:
     bare = preview_switch(conversation, target, estimator=Estimator())
     full = preview_switch(conversation, target, estimator=Estimator(), tools=[READ], system="Be kind. " * 100)
     assert full.tokens > bare.tokens + 200
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_preview_counts_the_options_of_the_session_and_what_the_target_refuses_of_them() -> None:
+    async with session(CLAUDE, options=Options(temperature=0.3)) as here:
+        await here.send("Hello")
+        asked = here.preview_switch("openai/o3")
+        here.options = Options()
+        bare = here.preview_switch("openai/o3")
+    assert asked.losses == bare.losses | {"temperature": 1}
 
 
 def test_a_preview_leaves_no_trace() -> None:

@@ -83,7 +83,7 @@ class Gauge:
         self._cursor = self._cuts = 0
         """how much of the view's changes and of the spelling's cuts was read"""
         self._estimator = Estimator()
-        self._head: tuple[tuple[tuple[ToolSpec, ...], str, str], float] | None = None
+        self._head: tuple[tuple[tuple[ToolSpec, ...], str, str, Options], float] | None = None
 
     @property
     def view(self) -> View:
@@ -117,12 +117,12 @@ class Gauge:
             newest += self.places[place].loose
         return self.tokens(self._loose - newest)
 
-    def head_tokens(self, tools: Sequence[ToolSpec], system: str) -> int:
-        """Tokens of what stands around the units: instructions and tools."""
-        asked = (tuple(tools), system, self.talk.instructions)
+    def head_tokens(self, tools: Sequence[ToolSpec], system: str, options: Options | None = None) -> int:
+        """Tokens of what surrounds the units: instructions, tools, and options, among them the schema of an answer."""
+        asked = (tuple(tools), system, self.talk.instructions, options or Options())
         if self._head is None or self._head[0] != asked:
-            instructions = "\n\n".join(text for text in (asked[2], system) if text.strip())
-            head = self._spelling.parts.head(Envelope(instructions, tools, Options()), self._spelling.voice)
+            instructions = "\n\n".join(text for text in (self.talk.instructions, system) if text.strip())
+            head = self._spelling.parts.head(Envelope(instructions, tools, asked[3]), self._spelling.voice)
             self._head = (asked, self.weigh_bytes(_encode([head.fields, head.first])))
         return self.tokens(self._head[1])
 

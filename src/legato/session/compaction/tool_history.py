@@ -161,7 +161,7 @@ class ToolHistory:
         what a model used that was asked for a summary.
         """
         watch = self._watch(talk, target, estimator, options, thinking)
-        head = watch.gauge.head_tokens(tools, system)
+        head = watch.gauge.head_tokens(tools, system, options)
         if not overflowed:
             return await self._when_due(watch, head, writer=_Writer(target.route, spent))
         marks, total = self._marks(target), head + watch.gauge.total
@@ -196,7 +196,7 @@ class ToolHistory:
         if new_target.capabilities.window >= old_target.capabilities.window:
             return None
         watch = self._watch(talk, new_target, estimator, options, thinking)
-        head = watch.gauge.head_tokens(tools, system)
+        head = watch.gauge.head_tokens(tools, system, options)
         return await self._when_due(watch, head, writer=_Writer(old_target.route, spent))
 
     async def compact_now(
@@ -213,7 +213,7 @@ class ToolHistory:
     ) -> Compaction | None:
         """Shorten everything that is not spared, because somebody asked for it; None if nothing can be."""
         watch = self._watch(talk, target, estimator, options, thinking)
-        head = watch.gauge.head_tokens(tools, system)
+        head = watch.gauge.head_tokens(tools, system, options)
         marks = self._marks(target)
         now = _Marks(goal=0, depth=0, limit=marks.limit, relief=marks.relief, least=1)
         compaction = await self._compact(watch, now, head=head, writer=_Writer(target.route, spent))

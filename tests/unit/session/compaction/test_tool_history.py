@@ -12,8 +12,11 @@ from legato.model import (
     ClosureReason,
     Decision,
     Entry,
+    JsonObject,
     Media,
     MediaKind,
+    Options,
+    OutputFormat,
     Record,
     Target,
     ToolResponse,
@@ -166,6 +169,8 @@ def test_what_stands_around_the_units_counts() -> None:
     tools = [ToolSpec("huge", "word " * 10_000)]
     assert asked(conversation, take=False, tools=tools) is not None
     assert asked(conversation, take=False, system="word " * 10_000) is not None
+    schema: JsonObject = {"type": "object", "description": "word " * 10_000}
+    assert asked(conversation, take=False, options=Options(output=OutputFormat(schema))) is not None
 
 
 @pytest.mark.parametrize("route", [*ROUTES, EMBEDDED])
