@@ -1,12 +1,12 @@
 """What a conversation keeps for each target it was rendered for: names, ids and spellings.
 
-They live in the conversation's attachments, so nothing outlives it and no module keeps a cache. Spellings are dropped
+They live with the conversation, so nothing outlives it and no module keeps a cache. Spellings are dropped
 least recently used first when their encoded messages together pass a limit; the newest always stays.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -51,7 +51,7 @@ class _Newest(NamedTuple):
 
 
 class Voices:
-    """The attachments of one conversation."""
+    """What one conversation keeps for its targets."""
 
     def __init__(self, talk: Conversation) -> None:
         self._talk = talk
@@ -64,10 +64,7 @@ class Voices:
     @classmethod
     def of(cls, talk: Conversation) -> Voices:
         """The voices of `talk`, made when they are first asked for."""
-        voices: Any = talk.attachments.get(cls)
-        if voices is None:
-            voices = talk.attachments[cls] = cls(talk)
-        return voices
+        return talk.cached(cls, lambda: cls(talk))
 
     def names(self, target: Target) -> NameTable:
         """The projection of tool names for `target`."""

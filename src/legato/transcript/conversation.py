@@ -8,8 +8,8 @@ the other two at once, and `take` does them for a whole transcript.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar, cast
 
 from msgspec.structs import replace
 
@@ -37,6 +37,8 @@ from legato.model.records import Record, Recorded, Rewound
 from legato.transcript.compose import Composer, standing
 from legato.transcript.view import View
 
+T = TypeVar("T")
+
 _BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
 
 
@@ -50,8 +52,7 @@ class Conversation:
         """records whose names are already in `_identity` though they are not applied yet"""
         self.ledger = Ledger()
         self.composer = Composer(self.ledger)
-        self.attachments: dict[object, Any] = {}
-        """what others keep with this conversation: caches of its spelling; never part of what is said"""
+        self._cached: dict[type, object] = {}
         self.apply(records)
 
     # --- reading ------------------------------------------------------------------------------------------------------
@@ -83,6 +84,17 @@ class Conversation:
 
     def __len__(self) -> int:
         return len(self._log)
+
+    def cached(self, kind: type[T], make: Callable[[], T]) -> T:
+        """The one value of `kind` that is kept with this conversation; made on first use.
+
+        For what other layers derive from the log and want to derive once, such as encoded messages. It lives as long as
+        the conversation, a copy begins without it, and nothing that is said depends on it.
+        """
+        found = self._cached.get(kind)
+        if not isinstance(found, kind):
+            found = self._cached[kind] = make()
+        return found
 
     # --- writing ------------------------------------------------------------------------------------------------------
 

@@ -54,7 +54,7 @@ def shorten(
     """
     if history is not None and history.asks_a_model:
         raise CallerError("a model writes the summaries of this history; await its make_room instead of `shorten`")
-    kept: _Kept = conversation.attachments.setdefault(_Kept, _Kept())
+    kept = conversation.cached(_Kept, _Kept)
     where = resolve(target, catalogue)
     specs = [spec for tool in tools if isinstance(spec := getattr(tool, "spec", tool), ToolSpec)]
     compaction = _at_once(

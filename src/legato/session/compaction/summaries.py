@@ -64,7 +64,7 @@ class _Written:
     @classmethod
     def of(cls, talk: Conversation) -> dict[str, str]:
         """The texts of all covers in the log of `talk`, also of those that no longer hold."""
-        written: _Written = talk.attachments.setdefault(cls, cls())
+        written = talk.cached(cls, cls)
         for record in talk.log[written._read :]:
             if type(record) is Compacted and record.kind is CompactionKind.COVER:
                 written._texts[record.digest] = record.text

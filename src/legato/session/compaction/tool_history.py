@@ -113,6 +113,13 @@ class _Watch:
             self.quiet_total = self.quiet_gain = 0
 
 
+class _Watches:
+    """What is remembered of one conversation, for each history that was asked about it and each target."""
+
+    def __init__(self) -> None:
+        self.by_target: dict[tuple[ToolHistory, Target], _Watch] = {}
+
+
 class ToolHistory:
     """Decides what is kept. One serves a whole session; what it remembers lives with the conversation."""
 
@@ -260,10 +267,10 @@ class ToolHistory:
         options: Options | None = None,
         thinking: ThinkingPolicy | None = None,
     ) -> _Watch:
-        key = (self, target)
-        watch: _Watch | None = talk.attachments.get(key)
+        watches = talk.cached(_Watches, _Watches).by_target
+        watch = watches.get((self, target))
         if watch is None:
-            watch = talk.attachments[key] = _Watch(Gauge(talk, target, options, thinking))
+            watch = watches[self, target] = _Watch(Gauge(talk, target, options, thinking))
         watch.refresh(estimator, options, thinking)
         return watch
 
