@@ -9,17 +9,14 @@ tail       what stands at the end because the request may not end otherwise
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from inspect import isroutine
-from typing import Any, cast
-from weakref import WeakKeyDictionary
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from msgspec.structs import replace
 
-from legato.errors import ConfigError, ImpossibleRequest
-from legato.model import Entry, Options, SpecKind, Target, ThinkingPolicy, ToolSpec, clean_text, ingest, safe
-from legato.model.json_access import as_object
+from legato.model import Entry, Options, Target, ThinkingPolicy, safe
 from legato.request.catalogue import Catalogue, resolve
+from legato.request.envelope import envelope_for, safe_envelope, tool_specs
 from legato.request.request import Request
 from legato.request.spelling import Spelling
 from legato.request.telling import tell_rendered
@@ -29,7 +26,6 @@ from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
 from legato.wire.contract import Head
-from legato.wire.definitions import read_definition
 from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
@@ -75,7 +71,7 @@ def render(
     spelling.silence(None if thinks else loop)
     if voice.thinking_on is not thinks:
         voice = replace(voice, thinking_on=thinks)
-    head, opening = _head(spelling, voice, _envelope(conversation, target, system, _specs(tools), options))
+    head, opening = _head(spelling, voice, envelope_for(conversation, target, system, tool_specs(tools), options))
     end = spelling.encoder.tail(spelling.assembly.end, is_empty=not (head.first or spelling.assembly.messages))
     cached = spelling.assembly.last_block()
     request = Request(
@@ -93,45 +89,18 @@ def render(
     return request
 
 
-def _envelope(
-    conversation: Conversation, target: Target, system: str, tools: list[ToolSpec], options: Options
-) -> Envelope:
-    demands = target.capabilities.demands_tools and all(tool.kind is SpecKind.HOSTED for tool in tools)
-    instructions = conversation.instructions
-    if instructions.strip():
-        system = f"{instructions}\n\n{system}" if system.strip() else instructions
-    elif system and system.isspace():
-        system = ""
-    return Envelope(system, tools, options, _called(conversation) if demands else ())
-
-
 def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, bytes]:
     """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
     known = spelling.head
     if known is not None and known[0] == envelope and known[1] is voice.thinking_on:
         return known[2], known[3]
     parts = spelling.parts
-    head = parts.head(_safe_envelope(envelope), voice)
+    head = parts.head(safe_envelope(envelope), voice)
     if envelope.options.cache and parts.mark_head:
         head = replace(head, fields=parts.mark_head(head.fields, envelope.options.cache_ttl))
     opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
     spelling.head = (envelope, voice.thinking_on, head, opening)
     return head, opening
-
-
-def _safe_envelope(envelope: Envelope) -> Envelope:
-    """The same with clean text: what was recorded is clean already, and the rest came with this request."""
-    tools = [safe(tool) for tool in envelope.tools]
-    return replace(envelope, system=clean_text(envelope.system), tools=tools, options=safe(envelope.options))
-
-
-def _called(conversation: Conversation) -> list[tuple[str, str]]:
-    """The tools that calls refer to, by name and namespace, in order of appearance; a call may have an empty name."""
-    ledger = conversation.ledger
-    calls = [
-        call for call in ledger.in_order if call.name or (call.id in ledger.calls and call.id not in ledger.orphans)
-    ]
-    return list(dict.fromkeys((call.name, call.namespace) for call in calls))
 
 
 def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, int]]:
@@ -145,39 +114,3 @@ def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, in
         and before[1] < len(spelling.assembly.messages[before[0]][spelling.parts.blocks_field])
     )
     return [before, end] if stands and before is not None else [end]
-
-
-def _specs(tools: Iterable[object]) -> list[ToolSpec]:
-    return [spec for tool in tools for spec in ((tool,) if type(tool) is ToolSpec else _described(tool))]
-
-
-def _described(tool: object) -> Sequence[ToolSpec]:
-    """Tool specs from whatever describes tools: ours, one with a `spec`, a function, a provider's definition."""
-    spec = tool if isinstance(tool, ToolSpec) else getattr(tool, "spec", None)
-    if isinstance(spec, ToolSpec):
-        return (spec,)
-    if isroutine(tool):
-        return (_described_function(tool),)
-    if isinstance(tool, Mapping):
-        found = read_definition(as_object(ingest(dict(cast("Mapping[str, Any]", tool)))))
-        if found:
-            return found
-    raise ImpossibleRequest(
-        f"{tool!r} does not describe a tool; pass a ToolSpec, a function, or a provider's tool definition"
-    )
-
-
-def _described_function(function: Callable[..., Any]) -> ToolSpec:
-    """What the signature and the docstring of `function` say; read once, as the same tools come with every request."""
-    known = _DESCRIBED.get(function)
-    if known is None:
-        from legato.model.functions import describe
-
-        try:
-            known = _DESCRIBED[function] = describe(function)
-        except ConfigError as error:
-            raise ImpossibleRequest(error.message) from None
-    return known
-
-
-_DESCRIBED: WeakKeyDictionary[Callable[..., Any], ToolSpec] = WeakKeyDictionary()

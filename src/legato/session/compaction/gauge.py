@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
+from legato.request.envelope import envelope_for, safe_envelope
 from legato.request.spelling import Spelling
 from legato.request.thinking import will_think
 from legato.request.voices import Voices
@@ -83,7 +84,7 @@ class Gauge:
         self._cursor = self._cuts = 0
         """how much of the view's changes and of the spelling's cuts was read"""
         self._estimator = Estimator()
-        self._head: tuple[tuple[tuple[ToolSpec, ...], str, str, Options], float] | None = None
+        self._head: tuple[Envelope, float] | None = None
 
     @property
     def view(self) -> View:
@@ -119,11 +120,10 @@ class Gauge:
 
     def head_tokens(self, tools: Sequence[ToolSpec], system: str, options: Options | None = None) -> int:
         """Tokens of what surrounds the units: instructions, tools, and options, among them the schema of an answer."""
-        asked = (tuple(tools), system, self.talk.instructions, options or Options())
-        if self._head is None or self._head[0] != asked:
-            instructions = "\n\n".join(text for text in (self.talk.instructions, system) if text.strip())
-            head = self._spelling.parts.head(Envelope(instructions, tools, asked[3]), self._spelling.voice)
-            self._head = (asked, self.weigh_bytes(_encode([head.fields, head.first])))
+        envelope = envelope_for(self.talk, self.target, system, tuple(tools), options or Options())
+        if self._head is None or self._head[0] != envelope:
+            head = self._spelling.parts.head(safe_envelope(envelope), self._spelling.voice)
+            self._head = (envelope, self.weigh_bytes(_encode([head.fields, head.first])))
         return self.tokens(self._head[1])
 
     # --- weighing -----------------------------------------------------------------------------------------------------

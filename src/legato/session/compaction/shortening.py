@@ -14,8 +14,9 @@ from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 
 from legato.errors import CallerError
-from legato.model import Options, Target, ThinkingPolicy, ToolSpec
+from legato.model import Options, Target, ThinkingPolicy
 from legato.request import Catalogue, resolve
+from legato.request.envelope import tool_specs
 from legato.session.compaction.compactor import too_long
 from legato.session.compaction.tool_history import ToolHistory
 from legato.session.events import HistoryCompacted
@@ -56,14 +57,13 @@ def shorten(
         raise CallerError("a model writes the summaries of this history; await its make_room instead of `shorten`")
     kept = conversation.cached(_Kept, _Kept)
     where = resolve(target, catalogue)
-    specs = [spec for tool in tools if isinstance(spec := getattr(tool, "spec", tool), ToolSpec)]
     compaction = _at_once(
         (history or kept.history).make_room(
             conversation,
             where,
             estimator=estimator or kept.estimator,
             overflowed=overflowed,
-            tools=specs,
+            tools=tool_specs(tools),
             system=system,
             options=options,
             thinking=thinking,

@@ -60,6 +60,29 @@ def test_shorten_says_what_cannot_be_made_to_fit() -> None:
         shorten(conversation, with_capabilities(resolve(GPT), window=4_000))
 
 
+def look(path: str) -> str:
+    """Look."""
+    return path
+
+
+look.__doc__ = "word " * 20_000
+DEFINITION: JsonObject = {"type": "function", "function": {"name": "look", "description": "word " * 20_000}}
+
+
+@pytest.mark.parametrize(
+    "given", [look, DEFINITION, ToolSpec("look", "word " * 20_000)], ids=["function", "json", "spec"]
+)
+def test_shorten_counts_every_kind_of_tool_that_render_takes(given: object) -> None:
+    small = with_capabilities(resolve(GPT), window=4_000)
+    assert shorten(talk(user("Hello")), small) is None
+    with pytest.raises(ContextTooLong):
+        shorten(talk(user("Hello")), small, tools=[given])
+
+
+def test_shorten_measures_text_that_is_not_unicode_as_it_will_be_sent() -> None:
+    assert shorten(talk(user("Hello")), GPT, system="half a character: \ud83d") is None
+
+
 def test_shorten_cannot_wait_for_a_model() -> None:
     class Slow:
         name = "slow"
