@@ -120,7 +120,7 @@ def world(transport: Transport | None = None, *, time: Time | None = None, **fie
     return World(**{**defaults, **fields})
 
 
-def session(route: Any = CLAUDE, *, tools: Iterable[Tool] = (), **settings: Any) -> Session:
+def session(route: Any = CLAUDE, *, tools: Iterable[Tool | Callable[..., Any]] = (), **settings: Any) -> Session:
     """A session in such a world, in which no tool needs permission."""
     settings.setdefault("world", world())
     settings.setdefault("approval", Approval(Mode.NEVER))

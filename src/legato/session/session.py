@@ -12,7 +12,7 @@ one. With a store, everything acknowledged survives the process.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -53,7 +53,7 @@ from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.world import World
 from legato.store import Lease, Store
-from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler
+from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler, as_tool
 from legato.transcript import Conversation
 
 
@@ -71,7 +71,7 @@ class Session:
         self,
         route: str | Route | Profile,
         *,
-        tools: Iterable[Tool] | ToolBox = (),
+        tools: Iterable[Tool | Callable[..., Any]] | ToolBox = (),
         system: str = "",
         options: Options | None = None,
         thinking: ThinkingPolicy | None = None,
@@ -88,7 +88,12 @@ class Session:
         noted: Noted = lambda _: None,
         reports: bool = False,
     ) -> None:
-        """`reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it anyway."""
+        """Nothing is sent or stored before the session is entered.
+
+        `tools` are functions, or tools made with `@tool`, which can also say what kind of tool it is and how long it
+        may run. `reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it
+        anyway.
+        """
         self.id = session_id
         self.system = system
         self.options = options or Options(stream=True)
@@ -103,7 +108,7 @@ class Session:
         self.journal = Journal(Conversation() if conversation is None else conversation, clock=self.world.clock)
         self.router = router_for(route if isinstance(route, Profile) else only(route), self.world, self.talk.log)
         self.scheduler = ToolScheduler(
-            tools if isinstance(tools, ToolBox) else ToolBox(tools),
+            _box(tools),
             approval=approval or Approval(),
             limit=self.limits.parallel,
             grace=self.limits.grace,
@@ -165,8 +170,8 @@ class Session:
         return self.scheduler.tools
 
     @tools.setter
-    def tools(self, tools: ToolBox) -> None:
-        self.scheduler.tools = tools
+    def tools(self, tools: Iterable[Tool | Callable[..., Any]] | ToolBox) -> None:
+        self.scheduler.tools = _box(tools)
 
     @property
     def history(self) -> ToolHistory:
@@ -403,3 +408,7 @@ class Session:
     @property
     def _is_busy(self) -> bool:
         return self._newest is not None and not self._newest.turn.is_done
+
+
+def _box(tools: Iterable[Tool | Callable[..., Any]] | ToolBox) -> ToolBox:
+    return tools if isinstance(tools, ToolBox) else ToolBox(map(as_tool, tools))

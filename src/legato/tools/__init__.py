@@ -15,7 +15,7 @@ from legato.tools.approval import Approval, ApprovalRecords, Approver, Question,
 from legato.tools.attempt import run_tool
 from legato.tools.budget import OutputBudget, Spill
 from legato.tools.desk import Desk
-from legato.tools.functions import tool
+from legato.tools.functions import as_tool, tool
 from legato.tools.keeper import Keeper
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolKind, ToolOutput
@@ -44,6 +44,7 @@ __all__ = [
     "ToolKind",
     "ToolOutput",
     "ToolScheduler",
+    "as_tool",
     "parse_rules",
     "run_tool",
     "tool",

@@ -9,7 +9,7 @@ Out: a `Tool` whose JSON schema comes from the signature and whose words come fr
 
 The annotations are the schema (msgspec writes it) and the arguments arrive as what they say: dataclasses and structs
 are built, not left as dictionaries. A parameter of type `ToolContext` is given by the scheduler and not shown to the
-model. Coroutine functions run on the event loop, plain ones in a thread.
+model. Coroutine functions run on the event loop, others in a thread.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any, cast, overload
 
+from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.model.functions import Signature, describe
 from legato.tools.registry import RunFunction, Tool, ToolContext, ToolKind
@@ -54,6 +55,15 @@ def tool(
     if function is None:
         return functools.partial(_make_tool, name=name, description=description, **traits)
     return _make_tool(function, name=name, description=description, **traits)
+
+
+def as_tool(value: Tool | Callable[..., Any]) -> Tool:
+    """`value` as a tool: a function becomes the one that `@tool` would make of it."""
+    if isinstance(value, Tool):
+        return value
+    if inspect.isroutine(value):
+        return tool(value)
+    raise ConfigError(f"{value!r} cannot be run as a tool; pass a function, or a Tool made with @tool")
 
 
 def _make_tool(function: Callable[..., Any], /, *, name: str | None, description: str | None, **traits: Any) -> Tool:

@@ -1,5 +1,6 @@
 """One message, one answer, for scripts."""
 
+import anyio
 import pytest
 
 import legato
@@ -8,13 +9,31 @@ from legato.model.records import TurnOutcome
 from legato.simulation import FaultKind, Faults, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore
 from legato.tools import Approval, Mode, ToolKind, tool
-from session_support import CLAUDE, Library, world
+from session_support import CLAUDE, Library, Workshop, session, world
 
 
 def test_a_script_gets_the_result_of_the_turn() -> None:
     result = legato.run("use read_file on a.txt", CLAUDE, tools=[Library().read], world=world())
     assert (result.outcome, result.steps, result.route) == (TurnOutcome.DONE, 2, CLAUDE)
     assert "contents of a.txt" in result.text
+
+
+def test_functions_are_tools_as_they_are() -> None:
+    read: list[str] = []
+
+    def read_file(path: str) -> str:
+        """Read a file."""
+        read.append(path)
+        return f"contents of {path}"
+
+    async def main() -> str:
+        async with session(CLAUDE, tools=[read_file]) as talk:
+            await talk.send("use read_file on a.txt")
+            talk.tools = [read_file, Workshop().hold]
+            return (await talk.send("use read_file on b.txt")).text
+
+    assert "contents of b.txt" in anyio.run(main)
+    assert read == ["a.txt", "b.txt"]
 
 
 def test_a_script_gets_the_error_itself_and_not_a_group_of_errors() -> None:

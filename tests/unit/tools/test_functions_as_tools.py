@@ -13,7 +13,7 @@ import pytest
 
 from legato.errors import CallerError, ConfigError
 from legato.model import Media, MediaKind, ToolSpec
-from legato.tools import ToolBox, ToolContext, ToolKind, ToolOutput, run_tool, tool
+from legato.tools import ToolBox, ToolContext, ToolKind, ToolOutput, as_tool, run_tool, tool
 from legato.tools.registry import Missing
 from scheduling import instant
 
@@ -29,6 +29,22 @@ class Point:
 class Tree(msgspec.Struct):
     name: str
     children: list["Tree"] = []
+
+
+async def test_a_function_is_the_tool_that_the_decorator_would_make_of_it() -> None:
+    def double(number: int) -> int:
+        """Twice as much."""
+        return number * 2
+
+    made = as_tool(double)
+    assert (made.spec, made.kind, made.timeout) == (tool(double).spec, ToolKind.OTHER, None)
+    assert (await run_tool(made, {"number": 4})).result == 8
+    assert as_tool(made) is made
+
+
+def test_what_only_describes_a_tool_cannot_be_run() -> None:
+    with pytest.raises(ConfigError, match="cannot be run as a tool; pass a function"):
+        as_tool(ToolSpec("look", "Look."))  # pyright: ignore[reportArgumentType]
 
 
 async def test_the_schema_comes_from_the_signature_and_the_words_from_the_docstring() -> None:
