@@ -3,6 +3,7 @@
     LegatoError
     ├── CallerError            the caller asked for something impossible
     │   ├── InvalidEntry       news that means nothing (no blocks, unknown speaker)
+    │   ├── IngestError        a value or a text that cannot become JSON
     │   ├── UnknownCall        a result for a call this conversation never saw
     │   ├── UnknownTarget      a route or target that names nothing we know
     │   ├── ImpossibleRequest  an option that the target refuses
@@ -12,7 +13,6 @@
     │   └── UnsafeName         a path or name that would escape where it belongs
     ├── OurFault               a promise of ours is broken; the report says which
     │   ├── CanonicalError     the log or the ledger contradicts itself
-    │   │   ├── IngestError    a value that cannot become JSON
     │   │   └── CodecError     stored bytes that are not ours, or newer than this program
     │   ├── RenderError        a unit that breaks pairing or order
     │   └── ProjectionError    two calls share an id, or an id breaks its scheme
@@ -24,7 +24,13 @@
     │   └── StoreUnavailable   disk full, I/O error, server gone
     └── ProviderError          theirs: the provider, or the way to it
         ├── ProtocolRefused    it refused the shape of our request (so: our fault after all, found by them)
+        │   └── OwnReasoningRefused  it refused reasoning of its own
         ├── BadRequest         it refused what the user asked for
+        │   ├── MediaRefused   a file or an image that it cannot read
+        │   ├── OptionRefused  an option that this model does not take
+        │   ├── PolicyRefused  content that it does not allow
+        │   ├── UnknownModel   a model that it does not offer, or not to this account
+        │   └── WrongEndpoint  an address where nothing of the kind is served
         ├── Unauthorized
         ├── QuotaExhausted
         ├── RateLimited        has `retry_after`
@@ -35,8 +41,8 @@
         ├── ContextTooLong
         └── AllRoutesFailed    has `causes`
 
-The first fork says who can act, so that a router chooses by type and never by reading text. An error carries plain
-data in `facts` beside its message: what happened, where, and what to do next.
+The first fork says who can act, and a router chooses by type alone: what leads to another decision is another class.
+An error carries plain data in `facts` beside its message: what happened, where, and what to do next.
 """
 
 from __future__ import annotations
@@ -59,6 +65,10 @@ class CallerError(LegatoError):
 
 class InvalidEntry(CallerError):
     """News that means nothing: an entry without blocks, an unknown speaker."""
+
+
+class IngestError(CallerError):
+    """A value or a text that cannot become JSON: too large, too deep, or not JSON at all."""
 
 
 class UnknownCall(CallerError):
@@ -105,10 +115,6 @@ class CanonicalError(OurFault):
     """The log or the ledger contradicts itself."""
 
 
-class IngestError(CanonicalError):
-    """A value or a run of bytes that cannot become JSON."""
-
-
 class CodecError(CanonicalError):
     """Stored bytes that are not ours, are damaged, or are newer than this program."""
 
@@ -153,8 +159,32 @@ class ProtocolRefused(ProviderError):
     """The provider refused the shape of our request. It never walks a failover chain, which would hide our fault."""
 
 
+class OwnReasoningRefused(ProtocolRefused):
+    """The provider refused reasoning of its own, made under another account or at another host of the model."""
+
+
 class BadRequest(ProviderError):
-    """The provider refused what was asked for; the user can act (another model, another option, a policy)."""
+    """The provider refused what was asked for; the user can act. The classes below it say what it was about."""
+
+
+class MediaRefused(BadRequest):
+    """The provider cannot read a file or an image."""
+
+
+class OptionRefused(BadRequest):
+    """An option, or its value, is not for this model."""
+
+
+class PolicyRefused(BadRequest):
+    """The provider does not allow what was asked."""
+
+
+class UnknownModel(BadRequest):
+    """The provider does not offer this model, or not to this account."""
+
+
+class WrongEndpoint(BadRequest):
+    """Nothing answers at this address, or something that is no model."""
 
 
 class Unauthorized(ProviderError):

@@ -10,7 +10,6 @@ import pytest
 
 from legato.errors import (
     BadAnswer,
-    BadRequest,
     ContextTooLong,
     Overloaded,
     ProviderError,
@@ -18,6 +17,7 @@ from legato.errors import (
     RateLimited,
     TimedOut,
     Unauthorized,
+    UnknownModel,
     Unreachable,
 )
 from legato.model import Ending
@@ -252,7 +252,7 @@ async def test_a_request_longer_than_the_window_is_too_long(route: str) -> None:
 async def test_a_model_that_nobody_serves_is_the_users_matter(route: str) -> None:
     error = await failure(SimulatedTransport(), f"{route.partition('/')[0]}/unknown-model")
 
-    assert type(error) is BadRequest
+    assert type(error) is UnknownModel
 
 
 @pytest.mark.parametrize("key", [None, "bad-key-0001"], ids=["missing", "wrong"])

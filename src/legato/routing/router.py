@@ -7,17 +7,17 @@ A turn is bound to one route from its beginning to its end, so a profile moves o
 hand waits for the next one. When a route is lost before anything was visible, the turn ends and a continuation begins
 on the next route that this message has not tried. What each error leads to:
 
-| error                                           | verdict                                                          |
-|-------------------------------------------------|------------------------------------------------------------------|
-| anything, after something was visible           | stop: a second answer would contradict what was seen             |
-| own reasoning refused                           | strip it, once for a route; then stop                            |
-| our shape refused, or a 400 that nobody knows   | stop with a diagnosis: the next provider would hide our fault    |
-| a file, an image                                | a note in its place if a tool's result holds it, once; then stop |
-| a policy, an option                             | stop: the user can act                                           |
-| model or endpoint unknown                       | next route: the setting is wrong for this route only             |
-| too long                                        | compact, once until an answer comes; then stop                   |
-| key, balance, permission                        | next route at once                                               |
-| rate limit, overload, unreachable, slow, broken | retry while attempts, patience and budget last; then next route  |
+| error                                                     | verdict                                                  |
+|-----------------------------------------------------------|----------------------------------------------------------|
+| anything, after something was visible                     | stop: a second answer would contradict what was seen     |
+| OwnReasoningRefused                                       | strip the reasoning, once for a route; then stop         |
+| ProtocolRefused                                           | stop: the next provider would only hide our fault        |
+| MediaRefused                                              | a note in place of a tool's media, once; then stop       |
+| PolicyRefused, OptionRefused, any other BadRequest        | stop: the user can act                                   |
+| UnknownModel, WrongEndpoint                               | next route: the setting is wrong for this route only     |
+| ContextTooLong                                            | compact, once until an answer comes; then stop           |
+| Unauthorized, QuotaExhausted                              | next route at once                                       |
+| RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer | retry within attempts, patience, budget; then next route |
 
 A refusal by the model is an answer, and never comes here.
 """
@@ -28,22 +28,24 @@ from collections.abc import Callable
 
 from legato.errors import (
     AllRoutesFailed,
-    BadRequest,
     ContextTooLong,
+    MediaRefused,
+    OwnReasoningRefused,
     ProtocolRefused,
     ProviderError,
     QuotaExhausted,
     Unauthorized,
+    UnknownModel,
+    WrongEndpoint,
 )
 from legato.model.records import TurnCause
 from legato.routing.health import HealthBook
 from legato.routing.retry import Patience, RetryBudget, asked_wait, is_transient, wait_before_retry
 from legato.routing.routes import Policy, Profile, Route
 from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, Stop, StripReasoning, Verdict
-from legato.transport import refuses_own_reasoning
 
-ROUTE_IS_WRONG = frozenset({"model", "endpoint"})
-"""what a `BadRequest` may be about that is a setting of the route and not of the request"""
+WRONG_HERE: tuple[type[ProviderError], ...] = (Unauthorized, QuotaExhausted, UnknownModel, WrongEndpoint)
+"""what is wrong with the route itself: its key, balance, model or endpoint; another route may do"""
 
 
 class Router:
@@ -141,16 +143,16 @@ class Router:
         if visible:
             self._note(route, error)
             return self._stop("part of the answer was already visible", error)
-        if is_transient(error) or _is_wrong_here(error):
+        if is_transient(error) or isinstance(error, WRONG_HERE):
             return self._retry_or_leave(route, error, attempt)
         self._note(route, error)
         match error:
-            case ProtocolRefused() if refuses_own_reasoning(error) and route.name not in self._stripped:
+            case OwnReasoningRefused() if route.name not in self._stripped:
                 self._stripped.add(route.name)
                 return StripReasoning()
             case ProtocolRefused():
                 return self._stop("the provider refused the shape of the request", error)
-            case BadRequest() if error.facts.get("about") == "media" and not self._replaced:
+            case MediaRefused() if not self._replaced:
                 self._replaced = True
                 return ReplaceContent()
             case ContextTooLong() if not self._compacted:
@@ -179,7 +181,7 @@ class Router:
 
     def _note(self, route: Route, error: ProviderError) -> None:
         """Tell the health book. A provider that read the request and refused it is well."""
-        hopeless = _is_wrong_here(error)
+        hopeless = isinstance(error, WRONG_HERE)
         if hopeless or is_transient(error):
             self._health.failed(route.name, self._clock(), hopeless=hopeless, at_least=asked_wait(error) or 0.0)
         else:
@@ -250,10 +252,3 @@ class Router:
     def _pick(self, routes: list[Route]) -> Route:
         name = self._health.pick([route.name for route in routes], self._clock())
         return next(route for route in routes if route.name == name)
-
-
-def _is_wrong_here(error: ProviderError) -> bool:
-    """Whether the route itself is wrong (its key, balance, model or endpoint), so that another one may do."""
-    if isinstance(error, Unauthorized | QuotaExhausted):
-        return True
-    return isinstance(error, BadRequest) and error.facts.get("about") in ROUTE_IS_WRONG

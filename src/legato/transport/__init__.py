@@ -6,7 +6,7 @@ turns its response into deltas and one `Answer`, and whatever goes wrong into on
 
 from __future__ import annotations
 
-from legato.transport.classify import classify, refuses_own_reasoning
+from legato.transport.classify import classify
 from legato.transport.complaint import Complaint, complaint_of, read_complaint
 from legato.transport.contract import Timeouts, Transport, WireResponse, whole_response
 from legato.transport.exchange import AnswerStream, deltas_of, open_answer
@@ -33,7 +33,6 @@ __all__ = [
     "deltas_of",
     "open_answer",
     "read_complaint",
-    "refuses_own_reasoning",
     "scrub",
     "shown_url",
     "variables_of",

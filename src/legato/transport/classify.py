@@ -19,28 +19,32 @@ from legato.errors import (
     BadAnswer,
     BadRequest,
     ContextTooLong,
+    MediaRefused,
     Overloaded,
+    PolicyRefused,
     ProtocolRefused,
     ProviderError,
     QuotaExhausted,
     RateLimited,
     TimedOut,
     Unauthorized,
+    UnknownModel,
+    WrongEndpoint,
 )
 from legato.transport.complaint import Complaint
 from legato.transport.keys import scrub
 from legato.transport.outgoing import WireRequest
 from legato.transport.waiting import retry_after
-from legato.transport.wordings import ALL, BROKEN_SERVER, OWN_REASONING, PLACE, PLAIN_QUOTA, READING, Wording
+from legato.transport.wordings import ALL, BROKEN_SERVER, PLACE, PLAIN_QUOTA, READING, Wording
 
 BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
     401: (Unauthorized, "key"),
     402: (QuotaExhausted, "balance"),
     403: (Unauthorized, "permission"),
-    404: (BadRequest, "endpoint"),
+    404: (WrongEndpoint, "endpoint"),
     408: (TimedOut, "slow"),
     409: (Overloaded, "busy"),
-    410: (BadRequest, "model"),
+    410: (UnknownModel, "model"),
     413: (ContextTooLong, "window"),
     425: (Overloaded, "busy"),
     429: (RateLimited, "rate"),
@@ -53,6 +57,10 @@ BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
 ADVICE: dict[type[ProviderError], str] = {
     ProtocolRefused: "This is a fault of the request and not of yours",
     BadRequest: "Choose another model or option, or change what was asked",
+    MediaRefused: "Take out or convert the file that it names",
+    PolicyRefused: "Change what was asked; the provider does not allow it",
+    UnknownModel: "Check the name of the model, or choose another one",
+    WrongEndpoint: "Check the endpoint of this provider",
     Unauthorized: "Check the key of this provider and what it is allowed to do",
     QuotaExhausted: "Add to the balance of this account, or choose another provider",
     RateLimited: "Wait, then try again",
@@ -61,14 +69,9 @@ ADVICE: dict[type[ProviderError], str] = {
     ContextTooLong: "Shorten the conversation, or choose a model with a larger window",
     BadAnswer: "Try again",
 }
+"""what to do next; a class without advice of its own has that of its base"""
 
-ADVICE_ABOUT: dict[str, str] = {
-    "endpoint": "Check the endpoint of this provider",
-    "media": "Take out or convert the file that it names",
-    "model": "Check the name of the model, or choose another one",
-    "policy": "Change what was asked; the provider does not allow it",
-    "region": "Choose another provider; this one is not offered where you are",
-}
+ADVICE_ABOUT: dict[str, str] = {"region": "Choose another provider; this one is not offered where you are"}
 """more exact than the advice for the type of the error"""
 
 HEADLINE: dict[type[ProviderError], str] = {
@@ -109,11 +112,12 @@ def classify(
         "provider_code": complaint.code,
         "provider_param": complaint.param,
         "request_id": next((headers[name] for name in REQUEST_IDS if name in headers), ""),
-        ("rule" if kind is ProtocolRefused else "about"): about,
+        ("rule" if issubclass(kind, ProtocolRefused) else "about"): about,
     }
     where = "in the stream" if status is None else f"HTTP {status}"
     quoted = f": {said.rstrip('.')}" if said else ""
-    message = f"{request.route} {HEADLINE[kind]} ({where}){quoted}. {ADVICE_ABOUT.get(about, ADVICE[kind])}."
+    advice = ADVICE_ABOUT.get(about) or _nearest(ADVICE, kind)
+    message = f"{request.route} {_nearest(HEADLINE, kind)} ({where}){quoted}. {advice}."
     if kind is RateLimited:
         return RateLimited(message, retry_after=wait, **facts)
     if kind is Overloaded:
@@ -121,9 +125,9 @@ def classify(
     return kind(message, **facts)
 
 
-def refuses_own_reasoning(error: Exception) -> bool:
-    """Whether a provider refused reasoning of its own (made under another account, or at another host of the model)."""
-    return isinstance(error, ProtocolRefused) and error.facts.get("rule") == OWN_REASONING
+def _nearest(told: Mapping[type[ProviderError], str], kind: type[ProviderError]) -> str:
+    """What is told of `kind`, or else of the nearest of its bases."""
+    return next(told[base] for base in kind.__mro__ if base in told)
 
 
 def _implied(complaint: Complaint) -> int | None:
@@ -147,7 +151,7 @@ def _judge(complaint: Complaint, status: int | None, *, waits: bool) -> tuple[ty
     if status >= 500:
         return Overloaded, "busy"
     if status < 400:
-        return BadRequest, "endpoint"
+        return WrongEndpoint, "endpoint"
     if any(re.search(PLACE, text) for text in (complaint.haystack, complaint.param.lower())) or status == 422:
         return ProtocolRefused, "unknown"
     return BadRequest, "unknown"

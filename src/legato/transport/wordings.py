@@ -11,15 +11,19 @@ from typing import NamedTuple
 
 from legato.errors import (
     BadAnswer,
-    BadRequest,
     ContextTooLong,
+    MediaRefused,
+    OptionRefused,
     Overloaded,
+    OwnReasoningRefused,
+    PolicyRefused,
     ProtocolRefused,
     ProviderError,
     QuotaExhausted,
     RateLimited,
     TimedOut,
     Unauthorized,
+    UnknownModel,
 )
 
 OWN_REASONING = "own-reasoning"
@@ -59,7 +63,7 @@ TOO_LONG = _rows(
 )
 
 MEDIA = _rows(
-    BadRequest,
+    MediaRefused,
     ("media", r"image exceeds|image dimensions? exceed|image(?: file)? (?:is )?too large|too many images"),
     ("media", r"unsupported_file|file type you uploaded is not supported|unsupported (?:image|media|mime|file)"),
     ("media", r"cannot fetch content from the provided url|failed to download|invalid_image|error while downloading"),
@@ -72,11 +76,11 @@ MEDIA = _rows(
     ("media", r"pdf (?:specified|is) (?:was )?(?:not valid|password|encrypted)|maximum of \d+ pdf pages"),
 )
 
-MEDIA_AT_ALL = _rows(BadRequest, ("media", r"\b(?:image|audio|video|pdf|document|file|attachment|media)s?\b"))
+MEDIA_AT_ALL = _rows(MediaRefused, ("media", r"\b(?:image|audio|video|pdf|document|file|attachment|media)s?\b"))
 """for a request that was too large: a picture is taken out by hand, not by shortening the conversation"""
 
 REASONING = _rows(
-    ProtocolRefused,
+    OwnReasoningRefused,
     (OWN_REASONING, r"invalid `?(?:signature|data)`? in `?(?:redacted_)?thinking`? block"),
     (OWN_REASONING, r"invalid_encrypted_content|encrypted content .*could not be (?:verified|decrypted|parsed)"),
     (OWN_REASONING, r"(?:corrupted|invalid) thought[ _]?signature|thought[ _]?signature (?:is )?(?:not valid|invalid)"),
@@ -118,14 +122,14 @@ KEY = _rows(
 )
 
 POLICY = _rows(
-    BadRequest,
+    PolicyRefused,
     ("policy", r"content_policy|content[ _]filter|content management policy|responsibleaipolicy|safety system"),
     ("policy", r"data_inspection_failed|content exists risk|considered high risk|inappropriate content"),
     ("policy", r"moderation|was flagged|prohibited_content|violat\w+ (?:our|the) (?:usage )?polic|usage polic"),
 )
 
 MODEL = _rows(
-    BadRequest,
+    UnknownModel,
     ("model", r"model_not_found|model_not_available|unknown_model|invalid_model|no such model|unknown model"),
     ("model", r"models?[ :/`'\"][^\s]*[`'\"]? (?:does not exist|is not found|not found|is not supported)"),
     ("model", r"not_found_error.*model|model: \S+.*not_found_error|is not found for api version"),
@@ -143,7 +147,7 @@ GENERATION = _rows(
 )
 
 OPTION = _rows(
-    BadRequest,
+    OptionRefused,
     ("option", r"unsupported_parameter|unsupported parameter|unrecognized request argument"),
     ("option", r"max_(?:completion_|output_)?tokens`?:? .*(?:maximum|at least|at most|too large|greater|less)"),
     ("option", r"\b(?:temperature|top_p|top_k|seed|logprobs|reasoning[_. ]effort|verbosity|budget_tokens)\b"),

@@ -9,14 +9,20 @@ from legato.errors import (
     BadAnswer,
     BadRequest,
     ContextTooLong,
+    MediaRefused,
+    OptionRefused,
     Overloaded,
+    OwnReasoningRefused,
+    PolicyRefused,
     ProtocolRefused,
     ProviderError,
     QuotaExhausted,
     RateLimited,
     TimedOut,
     Unauthorized,
+    UnknownModel,
     Unreachable,
+    WrongEndpoint,
 )
 from legato.model.records import TurnCause
 from legato.routing import (
@@ -38,7 +44,6 @@ from legato.routing import (
 )
 
 A, B, C = Route("p/a"), Route("q/b"), Route("r/c")
-OWN_REASONING = {"rule": "own-reasoning"}
 CONTINUATION = TurnCause.CONTINUATION
 
 
@@ -81,20 +86,20 @@ TRANSIENT = [RateLimited("x"), Overloaded("x"), Unreachable("x"), TimedOut("x"),
 OF_THE_ROUTE = [
     Unauthorized("x"),
     QuotaExhausted("x"),
-    BadRequest("x", about="model"),
-    BadRequest("x", about="endpoint"),
+    UnknownModel("x"),
+    WrongEndpoint("x"),
 ]
 OF_THE_REQUEST = [
     refused(rule="unanswered-call"),
     refused(rule="unknown"),
-    BadRequest("x", about="policy"),
-    BadRequest("x", about="unknown"),
+    PolicyRefused("x"),
+    OptionRefused("x"),
     BadRequest("x"),
 ]
 
 
 def name(value: object) -> str:
-    return f"{type(value).__name__}-{getattr(value, 'facts', {}).get('about', '')}"
+    return type(value).__name__
 
 
 # --- verdicts -----------------------------------------------------------------------------------------------------------
@@ -152,24 +157,24 @@ def test_a_refusal_of_the_request_itself_never_walks_the_chain(error: ProviderEr
 def test_own_reasoning_refused_is_stripped_once_for_a_route() -> None:
     router = make_router()
     router.choose(1)
-    assert router.judge(refused(**OWN_REASONING), visible=False, attempt=1) == StripReasoning()
-    again = refused(**OWN_REASONING)
+    assert router.judge(OwnReasoningRefused("no"), visible=False, attempt=1) == StripReasoning()
+    again = OwnReasoningRefused("no")
     assert router.judge(again, visible=False, attempt=2) == Stop("the provider refused the shape of the request", again)
 
 
 def test_each_route_may_have_its_reasoning_stripped() -> None:
     router = make_router()
     router.choose(1)
-    assert router.judge(refused(**OWN_REASONING), visible=False, attempt=1) == StripReasoning()
+    assert router.judge(OwnReasoningRefused("no"), visible=False, attempt=1) == StripReasoning()
     router.judge(Unauthorized("x"), visible=False, attempt=2)
     assert router.choose(2, cause=CONTINUATION) == B
-    assert router.judge(refused(**OWN_REASONING), visible=False, attempt=1) == StripReasoning()
+    assert router.judge(OwnReasoningRefused("no"), visible=False, attempt=1) == StripReasoning()
 
 
 def test_content_that_cannot_be_read_is_replaced_once_until_an_answer_comes() -> None:
     router = make_router()
     router.choose(1)
-    error = BadRequest("x", about="media")
+    error = MediaRefused("x")
     assert router.judge(error, visible=False, attempt=1) == ReplaceContent()
     assert router.judge(error, visible=False, attempt=2) == Stop("the provider refused what was asked for", error)
     router.succeeded()
@@ -250,7 +255,7 @@ def fail_through(router: Router, errors: list[ProviderError]) -> list[object]:
     [
         ([Unauthorized("x"), Overloaded("y"), QuotaExhausted("z")], True),
         ([TimedOut("x"), Overloaded("y"), RateLimited("z")], True),
-        ([Unauthorized("x"), QuotaExhausted("y"), BadRequest("z", about="model")], False),
+        ([Unauthorized("x"), QuotaExhausted("y"), UnknownModel("z")], False),
     ],
 )
 def test_when_every_route_failed_all_causes_are_reported(errors: list[ProviderError], retryable: bool) -> None:
@@ -461,7 +466,7 @@ def test_a_new_rotation_begins_at_its_first_route() -> None:
 def test_a_message_after_a_lost_route_begins_anew() -> None:
     router = make_router()
     router.choose(1)
-    router.judge(refused(**OWN_REASONING), visible=False, attempt=1)
+    router.judge(OwnReasoningRefused("no"), visible=False, attempt=1)
     router.judge(Unauthorized("x"), visible=False, attempt=1)
     assert router.choose(2) == B  # the first is at rest
     assert isinstance(router.judge(Unauthorized("y"), visible=False, attempt=1), NextRoute)
@@ -477,7 +482,7 @@ def test_a_continuation_without_a_lost_route_is_chosen_like_any_turn() -> None:
 FAULTS: list[ProviderError | None] = [
     None, None, None, RateLimited("x", retry_after=2.0), RateLimited("x", retry_after=500.0), Overloaded("x"),
     Unreachable("x"), TimedOut("x"), BadAnswer("x"), Unauthorized("x"), QuotaExhausted("x"),
-    BadRequest("x", about="model"),
+    UnknownModel("x"),
 ]  # fmt: skip
 
 

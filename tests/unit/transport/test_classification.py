@@ -9,17 +9,24 @@ from legato.errors import (
     BadAnswer,
     BadRequest,
     ContextTooLong,
+    MediaRefused,
+    OptionRefused,
     Overloaded,
+    OwnReasoningRefused,
+    PolicyRefused,
     ProtocolRefused,
     ProviderError,
     QuotaExhausted,
     RateLimited,
     TimedOut,
     Unauthorized,
+    UnknownModel,
+    WrongEndpoint,
 )
 from legato.model import Dialect, Target
-from legato.transport import Key, classify, complaint_of, read_complaint, refuses_own_reasoning, wire_request
-from legato.transport.classify import ADVICE, HEADLINE
+from legato.transport import Key, classify, complaint_of, read_complaint, wire_request
+from legato.transport.classify import ADVICE, BY_STATUS, HEADLINE
+from legato.transport.wordings import ALL
 
 SECRET = "sk-test-0123456789abcdef"
 TARGET = Target(
@@ -156,7 +163,6 @@ def google(
 )
 def test_a_refusal_of_our_shape_is_named_by_its_rule(status: int, body: object, rule: str) -> None:
     assert kind(status, body) == (ProtocolRefused, rule)
-    assert not refuses_own_reasoning(judge(status, body))
 
 
 @pytest.mark.parametrize(
@@ -172,12 +178,7 @@ def test_a_refusal_of_our_shape_is_named_by_its_rule(status: int, body: object, 
     ],
 )
 def test_a_provider_that_refuses_its_own_reasoning_is_recognised(status: int | None, body: object) -> None:
-    assert refuses_own_reasoning(judge(status, body))
-
-
-def test_only_a_protocol_refusal_can_be_about_own_reasoning() -> None:
-    assert not refuses_own_reasoning(ValueError("own-reasoning"))
-    assert not refuses_own_reasoning(BadRequest("x", rule="own-reasoning"))
+    assert kind(status, body) == (OwnReasoningRefused, "own-reasoning")
 
 
 PER_MINUTE = {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]}
@@ -203,30 +204,30 @@ GOOGLE_QUOTA = "You exceeded your current quota, please check your plan and bill
         (413, "", (ContextTooLong, "window")),
         (429, openai("Request too large for gpt-4o on tokens per min (TPM). The input or output tokens must be reduced in order to run successfully.", code="rate_limit_exceeded"), (ContextTooLong, "window")),
         # The user's matter.
-        (413, openai("The image is larger than allowed"), (BadRequest, "media")),
+        (413, openai("The image is larger than allowed"), (MediaRefused, "media")),
         (
             400,
             anthropic(
                 "messages.2.content.0.tool_result.content.0.image.source.base64: The image was specified using the "
                 "image/png media type, but the image appears to be a image/jpeg image"
             ),
-            (BadRequest, "media"),
+            (MediaRefused, "media"),
         ),
-        (400, openai("Invalid image data"), (BadRequest, "media")),
-        (400, openai("cannot identify image file <_io.BytesIO object>"), (BadRequest, "media")),
-        (400, openai("Failed to load image or audio file"), (BadRequest, "media")),
-        (400, openai("At most 0 image(s) may be provided in one prompt."), (BadRequest, "media")),
-        (400, google("Unable to process input image."), (BadRequest, "media")),
-        (400, anthropic("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum"), (BadRequest, "media")),
-        (404, openai("The model `x` does not exist or you do not have access to it.", code="model_not_found"), (BadRequest, "model")),
-        (404, anthropic("model: claude-x", named="not_found_error"), (BadRequest, "model")),
-        (404, "404 page not found", (BadRequest, "endpoint")),
-        (307, "", (BadRequest, "endpoint")),
-        (400, openai("The response was filtered due to the prompt triggering content management policy", code="content_filter"), (BadRequest, "policy")),
-        (400, openai("Content Exists Risk"), (BadRequest, "policy")),
-        (403, openai("Your input was flagged by moderation"), (BadRequest, "policy")),
-        (400, openai("Unsupported parameter: 'temperature' is not supported", code="unsupported_parameter"), (BadRequest, "option")),
-        (400, anthropic("max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens"), (BadRequest, "option")),
+        (400, openai("Invalid image data"), (MediaRefused, "media")),
+        (400, openai("cannot identify image file <_io.BytesIO object>"), (MediaRefused, "media")),
+        (400, openai("Failed to load image or audio file"), (MediaRefused, "media")),
+        (400, openai("At most 0 image(s) may be provided in one prompt."), (MediaRefused, "media")),
+        (400, google("Unable to process input image."), (MediaRefused, "media")),
+        (400, anthropic("messages.0.content.1.image.source.base64: image exceeds 5 MB maximum"), (MediaRefused, "media")),
+        (404, openai("The model `x` does not exist or you do not have access to it.", code="model_not_found"), (UnknownModel, "model")),
+        (404, anthropic("model: claude-x", named="not_found_error"), (UnknownModel, "model")),
+        (404, "404 page not found", (WrongEndpoint, "endpoint")),
+        (307, "", (WrongEndpoint, "endpoint")),
+        (400, openai("The response was filtered due to the prompt triggering content management policy", code="content_filter"), (PolicyRefused, "policy")),
+        (400, openai("Content Exists Risk"), (PolicyRefused, "policy")),
+        (403, openai("Your input was flagged by moderation"), (PolicyRefused, "policy")),
+        (400, openai("Unsupported parameter: 'temperature' is not supported", code="unsupported_parameter"), (OptionRefused, "option")),
+        (400, anthropic("max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens"), (OptionRefused, "option")),
         (400, openai("Something that nobody has seen before"), (BadRequest, "unknown")),
         (418, "", (BadRequest, "unknown")),
         # Key and money.
@@ -333,25 +334,27 @@ def test_a_key_of_no_known_form_is_hidden_where_it_is_echoed_bare() -> None:
 
 
 def test_every_kind_of_refusal_has_a_headline_and_advice() -> None:
-    assert set(HEADLINE) == set(ADVICE)
+    kinds = {row.kind for group in ALL for row in group} | {kind for kind, _ in BY_STATUS.values()} | {BadAnswer}
+    assert {kind for kind in kinds if not issubclass(kind, tuple(HEADLINE))} == set()
+    assert set(HEADLINE) <= set(ADVICE), "a class may have advice of its own; its headline may be that of its base"
 
 
 SAMPLES = Path(__file__).parents[4] / "shared" / "samples" / "provider-exchanges" / "rejected.jsonl"
 
 EXPECTED_SAMPLES = {
-    "is not found for api version": (BadRequest, "model"),
-    "model nonexistent is not supported": (BadRequest, "model"),
-    "model: claude": (BadRequest, "model"),
-    "does not exist or you do not have access": (BadRequest, "model"),
-    "model identifier is invalid": (BadRequest, "model"),
-    "doesn't support counting tokens": (BadRequest, "option"),
+    "is not found for api version": (UnknownModel, "model"),
+    "model nonexistent is not supported": (UnknownModel, "model"),
+    "model: claude": (UnknownModel, "model"),
+    "does not exist or you do not have access": (UnknownModel, "model"),
+    "model identifier is invalid": (UnknownModel, "model"),
+    "doesn't support counting tokens": (OptionRefused, "option"),
     "did not call a tool": (BadAnswer, "generation"),
-    "s3uri": (BadRequest, "media"),
+    "s3uri": (MediaRefused, "media"),
     "extraneous key": (ProtocolRefused, "unknown-field"),
-    "cannot fetch content": (BadRequest, "media"),
-    "file type you uploaded": (BadRequest, "media"),
+    "cannot fetch content": (MediaRefused, "media"),
+    "file type you uploaded": (MediaRefused, "media"),
     "does not support 'developer'": (ProtocolRefused, "role"),
-    "web search options": (BadRequest, "option"),
+    "web search options": (OptionRefused, "option"),
     "without its required following item": (ProtocolRefused, "reasoning-pair"),
 }
 

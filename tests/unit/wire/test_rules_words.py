@@ -152,4 +152,4 @@ def test_our_client_knows_by_the_words_alone_that_its_history_was_refused(case: 
 
     for words in _words(case, profile):
         error = classify(complaint_of({"error": {"message": words}}), request, status=400)
-        assert type(error) is ProtocolRefused
+        assert isinstance(error, ProtocolRefused)
