@@ -11,7 +11,6 @@ one. With a store, everything acknowledged survives the process.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import TracebackType
@@ -33,7 +32,7 @@ from legato.model import (
     ThinkingPolicy,
     ToolCall,
 )
-from legato.model.records import Opened, Rewound, RouteSelected
+from legato.model.records import Rewound, RouteSelected
 from legato.routing import Profile, Route, only
 from legato.session import events
 from legato.session.choosing import last_route, router_for
@@ -48,11 +47,12 @@ from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
 from legato.session.step import Step, StepParts
+from legato.session.storage import Storage
 from legato.session.table import Happening, State, StateMachine
 from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.world import World
-from legato.store import Lease, Store
+from legato.store import Store
 from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler, as_tool
 from legato.transcript import Conversation
 
@@ -94,7 +94,6 @@ class Session:
         may run. `reports` asks for a `Reported` event, with all that was decided, for every request; `last` has it
         anyway.
         """
-        self.id = session_id
         self.system = system
         self.options = options or Options(stream=True)
         """what is asked of every route, unless the route says otherwise; like `thinking`, `system`, `tools` and
@@ -126,12 +125,10 @@ class Session:
         )
         self._machine = StateMachine()
         self._owns_world = world is None
-        self._store = store
-        self._meta = dict(meta or {})
+        self._storage = Storage(store, session_id, meta)
         self._newest: TurnLoop | None = None
         """the turn that was asked for last; it may still wait for the one before it to end"""
         self._group: anyio.abc.TaskGroup | None = None
-        self._lease: Lease | None = None
 
     @classmethod
     async def resume(
@@ -148,6 +145,11 @@ class Session:
         return cls(route, store=store, session_id=session_id, **settings)
 
     # --- what it is made of -------------------------------------------------------------------------------------------
+
+    @property
+    def id(self) -> str | None:
+        """The name under which the store knows the session; None where it is not stored, or not yet."""
+        return self._storage.id
 
     @property
     def talk(self) -> Conversation:
@@ -208,18 +210,10 @@ class Session:
     async def _open(self) -> None:
         """Take the session: with a store, its lease and its log; a new incarnation begins in any case."""
         try:
-            is_noted = False
-            if self._store is not None:
-                if self.id is None:  # nobody else knows of it, so what it begins with can say that it is open
-                    self.id = await self._store.create(meta=self._meta, records=[*self.talk.log, self._opening()])
-                    is_noted = True
-                self._lease = await self._store.open(self.id, holder=f"legato, process {os.getpid()}")
-                self.journal.reopen(Conversation(await self._store.read(self.id)), store=self._store, lease=self._lease)
+            if await self._storage.open(self.journal, clock=self.world.clock):
                 self.router = router_for(self.router.profile, self.world, self.talk.log)
             if self._newest is None:  # not when it is opened again
                 self.spending.replay(self.talk.log, self.world.prices)
-            if not is_noted:
-                await self.journal.write(self._opening())
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self._let_go()
@@ -227,15 +221,10 @@ class Session:
         if self.state is State.IDLE and self.parked:
             self._machine.happened(Happening.QUESTION_OPEN)
 
-    def _opening(self) -> Opened:
-        return Opened(incarnation=self.talk.ledger.incarnation + 1, at=self.world.clock())
-
     async def _let_go(self) -> None:
-        """Let others write to the stored session, and close the connections if nobody else uses them."""
-        lease, self._lease = self._lease, None
+        """Let others write to the stored session, and close the connections unless they are shared."""
         try:
-            if self._store is not None and lease is not None:
-                await self._store.release(lease)
+            await self._storage.release()
         finally:
             if self._owns_world:
                 await self.world.aclose()
