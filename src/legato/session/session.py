@@ -36,7 +36,7 @@ from legato.model.records import Rewound, RouteSelected
 from legato.routing import Profile, Route, only
 from legato.session import events
 from legato.session.choosing import last_route, router_for
-from legato.session.compaction import Room, ToolHistory
+from legato.session.compaction import Compactor, ToolHistory
 from legato.session.costs import Spending
 from legato.session.event_log import log_fact
 from legato.session.journal import Journal
@@ -116,7 +116,7 @@ class Session:
         )
         self.last: Sent | None = None
         """the request that was made last, and what came of it"""
-        self._room = Room(
+        self._compactor = Compactor(
             history or ToolHistory(),
             self.journal,
             resolve=self.world.target,
@@ -178,11 +178,11 @@ class Session:
     @property
     def history(self) -> ToolHistory:
         """Decides what the next request leaves out."""
-        return self._room.history
+        return self._compactor.history
 
     @history.setter
     def history(self, history: ToolHistory) -> None:
-        self._room.history = history
+        self._compactor.history = history
 
     # --- opening and closing ------------------------------------------------------------------------------------------
 
@@ -288,7 +288,7 @@ class Session:
             world=self.world,
             journal=self.journal,
             router=self.router,
-            room=self._room,
+            compactor=self._compactor,
             machine=self._machine,
             estimator=self.estimator,
             spending=self.spending,
@@ -329,20 +329,20 @@ class Session:
         """
         self._require_open()
         profile = route if isinstance(route, Profile) else only(route)
-        name = profile.routes[0].name
-        self.target(profile.routes[0])  # a route that names nothing is refused now
+        old, new = self.world.target(self.route), profile.routes[0]
+        self.target(new)  # a route that names nothing is refused now
         self._machine.happened(Happening.SWITCH)
         if self._is_busy:
-            self._room.switch_deferred(self.world.target(self.route))
+            self._compactor.switch_deferred(old)
         else:
-            await self._room.for_switch(self.world.target(self.route), profile.routes[0], self._request_settings())
-        await self.journal.write(RouteSelected(route=name))
+            await self._compactor.before_switch(old, new, self._request_settings())
+        await self.journal.write(RouteSelected(route=new.name))
         self.router.select(profile)
         loop = self._newest if self._is_busy else None
-        log_fact("switch", session=self.id or "", route=name, deferred=loop is not None)
+        log_fact("switch", session=self.id or "", route=new.name, deferred=loop is not None)
         if loop is not None:
-            loop.turn.show(events.SwitchDeferred(route=name))
-        return Switched(name, deferred=loop is not None)
+            loop.turn.show(events.SwitchDeferred(route=new.name))
+        return Switched(new.name, deferred=loop is not None)
 
     def preview_switch(self, route: str) -> SwitchPreview:
         """What a switch to `route` would drop or convert, and whether the conversation fits there."""
@@ -382,7 +382,7 @@ class Session:
     async def compact(self) -> events.HistoryCompacted | None:
         """Shorten the conversation now, for whoever answers next; what was done, or None if nothing could be."""
         self._require_rest("compacting")
-        return await self._room.now(self._next_route, self._request_settings())
+        return await self._compactor.compact(self._next_route, self._request_settings())
 
     def _require_open(self) -> anyio.abc.TaskGroup:
         if self._group is None:

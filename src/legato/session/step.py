@@ -21,7 +21,7 @@ from legato.model.records import ContentRefused, ReasoningRefused, StepBegan, St
 from legato.request import Request, render
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.session import events
-from legato.session.compaction import Room
+from legato.session.compaction import Compactor
 from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.request_settings import RequestSettings
@@ -51,7 +51,7 @@ class StepParts(Struct, frozen=True, kw_only=True):
     world: World
     journal: Journal
     router: Router
-    room: Room
+    compactor: Compactor
     machine: StateMachine
     estimator: Estimator
     spending: Spending
@@ -102,7 +102,7 @@ class Step:
 
     async def _receive_answer(self) -> Entry:
         attempt = 1
-        await self._make_room()
+        await self._ensure_fits()
         request = self._request(attempt)
         while True:
             body = request.json()
@@ -120,10 +120,11 @@ class Step:
 
     # --- out ----------------------------------------------------------------------------------------------------------
 
-    async def _make_room(self, *, overflowed: bool = False) -> bool:
+    async def _ensure_fits(self, *, overflowed: bool = False) -> bool:
         """See that the conversation fits; returns whether it had to be compacted."""
-        room = self._parts.room
-        return await room.for_step(self._route, self._settings, show=self._turn.show, overflowed=overflowed)
+        return await self._parts.compactor.ensure_fits(
+            self._route, self._settings, show=self._turn.show, overflowed=overflowed
+        )
 
     def _request(self, attempt: int) -> Request:
         """A request that the provider will accept; what it would refuse never leaves."""
@@ -244,7 +245,7 @@ class Step:
                 return True
             case Compact():
                 machine.happened(Happening.TOO_LONG)
-                if not await self._make_room(overflowed=True):
+                if not await self._ensure_fits(overflowed=True):
                     raise error
                 machine.happened(Happening.COMPACTED)
                 return True

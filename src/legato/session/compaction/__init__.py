@@ -16,10 +16,10 @@ may leave out.
 
 from __future__ import annotations
 
-from legato.session.compaction.compactor import Room
+from legato.session.compaction.compactor import Compactor
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.shortening import shorten
 from legato.session.compaction.summariser import Summariser, SummaryInput
 from legato.session.compaction.tool_history import ToolHistory
 
-__all__ = ["HistorySettings", "Room", "Summariser", "SummaryInput", "ToolHistory", "shorten"]
+__all__ = ["Compactor", "HistorySettings", "Summariser", "SummaryInput", "ToolHistory", "shorten"]

@@ -33,7 +33,7 @@ def _show_nobody(_: Event) -> None:
     pass
 
 
-class Room:
+class Compactor:
     """Compacts the conversation in `journal`. `resolve` finds the target of a route; `spent` counts summaries."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Room:
         self._leaving: Target | None = None
         """who answers while a switch waits for the end of the turn"""
 
-    async def for_step(
+    async def ensure_fits(
         self, route: Route, settings: RequestSettings, *, show: Callable[[Event], None], overflowed: bool = False
     ) -> bool:
         """Compact the conversation for `route` if it must be; returns whether anything was left out.
@@ -64,7 +64,7 @@ class Room:
         """
         target = self._resolve(route.name)
         if self._leaving is not None and self._leaving.route != target.route:
-            await self.for_switch(self._leaving, route, settings, show=show)
+            await self.before_switch(self._leaving, route, settings, show=show)
         compaction = await self.history.make_room(
             self._journal.talk,
             target,
@@ -87,7 +87,7 @@ class Room:
         """A switch was asked for during a turn: if the new window is smaller, `old` will write the summary for it."""
         self._leaving = old
 
-    async def for_switch(
+    async def before_switch(
         self, old: Target, new: Route, settings: RequestSettings, *, show: Callable[[Event], None] = _show_nobody
     ) -> None:
         """Before a switch to a smaller window, compact for it while the old model can still be asked."""
@@ -107,7 +107,7 @@ class Room:
         if event is not None:
             show(event)
 
-    async def now(self, route: Route, settings: RequestSettings) -> HistoryCompacted | None:
+    async def compact(self, route: Route, settings: RequestSettings) -> HistoryCompacted | None:
         """Compact as far as possible, because the user asked; returns what was done, None if nothing could be."""
         compaction = await self.history.compact_now(
             self._journal.talk,
