@@ -12,17 +12,17 @@ from legato.session.run import run
 from legato.session.sent import Sent
 from legato.session.session import Session, Switched
 from legato.session.subagents import task_tool
-from legato.session.table import Happening, State
+from legato.session.table import SessionEvent, State
 from legato.session.turn import Turn, TurnResult
 from legato.session.world import World
 
 __all__ = [
-    "Happening",
     "HistorySettings",
     "Journal",
     "Limits",
     "Sent",
     "Session",
+    "SessionEvent",
     "Spending",
     "State",
     "SwitchPreview",

@@ -27,7 +27,7 @@ from legato.session.keeper import SessionKeeper
 from legato.session.limits import Limits
 from legato.session.parked import parked_calls
 from legato.session.step import RouteLost, Step
-from legato.session.table import Happening, State, StateMachine
+from legato.session.table import SessionEvent, State, StateMachine
 from legato.session.turn import Turn, TurnResult
 from legato.tools import ToolScheduler
 from legato.wire.phrases import CONTINUE
@@ -71,13 +71,13 @@ _ANSWERED: dict[Ending | None, _End] = {
 }
 """how a turn ends whose last answer ended so and asks for no tools"""
 
-_HAPPENED = {
-    TurnOutcome.DONE: Happening.ANSWER,
-    TurnOutcome.INCOMPLETE: Happening.ANSWER,
-    TurnOutcome.REFUSED: Happening.ANSWER,
-    TurnOutcome.FAILED: Happening.FAILURE,
-    TurnOutcome.CANCELLED: Happening.CANCEL,
-    TurnOutcome.LIMIT: Happening.LIMIT,
+_EVENT_OF = {
+    TurnOutcome.DONE: SessionEvent.ANSWER,
+    TurnOutcome.INCOMPLETE: SessionEvent.ANSWER,
+    TurnOutcome.REFUSED: SessionEvent.ANSWER,
+    TurnOutcome.FAILED: SessionEvent.FAILURE,
+    TurnOutcome.CANCELLED: SessionEvent.CANCEL,
+    TurnOutcome.LIMIT: SessionEvent.LIMIT,
 }
 
 
@@ -131,7 +131,7 @@ class TurnLoop:
         if not self._has_begun:
             return
         if self._machine.is_running_tools:
-            self._machine.happened(Happening.CANCEL)
+            self._machine.advance(SessionEvent.CANCEL)
             self._scheduler.cancel()
         elif self._step is not None:
             self._step.cancel()
@@ -141,7 +141,7 @@ class TurnLoop:
         self._said.append(message)
         if not self._has_begun:
             return False
-        self._machine.happened(Happening.STEERING)
+        self._machine.advance(SessionEvent.STEERING)
         self._scheduler.skip_unstarted()
         return self._machine.is_running_tools
 
@@ -175,7 +175,7 @@ class TurnLoop:
     async def _turns(self, message: Entry | None) -> _End:
         """The turn and its continuations, until one of them comes to an end."""
         calls = parked_calls(self._journal.talk)
-        self._machine.happened(Happening.RESUMED if message is None else Happening.MESSAGE)
+        self._machine.advance(SessionEvent.RESUMED if message is None else SessionEvent.MESSAGE)
         self._has_begun = True
         self._spent, self._used = self._spending.cost, self._spending.usage
         await self._pay()
@@ -224,20 +224,20 @@ class TurnLoop:
                 return _CANCELLED
             calls = () if entry.ending is Ending.REFUSED else entry.calls
             if calls:
-                self._machine.happened(Happening.ANSWER_WITH_CALLS)
+                self._machine.advance(SessionEvent.ANSWER_WITH_CALLS)
                 self.turn.show(events.CallsMade(calls=calls))
                 continue
             await step.end()
             if not await self._goes_on(entry):
                 return _ANSWERED[entry.ending]
-            self._machine.happened(Happening.GOES_ON)
+            self._machine.advance(SessionEvent.GOES_ON)
 
     async def _run_tools(self, calls: Sequence[ToolCall]) -> None:
         """Run the batch that an answer asked for; afterwards every call of it is settled in the log."""
         journal, machine, step = self._journal, self._machine, self._step
         if self._is_cancelled:  # before anything could start
             if machine.state is State.RUNNING:
-                machine.happened(Happening.CANCEL)
+                machine.advance(SessionEvent.CANCEL)
             await self._settle(calls, ClosureReason.NOT_STARTED)
         else:
             # Calls that an earlier process left open have no step: they run with the session's present tools.
@@ -248,7 +248,7 @@ class TurnLoop:
         if step is not None:
             await step.end()
         if not self._is_cancelled:
-            machine.happened(Happening.SETTLED)
+            machine.advance(SessionEvent.SETTLED)
 
     def _note_answer(self, answer: Entry | None) -> None:
         if answer is not None:
@@ -273,7 +273,7 @@ class TurnLoop:
         """End the turn whose route was lost; the continuation begins on the next one."""
         verdict = lost.verdict
         await self._journal.write(TurnEnded(turn=self._number, outcome=TurnOutcome.FAILED, detail=verdict.reason))
-        self._machine.happened(Happening.ROUTE_LOST)
+        self._machine.advance(SessionEvent.ROUTE_LOST)
         self.turn.show(events.RouteLost(route=self._route, reason=verdict.reason, following=verdict.route.name))
 
     async def _settle(self, calls: Sequence[ToolCall], reason: ClosureReason) -> None:
@@ -303,7 +303,7 @@ class TurnLoop:
                 cause.facts.setdefault("also", error.message)
             end = _failed(cause)
         if self._has_begun:
-            self._come_to_rest(_HAPPENED[end.outcome])
+            self._come_to_rest(_EVENT_OF[end.outcome])
         usage, cost = spending.since(self._used), spending.cost - self._spent
         ending = None if self._answer is None else self._answer.ending
         turn.show(
@@ -314,9 +314,9 @@ class TurnLoop:
         result = TurnResult(self._text, end.outcome, self._route, self._steps, usage, cost, self._answer, end.detail)
         turn.end(result, end.error)
 
-    def _come_to_rest(self, happening: Happening) -> None:
+    def _come_to_rest(self, event: SessionEvent) -> None:
         machine = self._machine
-        if happening is Happening.CANCEL and machine.state is State.RUNNING:  # the session is left while tools run
-            machine.happened(Happening.CANCEL)
-        settled = happening is Happening.CANCEL and machine.state is State.SETTLING
-        machine.happened(Happening.SETTLED if settled else happening)
+        if event is SessionEvent.CANCEL and machine.state is State.RUNNING:  # the session is left while tools run
+            machine.advance(SessionEvent.CANCEL)
+        settled = event is SessionEvent.CANCEL and machine.state is State.SETTLING
+        machine.advance(SessionEvent.SETTLED if settled else event)

@@ -48,7 +48,7 @@ from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
 from legato.session.step import Step, StepParts
 from legato.session.storage import Storage
-from legato.session.table import Happening, State, StateMachine
+from legato.session.table import SessionEvent, State, StateMachine
 from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.world import World
@@ -219,7 +219,7 @@ class Session:
                 await self._let_go()
             raise
         if self.state is State.IDLE and self.parked:
-            self._machine.happened(Happening.QUESTION_OPEN)
+            self._machine.advance(SessionEvent.QUESTION_OPEN)
 
     async def _let_go(self) -> None:
         """Let others write to the stored session, and close the connections unless they are shared."""
@@ -331,7 +331,7 @@ class Session:
         profile = route if isinstance(route, Profile) else only(route)
         old, new = self.world.target(self.route), profile.routes[0]
         self.target(new)  # a route that names nothing is refused now
-        self._machine.happened(Happening.SWITCH)
+        self._machine.advance(SessionEvent.SWITCH)
         if self._is_busy:
             self._compactor.switch_deferred(old)
         else:
@@ -376,7 +376,7 @@ class Session:
             return False
         await self.journal.write(Rewound(to=said[-min(turns, len(said))]))
         if self.state is State.PARKED and not self.parked:
-            self._machine.happened(Happening.WITHDRAWN)
+            self._machine.advance(SessionEvent.WITHDRAWN)
         return True
 
     async def compact(self) -> events.HistoryCompacted | None:

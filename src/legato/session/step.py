@@ -26,7 +26,7 @@ from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
-from legato.session.table import Happening, StateMachine
+from legato.session.table import SessionEvent, StateMachine
 from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.unproven import unproven_media
@@ -198,7 +198,7 @@ class Step:
                 if not isinstance(delta, Shown):
                     continue
                 if is_first:
-                    self._parts.machine.happened(Happening.FIRST_DELTA)
+                    self._parts.machine.advance(SessionEvent.FIRST_DELTA)
                     is_first = False
                 self._turn.show(_shown(delta))
         return stream.answer
@@ -230,13 +230,13 @@ class Step:
         verdict = parts.router.judge(error, visible=visible, attempt=attempt)
         match verdict:
             case Retry():
-                machine.happened(Happening.TRANSIENT_ERROR)
+                machine.advance(SessionEvent.TRANSIENT_ERROR)
                 self._turn.show(events.Waiting(seconds=verdict.after, reason=verdict.reason))
                 await parts.world.sleep(verdict.after)
-                machine.happened(Happening.TIMER)
+                machine.advance(SessionEvent.TIMER)
                 return False
             case StripReasoning():
-                machine.happened(Happening.REASONING_REFUSED)
+                machine.advance(SessionEvent.REASONING_REFUSED)
                 await parts.journal.write(ReasoningRefused(origin=self._target.origin()))
                 self._turn.show(events.Notice(text=f"{self._route.name} refused its own reasoning; sending without it"))
                 return True
@@ -244,10 +244,10 @@ class Step:
                 await self._replace_content(error)
                 return True
             case Compact():
-                machine.happened(Happening.TOO_LONG)
+                machine.advance(SessionEvent.TOO_LONG)
                 if not await self._ensure_fits(overflowed=True):
                     raise error
-                machine.happened(Happening.COMPACTED)
+                machine.advance(SessionEvent.COMPACTED)
                 return True
             case NextRoute():
                 raise RouteLost(verdict)
@@ -264,7 +264,7 @@ class Step:
         calls = tuple(call for call in unproven_media(journal.talk, self._route.name) if call not in known)
         if not calls:
             raise error
-        self._parts.machine.happened(Happening.CONTENT_REFUSED)
+        self._parts.machine.advance(SessionEvent.CONTENT_REFUSED)
         await journal.write(ContentRefused(provider=provider, calls=calls))
         what = "a tool's result holds" if len(calls) == 1 else f"the results of {len(calls)} tools hold"
         self._turn.show(events.Notice(text=f"{self._route.name} cannot read what {what}; sending a note in its place"))

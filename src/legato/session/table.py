@@ -30,8 +30,8 @@ class State(StrEnum):
     PARKED = "parked"
 
 
-class Happening(StrEnum):
-    """What can happen to it."""
+class SessionEvent(StrEnum):
+    """What can happen to a session."""
 
     MESSAGE = "message"
     STEERING = "steering"
@@ -56,62 +56,62 @@ class Happening(StrEnum):
     WITHDRAWN = "the open question was undone"
 
 
-S, H = State, Happening
+S, E = State, SessionEvent
 
-TRANSITIONS: dict[tuple[State, Happening], State] = {
-    (S.IDLE, H.MESSAGE): S.SENDING,
-    (S.IDLE, H.SWITCH): S.IDLE,
-    (S.IDLE, H.QUESTION_OPEN): S.PARKED,
-    (S.PARKED, H.RESUMED): S.RUNNING,
-    (S.PARKED, H.MESSAGE): S.SENDING,
-    (S.PARKED, H.SWITCH): S.PARKED,
-    (S.PARKED, H.WITHDRAWN): S.IDLE,
-    (S.SENDING, H.FIRST_DELTA): S.STREAMING,
-    (S.SENDING, H.TRANSIENT_ERROR): S.WAITING,
-    (S.SENDING, H.ROUTE_LOST): S.SENDING,
-    (S.SENDING, H.FAILURE): S.IDLE,
-    (S.SENDING, H.CANCEL): S.IDLE,
-    (S.SENDING, H.REASONING_REFUSED): S.SENDING,
-    (S.SENDING, H.CONTENT_REFUSED): S.SENDING,
-    (S.SENDING, H.TOO_LONG): S.COMPACTING,
-    (S.SENDING, H.LIMIT): S.IDLE,
+TRANSITIONS: dict[tuple[State, SessionEvent], State] = {
+    (S.IDLE, E.MESSAGE): S.SENDING,
+    (S.IDLE, E.SWITCH): S.IDLE,
+    (S.IDLE, E.QUESTION_OPEN): S.PARKED,
+    (S.PARKED, E.RESUMED): S.RUNNING,
+    (S.PARKED, E.MESSAGE): S.SENDING,
+    (S.PARKED, E.SWITCH): S.PARKED,
+    (S.PARKED, E.WITHDRAWN): S.IDLE,
+    (S.SENDING, E.FIRST_DELTA): S.STREAMING,
+    (S.SENDING, E.TRANSIENT_ERROR): S.WAITING,
+    (S.SENDING, E.ROUTE_LOST): S.SENDING,
+    (S.SENDING, E.FAILURE): S.IDLE,
+    (S.SENDING, E.CANCEL): S.IDLE,
+    (S.SENDING, E.REASONING_REFUSED): S.SENDING,
+    (S.SENDING, E.CONTENT_REFUSED): S.SENDING,
+    (S.SENDING, E.TOO_LONG): S.COMPACTING,
+    (S.SENDING, E.LIMIT): S.IDLE,
     # An answer may hold nothing to show while it comes.
-    (S.SENDING, H.ANSWER): S.IDLE,
-    (S.SENDING, H.ANSWER_WITH_CALLS): S.RUNNING,
-    (S.SENDING, H.GOES_ON): S.SENDING,
-    (S.COMPACTING, H.COMPACTED): S.SENDING,
-    (S.COMPACTING, H.FAILURE): S.IDLE,
-    (S.COMPACTING, H.CANCEL): S.IDLE,
-    (S.WAITING, H.TIMER): S.SENDING,
-    (S.WAITING, H.CANCEL): S.IDLE,
-    (S.WAITING, H.FAILURE): S.IDLE,
-    (S.STREAMING, H.ANSWER): S.IDLE,
-    (S.STREAMING, H.ANSWER_WITH_CALLS): S.RUNNING,
-    (S.STREAMING, H.GOES_ON): S.SENDING,
-    (S.STREAMING, H.FAILURE): S.IDLE,
-    (S.STREAMING, H.CANCEL): S.IDLE,
-    (S.RUNNING, H.SETTLED): S.SENDING,
-    (S.RUNNING, H.FAILURE): S.IDLE,
-    (S.RUNNING, H.CANCEL): S.SETTLING,
-    (S.SETTLING, H.CANCEL): S.SETTLING,
-    (S.SETTLING, H.SETTLED): S.IDLE,
-    (S.SETTLING, H.FAILURE): S.IDLE,
+    (S.SENDING, E.ANSWER): S.IDLE,
+    (S.SENDING, E.ANSWER_WITH_CALLS): S.RUNNING,
+    (S.SENDING, E.GOES_ON): S.SENDING,
+    (S.COMPACTING, E.COMPACTED): S.SENDING,
+    (S.COMPACTING, E.FAILURE): S.IDLE,
+    (S.COMPACTING, E.CANCEL): S.IDLE,
+    (S.WAITING, E.TIMER): S.SENDING,
+    (S.WAITING, E.CANCEL): S.IDLE,
+    (S.WAITING, E.FAILURE): S.IDLE,
+    (S.STREAMING, E.ANSWER): S.IDLE,
+    (S.STREAMING, E.ANSWER_WITH_CALLS): S.RUNNING,
+    (S.STREAMING, E.GOES_ON): S.SENDING,
+    (S.STREAMING, E.FAILURE): S.IDLE,
+    (S.STREAMING, E.CANCEL): S.IDLE,
+    (S.RUNNING, E.SETTLED): S.SENDING,
+    (S.RUNNING, E.FAILURE): S.IDLE,
+    (S.RUNNING, E.CANCEL): S.SETTLING,
+    (S.SETTLING, E.CANCEL): S.SETTLING,
+    (S.SETTLING, E.SETTLED): S.IDLE,
+    (S.SETTLING, E.FAILURE): S.IDLE,
 }
 
 AT_REST = (State.IDLE, State.PARKED)
 
-_WHILE_BUSY = (Happening.STEERING, Happening.SWITCH)
+_AT_ANY_STEP = (SessionEvent.STEERING, SessionEvent.SWITCH)
 
 
-def next_state(state: State, happening: Happening) -> State:
-    """Where `state` goes when that happens; raises `CanonicalError` for what cannot."""
-    # Whatever a turn is doing, it can be steered, and a switch can be asked for.
-    if happening in _WHILE_BUSY and state not in AT_REST:
+def next_state(state: State, event: SessionEvent) -> State:
+    """The state that follows `state` on `event`; raises `CanonicalError` if nothing does."""
+    # Whatever a turn is doing, a message can come in, and a switch can be asked for.
+    if event in _AT_ANY_STEP and state not in AT_REST:
         return state
     try:
-        return TRANSITIONS[state, happening]
+        return TRANSITIONS[state, event]
     except KeyError:
-        raise CanonicalError(f"a session that is {state} cannot meet: {happening}", layer="session") from None
+        raise CanonicalError(f"a session that is {state} cannot meet: {event}", layer="session") from None
 
 
 class StateMachine:
@@ -130,6 +130,6 @@ class StateMachine:
         """Whether a batch of tools is running, or being settled after a cancellation."""
         return self.state in (State.RUNNING, State.SETTLING)
 
-    def happened(self, happening: Happening) -> None:
+    def advance(self, event: SessionEvent) -> None:
         """Move on in the table; raises `CanonicalError` for what cannot happen in this state."""
-        self.state = next_state(self.state, happening)
+        self.state = next_state(self.state, event)
