@@ -111,9 +111,9 @@ class TurnLoop:
         self._after = after
         self._keeper = SessionKeeper(journal, self.turn.show)
         self._has_begun = self._is_cancelled = False
-        self._said: deque[Entry] = deque()
+        self._pending: deque[Entry] = deque()
         """messages that came during the turn and are not recorded yet"""
-        self._hearing = anyio.Lock()
+        self._recording = anyio.Lock()
         self._number = 0
         self._route = ""
         self._step: Step | None = None
@@ -136,21 +136,21 @@ class TurnLoop:
         elif self._step is not None:
             self._step.cancel()
 
-    def steer(self, message: Entry) -> bool:
-        """Take a message into the turn; whether it can be recorded at once, because no request is under way."""
-        self._said.append(message)
+    def interject(self, message: Entry) -> bool:
+        """Take a message into the turn; returns whether it can be recorded now, because no request is under way."""
+        self._pending.append(message)
         if not self._has_begun:
             return False
-        self._machine.advance(SessionEvent.STEERING)
+        self._machine.advance(SessionEvent.INTERJECTION)
         self._scheduler.skip_unstarted()
         return self._machine.is_running_tools
 
-    async def hear(self) -> None:
-        """Record what was said meanwhile: behind the answer that was on its way then, before the next request."""
-        async with self._hearing:
-            while self._said:
-                await self._journal.record(self._said[0])
-                self._said.popleft()
+    async def record_pending(self) -> None:
+        """Record the messages that came in: after the answer that was on its way then, before the next request."""
+        async with self._recording:
+            while self._pending:
+                await self._journal.record(self._pending[0])
+                self._pending.popleft()
 
     # --- the turn -----------------------------------------------------------------------------------------------------
 
@@ -213,7 +213,7 @@ class TurnLoop:
                 await self._run_tools(calls)
             if self._is_cancelled:
                 return _CANCELLED
-            await self.hear()
+            await self.record_pending()
             if limit := self._limits.exceeded(self._steps, self._spending.cost):
                 return _End(TurnOutcome.LIMIT, limit)
             self._steps += 1
@@ -258,7 +258,7 @@ class TurnLoop:
 
     async def _goes_on(self, entry: Entry) -> bool:
         """Whether there is more to say after an answer without calls: a message came, or the provider only paused."""
-        if self._said:
+        if self._pending:
             return True
         if entry.ending is Ending.PAUSED:
             if not self._is_cancelled:
@@ -294,7 +294,7 @@ class TurnLoop:
         spending, turn = self._spending, self.turn
         self.is_ending = True
         try:
-            await self.hear()
+            await self.record_pending()
             if self._number:
                 await self._journal.write(TurnEnded(turn=self._number, outcome=end.outcome, detail=end.detail))
         except LegatoError as error:  # the store failed: what it holds stays, and the turn failed

@@ -244,8 +244,8 @@ class Session:
         message, loop = Entry(Speaker.HUMAN, blocks), self._newest
         if loop is None or loop.is_ending:
             return self._begin(group, message)
-        if loop.steer(message):
-            group.start_soon(self._hear, loop)
+        if loop.interject(message):
+            group.start_soon(self._record_pending, loop)
         return loop.turn
 
     def ask_again(self) -> Turn:
@@ -304,10 +304,10 @@ class Session:
     def _note_sent(self, sent: Sent) -> None:
         self.last = sent
 
-    async def _hear(self, loop: TurnLoop) -> None:
+    async def _record_pending(self, loop: TurnLoop) -> None:
         # What cannot be recorded now stays with the loop, which tries again before its next request, or fails with it.
         with suppress(LegatoError):
-            await loop.hear()
+            await loop.record_pending()
 
     # --- choosing who answers -----------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class SessionEvent(StrEnum):
     """What can happen to a session."""
 
     MESSAGE = "message"
-    STEERING = "steering"
+    INTERJECTION = "interjection"
     SWITCH = "switch"
     FIRST_DELTA = "first delta"
     TRANSIENT_ERROR = "transient error"
@@ -100,7 +100,7 @@ TRANSITIONS: dict[tuple[State, SessionEvent], State] = {
 
 AT_REST = (State.IDLE, State.PARKED)
 
-_AT_ANY_STEP = (SessionEvent.STEERING, SessionEvent.SWITCH)
+_AT_ANY_STEP = (SessionEvent.INTERJECTION, SessionEvent.SWITCH)
 
 
 def next_state(state: State, event: SessionEvent) -> State:

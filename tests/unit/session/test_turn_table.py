@@ -50,13 +50,13 @@ def test_a_switch_changes_no_state(state: State) -> None:
 
 
 @pytest.mark.parametrize("state", [state for state in State if state not in AT_REST])
-def test_a_turn_that_is_under_way_can_be_steered_and_can_fail(state: State) -> None:
-    assert next_state(state, E.STEERING) is state
+def test_a_turn_that_is_under_way_takes_messages_and_can_fail(state: State) -> None:
+    assert next_state(state, E.INTERJECTION) is state
     assert next_state(state, E.FAILURE) is S.IDLE
 
 
 @pytest.mark.parametrize("state", AT_REST)
-@pytest.mark.parametrize("event", [E.STEERING, E.CANCEL, E.FAILURE, E.FIRST_DELTA, E.SETTLED])
+@pytest.mark.parametrize("event", [E.INTERJECTION, E.CANCEL, E.FAILURE, E.FIRST_DELTA, E.SETTLED])
 def test_what_needs_a_turn_cannot_happen_at_rest(state: State, event: SessionEvent) -> None:
     with pytest.raises(CanonicalError, match="cannot meet") as caught:
         next_state(state, event)
