@@ -29,7 +29,7 @@ class Journal:
         store: Store | None = None,
         lease: Lease | None = None,
     ) -> None:
-        self.owed: list[ToolResponse] = []
+        self.uncommitted: list[ToolResponse] = []
         """how calls ended that the store did not take; they are committed before anything else is"""
         self._clock = clock
         self._lock = anyio.Lock()

@@ -178,7 +178,7 @@ class TurnLoop:
         self._machine.advance(SessionEvent.RESUMED if message is None else SessionEvent.MESSAGE)
         self._has_begun = True
         self._spent, self._used = self._spending.cost, self._spending.usage
-        await self._pay()
+        await self._commit_pending()
         said: tuple[Entry, ...] = ()
         cause = TurnCause.CONTINUATION
         if message is not None:
@@ -243,8 +243,8 @@ class TurnLoop:
             # Calls that an earlier process left open have no step: they run with the session's present tools.
             responses = await self._scheduler.run(calls, self._keeper, tools=step.tools if step else None)
             known = journal.talk.ledger.calls
-            journal.owed += [response for response in responses if not known[response.call_id].is_settled]
-            await self._pay()
+            journal.uncommitted += [response for response in responses if not known[response.call_id].is_settled]
+            await self._commit_pending()
         if step is not None:
             await step.end()
         if not self._is_cancelled:
@@ -280,12 +280,12 @@ class TurnLoop:
         for call in calls:
             await self._keeper.settle(ToolResponse(call_id=call.id, tool_name=call.name, reason=reason))
 
-    async def _pay(self) -> None:
+    async def _commit_pending(self) -> None:
         """Commit what the store would not take before."""
-        owed = self._journal.owed
-        while owed:
-            await self._keeper.settle(owed[0])
-            owed.pop(0)
+        uncommitted = self._journal.uncommitted
+        while uncommitted:
+            await self._keeper.settle(uncommitted[0])
+            uncommitted.pop(0)
 
     # --- the end ------------------------------------------------------------------------------------------------------
 
