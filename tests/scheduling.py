@@ -1,4 +1,4 @@
-"""What the tests of the scheduler share: a keeper that remembers, and tools that do what a test tells them."""
+"""What the tests of the scheduler share: a log that remembers, and tools that do what a test tells them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def call(key: str, name: str = "hold", **arguments: Any) -> ToolCall:
 
 @dataclass
 class Recorder:
-    """A keeper that writes down what it is told; `news` holds everything in the order in which it came."""
+    """A log that writes down what it is told; `news` holds everything in the order in which it came."""
 
     news: list[tuple[str, ...]] = field(default_factory=list)
     settled: dict[CallId, ToolResponse] = field(default_factory=dict)

@@ -55,7 +55,7 @@ class SteppedLoop(asyncio.SelectorEventLoop):
 
 
 class World:
-    """The keeper and the tools of one batch; remembers the order of everything."""
+    """The log and the tools of one batch; remembers the order of everything."""
 
     def __init__(self) -> None:
         self.events: list[tuple[str, str]] = []
@@ -66,7 +66,7 @@ class World:
         self.ends: dict[str, str] = {}
         self.paths: dict[str, str] = {}
 
-    # the keeper
+    # the log
 
     async def asked(self, call: ToolCall, digest: str) -> None:
         self.events.append(("asked", call.id))

@@ -11,7 +11,7 @@ import pytest
 from legato.model import Record, ToolCall
 from legato.model.records import Recorded
 from legato.session import Session, run, task_tool
-from legato.session.keeper import SessionKeeper
+from legato.session.batch_log import SessionBatchLog
 from legato.tools import Approval, Mode, Note, NoteKind, Tool, ToolBox, ToolScheduler
 from session_support import CLAUDE, GPT, Library, session, world
 
@@ -102,7 +102,7 @@ def test_a_session_remembers_over_its_batches_which_calls_it_has_run() -> None:
             turn = talk.send("use read_file on a.txt")
             await turn
             again = [call for record in talk.talk.log if isinstance(record, Recorded) for call in record.entry.calls]
-            assert await talk.scheduler.run(again, SessionKeeper(talk.journal, turn.show)) == ()
+            assert await talk.scheduler.run(again, SessionBatchLog(talk.journal, turn.show)) == ()
             return talk.talk.log
 
     anyio.run(scenario)

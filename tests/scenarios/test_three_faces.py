@@ -295,7 +295,7 @@ def test_exactly_one_function_commits_a_tool_response_to_a_journal() -> None:
         return _calls_on(function, "journal", "record", "write") and _mentions(function, "ToolResponse", "TOOL")
 
     commits = _found(commits_results, word="journal")
-    assert commits == ["session/keeper: SessionKeeper.settle"]
+    assert commits == ["session/batch_log: SessionBatchLog.settle"]
 
 
 @pytest.mark.req("REQ-915-033")

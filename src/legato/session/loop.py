@@ -21,9 +21,9 @@ from legato.model import ClosureReason, Ending, Entry, Speaker, Text, ToolCall, 
 from legato.model.records import TurnBegan, TurnCause, TurnEnded, TurnOutcome
 from legato.routing import Route, Router
 from legato.session import events
+from legato.session.batch_log import SessionBatchLog
 from legato.session.costs import Spending
 from legato.session.journal import Journal
-from legato.session.keeper import SessionKeeper
 from legato.session.limits import Limits
 from legato.session.parked import parked_calls
 from legato.session.step import RouteLost, Step
@@ -109,7 +109,7 @@ class TurnLoop:
         self._limits = limits
         self._begin_step = begin_step
         self._after = after
-        self._keeper = SessionKeeper(journal, self.turn.show)
+        self._batch_log = SessionBatchLog(journal, self.turn.show)
         self._has_begun = self._is_cancelled = False
         self._pending: deque[Entry] = deque()
         """messages that came during the turn and are not recorded yet"""
@@ -241,7 +241,7 @@ class TurnLoop:
             await self._settle(calls, ClosureReason.NOT_STARTED)
         else:
             # Calls that an earlier process left open have no step: they run with the session's present tools.
-            responses = await self._scheduler.run(calls, self._keeper, tools=step.tools if step else None)
+            responses = await self._scheduler.run(calls, self._batch_log, tools=step.tools if step else None)
             known = journal.talk.ledger.calls
             journal.uncommitted += [response for response in responses if not known[response.call_id].is_settled]
             await self._commit_pending()
@@ -278,13 +278,13 @@ class TurnLoop:
 
     async def _settle(self, calls: Sequence[ToolCall], reason: ClosureReason) -> None:
         for call in calls:
-            await self._keeper.settle(ToolResponse(call_id=call.id, tool_name=call.name, reason=reason))
+            await self._batch_log.settle(ToolResponse(call_id=call.id, tool_name=call.name, reason=reason))
 
     async def _commit_pending(self) -> None:
         """Commit what the store would not take before."""
         uncommitted = self._journal.uncommitted
         while uncommitted:
-            await self._keeper.settle(uncommitted[0])
+            await self._batch_log.settle(uncommitted[0])
             uncommitted.pop(0)
 
     # --- the end ------------------------------------------------------------------------------------------------------

@@ -6,17 +6,17 @@
     protected, offers, commands   what no rule opens; what "always" may mean; what the words of a command say
     builtin, mcp                  files and commands of a working folder; other people's servers
 
-Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settle` of its keeper.
+Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settle` of its log.
 """
 
 from __future__ import annotations
 
-from legato.tools.approval import Approval, ApprovalRecords, Approver, Question, Ruling
+from legato.tools.approval import Approval, Approver, Question, Ruling
 from legato.tools.attempt import run_tool
+from legato.tools.batch_log import ApprovalRecords, BatchLog
 from legato.tools.budget import OutputBudget, Spill
 from legato.tools.desk import Desk
 from legato.tools.functions import as_tool, tool
-from legato.tools.keeper import Keeper
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolKind, ToolOutput
 from legato.tools.rules import Effect, Mode, Rule, parse_rules
@@ -26,9 +26,9 @@ __all__ = [
     "Approval",
     "ApprovalRecords",
     "Approver",
+    "BatchLog",
     "Desk",
     "Effect",
-    "Keeper",
     "Mode",
     "Note",
     "NoteKind",

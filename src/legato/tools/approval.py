@@ -28,6 +28,7 @@ from msgspec import Struct
 from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolResponse
 from legato.model.hashing import digest
 from legato.model.records import Scope, Verdict
+from legato.tools.batch_log import ApprovalRecords, finish
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.offers import offered_pattern
 from legato.tools.patterns import escape
@@ -78,26 +79,6 @@ class Approver(Protocol):
 
     async def ask(self, question: Question) -> Ruling:
         """The answer to `question`; raises `TimeoutError` where nobody answered in time."""
-        ...
-
-
-class ApprovalRecords(Protocol):
-    """Where questions and answers are written down, before anything follows from them."""
-
-    async def asked(self, call: ToolCall, digest: str) -> None:
-        """`call` is about to be shown; `digest` names what is shown."""
-        ...
-
-    async def answered(
-        self,
-        call: ToolCall,
-        verdict: Verdict,
-        *,
-        scope: Scope = Scope.ONCE,
-        reason: str | None = None,
-        arguments: JsonObject | None = None,
-    ) -> None:
-        """The verdict; `arguments` are those that run, where a person changed them."""
         ...
 
 
@@ -221,23 +202,23 @@ class Approval:
     async def _ask(
         self, call: ToolCall, tool: Tool, question: Question, *, writes: frozenset[str], records: ApprovalRecords
     ) -> Permit | Refusal:
-        await records.asked(call, question.digest)
+        await finish(records.asked(call, question.digest))
         try:
             with anyio.fail_after(self.timeout):
                 ruling = await self._ruling(question)
         except TimeoutError:
-            await records.answered(call, Verdict.TIMED_OUT)
+            await finish(records.answered(call, Verdict.TIMED_OUT))
             return _UNANSWERED
         if ruling is None or ruling.verdict is Verdict.UNAVAILABLE:
             return await self._unavailable(call, question.protected, records)
         if ruling.verdict is Verdict.TIMED_OUT:
-            await records.answered(call, Verdict.TIMED_OUT)
+            await finish(records.answered(call, Verdict.TIMED_OUT))
             return _UNANSWERED
         edited = None
         if ruling.arguments is not None and ruling.arguments != question.arguments:
             edited, writes = ruling.arguments, frozenset[str]()
         scope = Scope.ONCE if question.protected else ruling.scope
-        await records.answered(call, ruling.verdict, scope=scope, reason=ruling.reason, arguments=edited)
+        await finish(records.answered(call, ruling.verdict, scope=scope, reason=ruling.reason, arguments=edited))
         if ruling.verdict is Verdict.DENIED:
             return Refusal(ClosureReason.DENIED, said=ruling.reason)
         arguments = question.arguments if edited is None else edited
@@ -278,7 +259,7 @@ class Approval:
             self._remember(rule)
 
     async def _unavailable(self, call: ToolCall, protected: str | None, records: ApprovalRecords) -> Refusal:
-        await records.answered(call, Verdict.UNAVAILABLE)
+        await finish(records.answered(call, Verdict.UNAVAILABLE))
         return Refusal(ClosureReason.PROTECTED if protected else ClosureReason.APPROVAL_UNAVAILABLE)
 
 

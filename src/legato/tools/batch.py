@@ -1,6 +1,6 @@
 """The batch of calls that one answer asked for, from the first check to the last commit.
 
-In:  calls with canonical ids, in call order, and somebody who keeps the log.
+In:  calls with canonical ids, in call order, and the log of their conversation.
 Out: one response for every call, each committed when it came about and published in call order.
 
 Every call has a task that leads it through the phases of `jobs`. `_admit` alone decides who may run: at most so many at
@@ -25,10 +25,10 @@ from legato.model import ClosureReason, Json, Media, ToolCall, ToolResponse, cle
 from legato.model.hashing import digest
 from legato.tools.approval import Approval, Permit
 from legato.tools.attempt import Attempt, describe
+from legato.tools.batch_log import BatchLog, finish
 from legato.tools.budget import OutputBudget, Spill, as_text, cut
 from legato.tools.checks import check_arguments, check_call
 from legato.tools.jobs import BUSY, Job, Phase
-from legato.tools.keeper import Keeper, Shielded
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolOutput
 
@@ -47,8 +47,8 @@ class Terms(Struct, frozen=True, kw_only=True):
 class Batch:
     """One batch; `run` it once."""
 
-    def __init__(self, calls: Sequence[ToolCall], keeper: Keeper, *, tools: ToolBox, terms: Terms) -> None:
-        self._keeper = Shielded(keeper)
+    def __init__(self, calls: Sequence[ToolCall], log: BatchLog, *, tools: ToolBox, terms: Terms) -> None:
+        self._log = log
         self._tools = tools
         self._terms = terms
         self._share = terms.budget.share(len(calls))
@@ -127,7 +127,7 @@ class Batch:
     async def _ask_and_queue(self, job: Job) -> ToolResponse | None:
         tool = _tool_of(job)
         try:
-            decision = await self._terms.approval.decide(job.call, tool, arguments=job.arguments, records=self._keeper)
+            decision = await self._terms.approval.decide(job.call, tool, arguments=job.arguments, records=self._log)
             if not isinstance(decision, Permit):
                 return decision.response(job.call)
             job.writes = decision.writes
@@ -138,8 +138,9 @@ class Batch:
             job.phase = Phase.READY
             self._admit()
             await job.turn.wait()
-            await self._keeper.started(job.call, digest(msgspec.json.encode(job.arguments, order="sorted")))
-        except Exception as error:  # noqa: BLE001  # a preview or the keeper failed: this call ends, the batch goes on
+            name = digest(msgspec.json.encode(job.arguments, order="sorted"))
+            await finish(self._log.started(job.call, name))
+        except Exception as error:  # noqa: BLE001  # a preview or the log failed: this call ends, the batch goes on
             return job.failed(f"The tool {tool.name!r} did not run: {describe(error)}")
         return None
 
@@ -186,7 +187,7 @@ class Batch:
 
         def progress(text: str) -> None:
             if job.phase is Phase.RUNNING:
-                loop.call_soon_threadsafe(self._keeper.progress, call, text)
+                loop.call_soon_threadsafe(self._log.progress, call, text)
 
         def late() -> None:
             detail = f"the tool {tool.name!r} returned after its call had been settled; what it returned is dropped"
@@ -254,7 +255,7 @@ class Batch:
                 return
             self._published += 1
             try:
-                self._keeper.publish(shown.call, shown.response)
+                self._log.publish(shown.call, shown.response)
             except Exception as error:  # noqa: BLE001  # a face that cannot show a result does not undo it
                 self._terms.noted(Note(NoteKind.NOT_PUBLISHED, shown.call.id, describe(error)))
 
@@ -262,8 +263,8 @@ class Batch:
         """Commit `response`, or where that fails an error in its place; the call ends in any case."""
         for _ in range(2):
             try:
-                await self._keeper.settle(response)
-            except Exception as error:  # noqa: BLE001  # whatever the keeper's trouble is, no call may stay open
+                await finish(self._log.settle(response))
+            except Exception as error:  # noqa: BLE001  # whatever went wrong in the log, no call may stay open
                 self._terms.noted(Note(NoteKind.NOT_COMMITTED, job.call.id, describe(error)))
                 ran = "The tool ran" if job.attempt else "The tool did not run"
                 response = job.failed(f"{ran}, but how the call ended could not be recorded: {describe(error)}")

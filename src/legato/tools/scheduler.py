@@ -15,8 +15,8 @@ from legato.errors import CallerError, CanonicalError
 from legato.model import UNMINTED, CallId, ToolCall, ToolResponse
 from legato.tools.approval import Approval
 from legato.tools.batch import Batch, Terms
+from legato.tools.batch_log import BatchLog
 from legato.tools.budget import OutputBudget, Spill
-from legato.tools.keeper import Keeper
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import ToolBox
 
@@ -59,7 +59,7 @@ class ToolScheduler:
         return self._batch is not None
 
     async def run(
-        self, calls: Sequence[ToolCall], keeper: Keeper, *, tools: ToolBox | None = None
+        self, calls: Sequence[ToolCall], log: BatchLog, *, tools: ToolBox | None = None
     ) -> tuple[ToolResponse, ...]:
         """Run `calls` and return when every one has ended, however it ended; the responses are in call order.
 
@@ -70,7 +70,7 @@ class ToolScheduler:
             raise CallerError("a batch is running; a scheduler runs one at a time, so wait for it or use another one")
         fresh = self._take(calls)
         offered = self.tools if tools is None else tools
-        self._batch = Batch(fresh, keeper, tools=offered, terms=self._terms)
+        self._batch = Batch(fresh, log, tools=offered, terms=self._terms)
         try:
             return await self._batch.run()
         finally:

@@ -167,11 +167,11 @@ async def test_a_rule_reads_back_as_it_is_written() -> None:
 
 
 async def test_plan_mode_refuses_in_its_own_name_and_reading_goes_on() -> None:
-    keeper = Recorder()
+    log = Recorder()
     tools = [instant("act", kind=ToolKind.EDIT), instant("look")]
-    responses = await scheduler(tools, approval=Approval(Mode.PLAN)).run([call("a", "act"), call("b", "look")], keeper)
+    responses = await scheduler(tools, approval=Approval(Mode.PLAN)).run([call("a", "act"), call("b", "look")], log)
     assert list(responses) == [bad("a", PLAN_SAID, "act"), ok("b", "ok", "look")]
-    assert keeper.answers == []
+    assert log.answers == []
 
 
 async def test_a_call_that_a_rule_forbids_is_not_said_to_be_denied_by_the_user() -> None:
@@ -187,27 +187,27 @@ async def test_a_call_that_a_rule_forbids_is_not_said_to_be_denied_by_the_user()
 
 
 async def test_an_allowed_call_is_asked_answered_started_and_settled_in_that_order() -> None:
-    keeper, person = Recorder(), Person(yes)
+    log, person = Recorder(), Person(yes)
     runner = scheduler([echo("act", ToolKind.EXECUTE)], approval=Approval(Mode.ASK, approver=person))
-    await runner.run([call("a", "act", path="ls")], keeper)
-    assert [item[0] for item in keeper.news] == ["asked", "answered", "started", "settled"]
-    assert keeper.answers == [(Verdict.ALLOWED, Scope.ONCE, None, None)]
+    await runner.run([call("a", "act", path="ls")], log)
+    assert [item[0] for item in log.news] == ["asked", "answered", "started", "settled"]
+    assert log.answers == [(Verdict.ALLOWED, Scope.ONCE, None, None)]
     (question,) = person.questions
     assert (question.call, question.tool, question.arguments) == ("hist_tool_a", "act", {"path": "ls"})
     assert question.shown == '{\n  "path": "ls"\n}'
 
 
 async def test_one_of_many_denied_carries_the_users_reason_and_the_others_run() -> None:
-    keeper = Recorder()
+    log = Recorder()
     person = Person(lambda question: no(question, "use git mv") if question.call.endswith("b") else yes(question))
     runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=person))
-    responses = await runner.run([call("a", "act"), call("b", "act"), call("c", "act")], keeper)
+    responses = await runner.run([call("a", "act"), call("b", "act"), call("c", "act")], log)
     assert list(responses) == [
         ok("a", "ok", "act"),
         closed("b", ClosureReason.DENIED, "act", said="use git mv"),
         ok("c", "ok", "act"),
     ]
-    assert (Verdict.DENIED, Scope.ONCE, "use git mv", None) in keeper.answers
+    assert (Verdict.DENIED, Scope.ONCE, "use git mv", None) in log.answers
 
 
 async def test_denied_unanswered_and_never_shown_are_three_reasons() -> None:
@@ -217,10 +217,10 @@ async def test_denied_unanswered_and_never_shown_are_three_reasons() -> None:
             raise AssertionError
 
     async def outcome(approval: Approval) -> tuple[object, Verdict]:
-        keeper = Recorder()
+        log = Recorder()
         runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=approval)
-        (response,) = await runner.run([call("a", "act")], keeper)
-        return response, keeper.answers[0][0]
+        (response,) = await runner.run([call("a", "act")], log)
+        return response, log.answers[0][0]
 
     unanswered = (
         "This call was shown for approval and nobody answered in time. The tool did not run, and nobody refused it."
@@ -234,20 +234,20 @@ async def test_denied_unanswered_and_never_shown_are_three_reasons() -> None:
 
 
 async def test_without_a_person_what_needs_no_approval_still_runs() -> None:
-    keeper = Recorder()
+    log = Recorder()
     tools = [instant("act", kind=ToolKind.EXECUTE), instant("look")]
-    responses = await scheduler(tools, approval=Approval()).run([call("a", "act"), call("b", "look")], keeper)
+    responses = await scheduler(tools, approval=Approval()).run([call("a", "act"), call("b", "look")], log)
     assert list(responses) == [closed("a", ClosureReason.APPROVAL_UNAVAILABLE, "act"), ok("b", "ok", "look")]
-    assert keeper.order("asked") == []
+    assert log.order("asked") == []
 
 
 async def test_edited_arguments_are_what_runs_and_what_is_recorded() -> None:
     ran: list[JsonObject] = []
-    keeper, person = Recorder(), Person(lambda question: yes(question, arguments={"path": "safe"}))
+    log, person = Recorder(), Person(lambda question: yes(question, arguments={"path": "safe"}))
     runner = scheduler([echo("act", ToolKind.EXECUTE, ran)], approval=Approval(approver=person))
-    (response,) = await runner.run([call("a", "act", path="rash")], keeper)
+    (response,) = await runner.run([call("a", "act", path="rash")], log)
     assert (response.result, ran) == ({"path": "safe"}, [{"path": "safe"}])
-    assert keeper.answers == [(Verdict.ALLOWED, Scope.ONCE, None, {"path": "safe"})]
+    assert log.answers == [(Verdict.ALLOWED, Scope.ONCE, None, {"path": "safe"})]
 
 
 async def test_edited_arguments_that_do_not_fit_do_not_run() -> None:
@@ -263,7 +263,7 @@ async def test_edited_arguments_that_do_not_fit_do_not_run() -> None:
 
 
 async def test_an_edited_path_waits_for_the_file_it_now_names() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
 
     def answer(question: Question) -> Ruling:
         return yes(question, arguments={"path": "shared"})
@@ -272,9 +272,9 @@ async def test_an_edited_path_waits_for_the_file_it_now_names() -> None:
     first = stage.tool("first", **{**traits, "kind": ToolKind.READ})
     runner = scheduler([first, stage.tool("act", **traits)], approval=Approval(approver=Person(answer)))
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "first", path="shared"), call("b", "act", path="own")], keeper)
+        group.start_soon(runner.run, [call("a", "first", path="shared"), call("b", "act", path="own")], log)
         await stage.until(lambda: stage.running == {"a"})
-        await until(lambda: "b" in keeper.order("answered"))
+        await until(lambda: "b" in log.order("answered"))
         await anyio.sleep(0.01)
         assert stage.began == ["a"]
         stage.release("a")
@@ -405,25 +405,25 @@ async def test_a_call_whose_preview_fails_is_not_asked_about() -> None:
 
 
 async def test_a_question_does_not_hold_up_calls_that_need_none() -> None:
-    stage, keeper, desk = Stage(), Recorder(), Desk()
+    stage, log, desk = Stage(), Recorder(), Desk()
     runner = scheduler([stage.tool(), instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=desk), limit=1)
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("q", "act"), call("r")], keeper)
+        group.start_soon(runner.run, [call("q", "act"), call("r")], log)
         await stage.until(lambda: "r" in stage.running)
         await until(lambda: desk.questions)
         stage.release("r")
         (question,) = desk.questions
         assert desk.rule(yes(question))
-    assert keeper.order("settled") == ["r", "q"]
+    assert log.order("settled") == ["r", "q"]
 
 
 async def test_two_confirmations_of_one_question_are_one_execution() -> None:
     ran: list[JsonObject] = []
     answers: list[bool] = []
-    keeper, desk = Recorder(), Desk()
+    log, desk = Recorder(), Desk()
     runner = scheduler([echo("act", ToolKind.EXECUTE, ran)], approval=Approval(approver=desk))
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "act", path="x")], keeper)
+        group.start_soon(runner.run, [call("a", "act", path="x")], log)
         await until(lambda: desk.questions)
         (question,) = desk.questions
         answers += [desk.rule(yes(question)), desk.rule(yes(question)), desk.rule(no(question))]
@@ -434,17 +434,17 @@ async def test_the_desk_ignores_answers_to_what_was_not_shown() -> None:
     desk = Desk()
     shown: list[CallId] = []
     watched = Desk(shown=lambda question: shown.append(question.call))
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=watched))
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "act")], keeper)
+        group.start_soon(runner.run, [call("a", "act")], log)
         await until(lambda: watched.questions)
         (question,) = watched.questions
         assert not watched.rule(Ruling(CallId("hist_tool_b"), question.digest))
         assert not watched.rule(Ruling(question.call, "stale"))
         assert not desk.rule(yes(question))  # the question of another owner
         assert watched.rule(no(question))
-    assert (shown, keeper.settled) == (["hist_tool_a"], {"hist_tool_a": closed("a", ClosureReason.DENIED, "act")})
+    assert (shown, log.settled) == (["hist_tool_a"], {"hist_tool_a": closed("a", ClosureReason.DENIED, "act")})
 
 
 async def test_what_is_asked_is_keyed_by_what_is_shown() -> None:
@@ -462,16 +462,16 @@ async def test_what_is_asked_is_keyed_by_what_is_shown() -> None:
 
 
 async def test_a_mode_that_changes_while_calls_wait_holds_for_those_that_wait() -> None:
-    keeper, desk = Recorder(), Desk()
+    log, desk = Recorder(), Desk()
     approval = Approval(approver=desk)
     runner = scheduler([instant("act", kind=ToolKind.EDIT)], approval=approval)
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "act"), call("b", "act")], keeper)
+        group.start_soon(runner.run, [call("a", "act"), call("b", "act")], log)
         await until(lambda: desk.questions)
         approval.mode = Mode.EDITS
         desk.rule(yes(desk.questions[0]))
-    assert keeper.order("asked") == ["a"]
-    assert keeper.order("settled") == ["a", "b"]
+    assert log.order("asked") == ["a"]
+    assert log.order("settled") == ["a", "b"]
 
 
 async def test_a_call_that_cannot_run_is_not_asked_about() -> None:
@@ -485,12 +485,12 @@ async def test_a_call_that_cannot_run_is_not_asked_about() -> None:
 
 @pytest.mark.parametrize("verdict", [Verdict.UNAVAILABLE, Verdict.TIMED_OUT])
 async def test_a_face_can_say_itself_that_nobody_was_there_or_answered(verdict: Verdict) -> None:
-    keeper = Recorder()
+    log = Recorder()
     person = Person(lambda question: Ruling(question.call, question.digest, verdict))
     runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=person))
-    (response,) = await runner.run([call("a", "act")], keeper)
+    (response,) = await runner.run([call("a", "act")], log)
     assert response.reason is (ClosureReason.APPROVAL_UNAVAILABLE if verdict is Verdict.UNAVAILABLE else None)
-    assert [answer[0] for answer in keeper.answers] == [verdict]
+    assert [answer[0] for answer in log.answers] == [verdict]
 
 
 async def test_a_prompt_that_gives_up_by_itself_is_unanswered() -> None:
@@ -498,7 +498,7 @@ async def test_a_prompt_that_gives_up_by_itself_is_unanswered() -> None:
         async def ask(self, question: Question) -> Ruling:
             raise TimeoutError
 
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=Impatient()))
-    await runner.run([call("a", "act")], keeper)
-    assert [answer[0] for answer in keeper.answers] == [Verdict.TIMED_OUT]
+    await runner.run([call("a", "act")], log)
+    assert [answer[0] for answer in log.answers] == [Verdict.TIMED_OUT]

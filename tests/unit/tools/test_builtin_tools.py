@@ -214,12 +214,12 @@ async def test_edits_of_one_file_in_one_batch_all_arrive_in_order(root: Path, to
 
 
 async def test_a_write_that_leads_out_is_refused_before_anybody_is_asked(tools: dict[str, Tool], root: Path) -> None:
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([tools["write"]], approval=Approval(Mode.ASK))
-    (response,) = await runner.run([call("a", "write", path="../x", content="")], keeper)
+    (response,) = await runner.run([call("a", "write", path="../x", content="")], log)
     assert response.error is not None
     assert response.error.startswith(f"the path '../x' leads to {root.parent}/x, outside of the working folder {root};")
-    assert keeper.answers == []
+    assert log.answers == []
 
 
 # --- list, glob, grep -------------------------------------------------------------------------------------------------
@@ -296,14 +296,14 @@ async def test_many_matches_are_cut_with_a_hint(root: Path, tools: dict[str, Too
 
 async def test_an_expression_that_takes_for_ever_can_be_cancelled(root: Path, tools: dict[str, Tool]) -> None:
     (root / "trap.txt").write_text("a" * 60 + "!")
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([tools["grep"]])
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "grep", pattern="(a+)+$", path="trap.txt")], keeper)
-        await until(lambda: keeper.order("started"))
+        group.start_soon(runner.run, [call("a", "grep", pattern="(a+)+$", path="trap.txt")], log)
+        await until(lambda: log.order("started"))
         await anyio.sleep(0.1)
         runner.cancel()
-    assert keeper.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "grep")}
+    assert log.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "grep")}
 
 
 # --- shell ------------------------------------------------------------------------------------------------------------
@@ -379,15 +379,15 @@ async def until_gone(process: int) -> None:
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="looks at processes through /proc")
 @pytest.mark.parametrize("guard", ["", "trap '' TERM; "], ids=["polite", "deaf to the polite signal"])
 async def test_a_cancelled_command_ends_with_its_whole_group(root: Path, tools: dict[str, Tool], guard: str) -> None:
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([tools["shell"]])
     command = f"{guard}echo partly; sleep 600 & echo $! > child; wait"
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a", "shell", command=command)], keeper)
+        group.start_soon(runner.run, [call("a", "shell", command=command)], log)
         await until(lambda: (root / "child").exists() and (root / "child").read_text().strip())
         assert is_alive(int((root / "child").read_text()))
         runner.cancel()
-    assert keeper.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "shell", result="partly")}
+    assert log.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "shell", result="partly")}
     await until_gone(int((root / "child").read_text()))
 
 
@@ -395,7 +395,7 @@ async def test_a_cancelled_command_ends_with_its_whole_group(root: Path, tools: 
 async def test_a_command_that_is_cancelled_before_its_start_is_known_ends_with_its_whole_group_too(
     root: Path, tools: dict[str, Tool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([tools["shell"]])
     start = asyncio.create_subprocess_exec
 
@@ -408,8 +408,8 @@ async def test_a_command_that_is_cancelled_before_its_start_is_known_ends_with_i
 
     monkeypatch.setattr(asyncio, "create_subprocess_exec", start_slowly)
     command = "echo partly; sleep 600 & echo $! > child; wait"
-    await runner.run([call("a", "shell", command=command)], keeper)
-    assert keeper.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "shell", result="partly")}
+    await runner.run([call("a", "shell", command=command)], log)
+    assert log.settled == {"hist_tool_a": closed("a", ClosureReason.CANCELLED_RUNNING, "shell", result="partly")}
     await until_gone(int((root / "child").read_text()))
 
 
@@ -466,10 +466,10 @@ async def test_a_large_output_is_spilled_whole_and_cut_for_the_model(root: Path,
 
 
 async def test_output_is_shown_while_the_command_runs(tools: dict[str, Tool]) -> None:
-    keeper = Recorder()
+    log = Recorder()
     runner = scheduler([tools["shell"]])
-    assert await runner.run([call("a", "shell", command="echo one")], keeper) == (ok("a", "one", "shell"),)
-    assert "".join(text for _, text in keeper.heard) == "one\n"
+    assert await runner.run([call("a", "shell", command="echo one")], log) == (ok("a", "one", "shell"),)
+    assert "".join(text for _, text in log.heard) == "one\n"
 
 
 @given(pieces=st.lists(st.binary(max_size=12), max_size=12), limit=st.integers(2, 20))

@@ -156,9 +156,9 @@ async def test_the_tools_of_a_started_server_are_tools(program: Path, monkeypatc
         assert (add.spec.description, add.kind) == ("Add two numbers.", ToolKind.OTHER)
         assert add.spec.parameters["required"] == ["a", "b"]
 
-        keeper = Recorder()
+        log = Recorder()
         calls = [call("a", "mcp__demo__add", a=1, b=2), call("b", "mcp__demo__add", a="one")]
-        first, second = await scheduler(connected.tools).run(calls, keeper)
+        first, second = await scheduler(connected.tools).run(calls, log)
         assert first == ok("a", "3", "mcp__demo__add")
         assert second.error is not None
         assert "`b` is missing" in second.error

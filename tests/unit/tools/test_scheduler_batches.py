@@ -44,8 +44,8 @@ async def test_five_calls_overlap_behind_a_barrier() -> None:
             await everybody.wait()
         return "met"
 
-    keeper = Recorder()
-    responses = await scheduler([meet]).run([call(key, "meet") for key in "abcde"], keeper)
+    log = Recorder()
+    responses = await scheduler([meet]).run([call(key, "meet") for key in "abcde"], log)
     assert list(responses) == [ok(key, "met", "meet") for key in "abcde"]
 
 
@@ -64,46 +64,46 @@ async def test_blocking_functions_overlap_too() -> None:
 
 
 async def test_results_are_committed_as_they_finish_and_published_in_call_order() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     async with anyio.create_task_group() as group:
-        group.start_soon(scheduler([stage.tool()]).run, [call("a"), call("b"), call("c")], keeper)
+        group.start_soon(scheduler([stage.tool()]).run, [call("a"), call("b"), call("c")], log)
         await stage.until(lambda: len(stage.running) == 3)
         for key in "cba":
             stage.release(key)
-            await until(lambda key=key: f"hist_tool_{key}" in keeper.settled)
+            await until(lambda key=key: f"hist_tool_{key}" in log.settled)
             if key != "a":
-                assert keeper.published == []
-    assert keeper.order("settled") == ["c", "b", "a"]
-    assert keeper.published == ["hist_tool_a", "hist_tool_b", "hist_tool_c"]
+                assert log.published == []
+    assert log.order("settled") == ["c", "b", "a"]
+    assert log.published == ["hist_tool_a", "hist_tool_b", "hist_tool_c"]
 
 
 async def test_fast_tools_after_a_slow_first_one_do_not_hang() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     calls = [call("slow"), *[call(f"fast{n}", "fast") for n in range(20)]]
     async with anyio.create_task_group() as group:
-        group.start_soon(scheduler([stage.tool(), instant("fast")], limit=2).run, calls, keeper)
-        await until(lambda: len(keeper.settled) == 20)
+        group.start_soon(scheduler([stage.tool(), instant("fast")], limit=2).run, calls, log)
+        await until(lambda: len(log.settled) == 20)
         stage.release("slow")
-    assert [str(one) for one in keeper.published] == [one.id for one in calls]
+    assert [str(one) for one in log.published] == [one.id for one in calls]
 
 
 async def test_a_start_is_durable_before_its_tool_runs() -> None:
-    keeper = Recorder()
+    log = Recorder()
     seen: list[tuple[str, ...]] = []
 
     @tool(kind=ToolKind.READ)
     async def look() -> None:
-        seen.extend(keeper.news)
+        seen.extend(log.news)
 
-    await scheduler([look]).run([call("a", "look")], keeper)
+    await scheduler([look]).run([call("a", "look")], log)
     assert seen == [("started", "hist_tool_a")]
 
 
 async def test_at_most_the_limit_runs_at_once() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     calls = [call(str(n)) for n in range(7)]
     async with anyio.create_task_group() as group:
-        group.start_soon(scheduler([stage.tool()], limit=3).run, calls, keeper)
+        group.start_soon(scheduler([stage.tool()], limit=3).run, calls, log)
         for n in range(7):
             await stage.until(lambda n=n: str(n) in stage.running)
             stage.release(str(n))
@@ -112,17 +112,17 @@ async def test_at_most_the_limit_runs_at_once() -> None:
 
 
 async def test_writes_to_one_file_keep_call_order_while_others_run() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     write = stage.tool("write", kind=ToolKind.EDIT, writes=lambda arguments: frozenset({arguments["path"]}))
     calls = [call("a1", "write", path="a"), call("a2", "write", path="a"), call("b", "write", path="b"), call("r")]
     async with anyio.create_task_group() as group:
-        group.start_soon(scheduler([write, stage.tool()]).run, calls, keeper)
+        group.start_soon(scheduler([write, stage.tool()]).run, calls, log)
         await stage.until(lambda: stage.running == {"a1", "b", "r"})
         stage.release("a1")
         await stage.until(lambda: stage.running == {"a2", "b", "r"})
         for key in ("a2", "b", "r"):
             stage.release(key)
-    assert keeper.order("settled")[0] == "a1"
+    assert log.order("settled")[0] == "a1"
 
 
 async def test_one_failure_is_its_own() -> None:
@@ -143,37 +143,37 @@ async def test_a_tool_that_cancels_itself_has_failed() -> None:
 
 
 async def test_a_tool_that_takes_too_long_is_timed_out_and_the_others_are_not() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     stage.release("quick")
     tools = [stage.tool(), stage.tool("brief", timeout=0.01)]
     async with anyio.create_task_group() as group:
-        group.start_soon(scheduler(tools).run, [call("long", "brief"), call("quick"), call("patient")], keeper)
-        await stage.until(lambda: "hist_tool_long" in keeper.settled or "long" not in stage.running)
+        group.start_soon(scheduler(tools).run, [call("long", "brief"), call("quick"), call("patient")], log)
+        await stage.until(lambda: "hist_tool_long" in log.settled or "long" not in stage.running)
         await stage.until(lambda: stage.running == {"patient"})
         stage.release("patient")
-    assert keeper.settled[call("long").id] == closed("long", ClosureReason.TIMED_OUT, "brief")
-    assert keeper.settled[call("patient").id] == ok("patient", "done patient")
+    assert log.settled[call("long").id] == closed("long", ClosureReason.TIMED_OUT, "brief")
+    assert log.settled[call("patient").id] == ok("patient", "done patient")
 
 
 async def test_the_same_id_twice_runs_once_and_is_noted() -> None:
-    stage, keeper, notes = Stage(), Recorder(), list[Note]()
+    stage, log, notes = Stage(), Recorder(), list[Note]()
     stage.release("a")
     runner = scheduler([stage.tool()], notes=notes)
-    first = await runner.run([call("a"), call("a")], keeper)
-    again = await runner.run([call("a")], keeper)
+    first = await runner.run([call("a"), call("a")], log)
+    again = await runner.run([call("a")], log)
     assert (list(first), list(again), stage.began) == ([ok("a", "done a")], [], ["a"])
     assert [(note.kind, note.call) for note in notes] == [(NoteKind.DUPLICATE, "hist_tool_a")] * 2
 
 
 async def test_the_same_wire_id_in_a_later_answer_is_another_call_that_runs() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     stage.release("a")
     stage.release("b")
     runner = scheduler([stage.tool()])
     one = call("a")
     other = ToolCall(name="hold", arguments={"path": "y"}, wire_id=one.wire_id, id=call("b").id, ordinal=1)
-    await runner.run([one], keeper)
-    await runner.run([other], keeper)
+    await runner.run([one], log)
+    await runner.run([other], log)
     assert stage.began == ["a", "b"]
 
 
@@ -183,14 +183,14 @@ async def test_a_call_without_an_id_of_ours_is_a_fault_of_the_caller() -> None:
 
 
 async def test_a_second_batch_waits_its_turn_by_being_refused() -> None:
-    stage, keeper = Stage(), Recorder()
+    stage, log = Stage(), Recorder()
     runner = scheduler([stage.tool()])
     async with anyio.create_task_group() as group:
-        group.start_soon(runner.run, [call("a")], keeper)
+        group.start_soon(runner.run, [call("a")], log)
         await stage.until(lambda: "a" in stage.running)
         assert runner.is_running
         with pytest.raises(CallerError, match="one at a time"):
-            await runner.run([call("b")], keeper)
+            await runner.run([call("b")], log)
         stage.release("a")
     assert not runner.is_running
 
@@ -235,10 +235,10 @@ NEVER_RUNS = Tool(
 )
 async def test_a_call_with_a_fault_gets_an_error_result_and_never_runs(asked: ToolCall, error: str) -> None:
     tools = ToolBox([NEVER_RUNS, instant("secret")], disabled=["secret"])
-    keeper = Recorder()
-    responses = await ToolScheduler(tools, approval=Approval(Mode.NEVER)).run([asked], keeper)
+    log = Recorder()
+    responses = await ToolScheduler(tools, approval=Approval(Mode.NEVER)).run([asked], log)
     assert list(responses) == [bad("a", error, asked.name)]
-    assert keeper.order("started") == []
+    assert log.order("started") == []
 
 
 async def test_another_case_is_forgiven_where_only_one_tool_can_be_meant() -> None:
@@ -350,7 +350,7 @@ async def test_a_structured_result_is_cut_as_text_and_a_failed_spill_is_said() -
     assert notes == [Note(NoteKind.NOT_SPILLED, call("a").id, "OSError: no space left")]
 
 
-# --- a keeper in trouble ----------------------------------------------------------------------------------------------
+# --- a log in trouble ----------------------------------------------------------------------------------------------
 
 
 class Troubled(Recorder):
@@ -369,22 +369,22 @@ class Troubled(Recorder):
 
 
 async def test_a_commit_that_fails_forces_the_call_to_an_error_and_the_loop_survives() -> None:
-    keeper, notes = Troubled(), list[Note]()
+    log, notes = Troubled(), list[Note]()
     forced = bad("a", "The tool ran, but how the call ended could not be recorded: OSError: disk full", "good")
-    responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "abc"], keeper)
+    responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "abc"], log)
     assert list(responses) == [forced, ok("b", "ok", "good"), ok("c", "ok", "good")]
-    assert keeper.settled[call("a").id] == forced
-    assert keeper.published == ["hist_tool_a", "hist_tool_b", "hist_tool_c"]
+    assert log.settled[call("a").id] == forced
+    assert log.published == ["hist_tool_a", "hist_tool_b", "hist_tool_c"]
     assert {note.kind for note in notes} == {NoteKind.NOT_COMMITTED, NoteKind.NOT_PUBLISHED}
 
 
 async def test_a_commit_that_fails_for_good_still_ends_the_call() -> None:
-    keeper, notes = Troubled(), list[Note]()
-    keeper.trouble = 99
-    keeper.publish = lambda call, response: keeper.published.append(call.id)
-    responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "ab"], keeper)
+    log, notes = Troubled(), list[Note]()
+    log.trouble = 99
+    log.publish = lambda call, response: log.published.append(call.id)
+    responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "ab"], log)
     assert [response.error is None for response in responses] == [False, True]
-    assert (list(keeper.settled), keeper.published) == (["hist_tool_b"], ["hist_tool_a", "hist_tool_b"])
+    assert (list(log.settled), log.published) == (["hist_tool_b"], ["hist_tool_a", "hist_tool_b"])
     assert [note.kind for note in notes] == [NoteKind.NOT_COMMITTED] * 2
 
 
@@ -393,14 +393,14 @@ async def test_a_start_that_cannot_be_recorded_does_not_happen() -> None:
         async def started(self, call: ToolCall, digest: str) -> None:
             raise OSError("disk full")
 
-    stage, keeper = Stage(), Unstartable()
-    responses = await scheduler([stage.tool()]).run([call("a")], keeper)
+    stage, log = Stage(), Unstartable()
+    responses = await scheduler([stage.tool()]).run([call("a")], log)
     assert list(responses) == [bad("a", "The tool 'hold' did not run: OSError: disk full")]
     assert stage.began == []
 
 
 async def test_progress_is_passed_on_while_the_tool_runs() -> None:
-    keeper = Recorder()
+    log = Recorder()
 
     @tool(kind=ToolKind.READ)
     async def talk(context: ToolContext) -> str:
@@ -408,12 +408,12 @@ async def test_progress_is_passed_on_while_the_tool_runs() -> None:
         await anyio.lowlevel.checkpoint()
         return "all"
 
-    await scheduler([talk]).run([call("a", "talk")], keeper)
-    assert keeper.heard == [("hist_tool_a", "half")]
+    await scheduler([talk]).run([call("a", "talk")], log)
+    assert log.heard == [("hist_tool_a", "half")]
 
 
 @pytest.mark.req("REQ-915-033")
-async def test_one_function_hands_every_end_of_a_call_to_the_keeper() -> None:
+async def test_one_function_hands_every_end_of_a_call_to_the_log() -> None:
     places: list[str] = []
     for path in sorted(Path(legato.tools.__file__).parent.rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text())):
@@ -421,7 +421,7 @@ async def test_one_function_hands_every_end_of_a_call_to_the_keeper() -> None:
                 calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
                 if any(isinstance(one.func, ast.Attribute) and one.func.attr == "settle" for one in calls):
                     places.append(f"{path.stem}.{function.name}")
-    assert places == ["batch._commit", "keeper.settle"]  # the second one only shields the first
+    assert places == ["batch._commit"]
 
 
 async def test_an_empty_batch_is_no_work() -> None:

@@ -13,8 +13,8 @@ from legato.session.events import Event, ToolBegan, ToolEnded, ToolProgress
 from legato.session.journal import Journal
 
 
-class SessionKeeper:
-    """The keeper of one session's log; implements `legato.tools.Keeper`."""
+class SessionBatchLog:
+    """Writes to the journal of a session, and shows it to a turn; implements `legato.tools.BatchLog`."""
 
     def __init__(self, journal: Journal, show: Callable[[Event], None]) -> None:
         self._journal = journal
