@@ -16,7 +16,7 @@ from msgspec import Struct
 from legato.model import Entry, Speaker, Target, Text, ToolCall, ToolSpec
 from legato.model.records import Compacted
 from legato.request import render, resolve, with_capabilities
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import ToolHistory
 from legato.session.events import HistoryCompacted
@@ -62,7 +62,7 @@ class Bounds(Struct, frozen=True):
     ) -> "Bounds":
         """The bounds for a conversation that was rewritten by `compactions`."""
         window = target.capabilities.window
-        gauge = Gauge(talk, with_capabilities(target, window=10**9))
+        gauge = TokenGauge(talk, with_capabilities(target, window=10**9))
         gauge.refresh(estimator)
         whole = gauge.total + gauge.head_tokens(tools, system)
         high = settings.high_mark * window

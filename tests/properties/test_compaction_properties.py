@@ -28,7 +28,7 @@ from legato.model import (
 from legato.model.codec import encode_record
 from legato.model.records import Compacted, CompactionKind, Restored, Rewound
 from legato.request import Request, render, resolve, with_capabilities
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.retention import may_end_soon
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
@@ -239,7 +239,7 @@ def test_what_a_compaction_promises_is_what_is_measured_after_it(route: str, new
     compaction = take(conversation, squeeze, route=route)
     if compaction is not None:
         target = small(route, squeeze.window)
-        gauge = Gauge(conversation, target)
+        gauge = TokenGauge(conversation, target)
         gauge.refresh(BYTES)
         total = gauge.head_tokens((), "") + gauge.total
         assert abs(compaction.event.after - total) <= 2
@@ -315,11 +315,11 @@ def test_no_summary_is_longer_than_it_may_be_and_none_is_empty(news: News, squee
 def test_measuring_step_by_step_is_measuring_at_once(news: News, more: list[Entry], squeeze: Squeeze) -> None:
     conversation = Conversation()
     target = small(ROUTES[0], squeeze.window)
-    growing = Gauge(conversation, target)
+    growing = TokenGauge(conversation, target)
     for item in [*news, squeeze, *more]:
         take(conversation, item)
         growing.refresh(BYTES)
-        fresh = Gauge(conversation, target)
+        fresh = TokenGauge(conversation, target)
         fresh.refresh(BYTES)
         assert [place[1:] for place in growing.places] == [place[1:] for place in fresh.places]
         assert (growing.total, growing.tool_tokens) == (fresh.total, fresh.tool_tokens)
@@ -333,7 +333,7 @@ def test_a_unit_weighs_in_its_place_what_it_would_weigh_if_it_were_put_there(
 ) -> None:
     conversation = Conversation()
     target = small(route, 1_500)
-    gauge = Gauge(conversation, target)
+    gauge = TokenGauge(conversation, target)
     for item in news:
         take(conversation, item, route=route)
         gauge.refresh(BYTES, thinking=ThinkingPolicy(include))
@@ -348,7 +348,7 @@ def test_measuring_changes_neither_a_request_nor_what_it_says_about_the_one_befo
 ) -> None:
     source, plain, measured = Conversation(), Conversation(), Conversation()
     target, policy = small(route, 1_500), ThinkingPolicy(include)
-    gauge = Gauge(measured, target)
+    gauge = TokenGauge(measured, target)
     for number, item in enumerate(news):
         take(source, item, route=route)
         for conversation in (plain, measured):

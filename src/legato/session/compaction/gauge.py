@@ -1,12 +1,12 @@
-"""How large a conversation is for one target, kept up to date as it grows.
+"""How many tokens a conversation has for one target, kept up to date as it grows.
 
-In:  a conversation, a target, and whoever estimates tokens.
+In:  a conversation, a target, and an estimator of tokens.
 Out: a weight for each place of the view, and their sum.
 
-A unit is weighed as it is printed for the target: the bytes are those that the next request is joined from, so asking
-how full the window is encodes nothing that the request would not, and costs what is new. Weights are multiples of a
-fixed sample of text, because the estimator learns: when its ratio changes, the sample changes with it, and no unit has
-to be weighed again.
+A unit is weighed as it is printed for the target. The bytes are those that the next request is joined from, so asking
+how full the window is encodes nothing that the request would not, and costs only what is new. Weights are multiples of
+a fixed sample of text, because the estimator learns: when its ratio changes, the sample's token count changes with it,
+and no unit has to be weighed again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ STUB_TOKENS = 60
 _encode = msgspec.json.Encoder().encode
 
 
-class Weighed(NamedTuple):
+class UnitWeight(NamedTuple):
     """One place: its unit, how the units before and after it meet it, and what it weighs."""
 
     slot: Slot
@@ -51,7 +51,7 @@ class Weighed(NamedTuple):
     weight: float
     tools: float
     """the part of the weight that is calls and outputs"""
-    loose: float
+    reclaimable: float
     """what stubbing all its outputs would free, roughly"""
 
     @property
@@ -60,7 +60,7 @@ class Weighed(NamedTuple):
         return len(self.unit.completions) if type(self.unit) is Exchange else 0
 
 
-class Gauge:
+class TokenGauge:
     """The weights of one conversation for one target. Call `refresh` before reading it."""
 
     def __init__(
@@ -73,13 +73,14 @@ class Gauge:
         self.talk = talk
         self.target = target
         self.window = target.capabilities.window
-        self.places: list[Weighed] = []
+        self.places: list[UnitWeight] = []
         self.with_calls: list[int] = []
         """the places that hold calls"""
         self.rebuilt = 0
         """how often the order of the places changed"""
-        self._sum = self._tools = self._loose = 0.0
-        self._yard = 1.0
+        self._sum = self._tools = self._reclaimable = 0.0
+        self._sample_tokens = 1.0
+        """tokens of `SAMPLE`, as the estimator counts them now"""
         self._spelling = self._spelling_for(options, thinking)
         self._cursor = self._cuts = 0
         """how much of the view's changes and of the spelling's cuts was read"""
@@ -95,7 +96,7 @@ class Gauge:
 
     def tokens(self, weight: float) -> int:
         """`weight` in tokens, as the estimator sees them now."""
-        return round(weight * self._yard)
+        return round(weight * self._sample_tokens)
 
     @property
     def total(self) -> int:
@@ -115,8 +116,8 @@ class Gauge:
             if seen >= spared:
                 break
             seen += self.places[place].calls
-            newest += self.places[place].loose
-        return self.tokens(self._loose - newest)
+            newest += self.places[place].reclaimable
+        return self.tokens(self._reclaimable - newest)
 
     def head_tokens(self, tools: Sequence[ToolSpec], system: str, options: Options | None = None) -> int:
         """Tokens of what surrounds the units: instructions, tools, and options, among them the schema of an answer."""
@@ -133,7 +134,7 @@ class Gauge:
     ) -> None:
         """Take what was recorded since the last time, as requests with these options print it."""
         self._estimator = estimator
-        self._yard = max(estimator.tokens(self.target.route, SAMPLE), 1)
+        self._sample_tokens = max(estimator.tokens(self.target.route, SAMPLE), 1)
         spelling = self._spelling_for(options, thinking)
         spelling.advance()
         if spelling is self._spelling:
@@ -143,7 +144,7 @@ class Gauge:
             known = self._cut(0)
         self._cuts = len(spelling.cuts)
         for place in range(len(self.places), len(spelling.columns.slots)):
-            self._add(self._weighed(place, known))
+            self._add(self._unit_weight(place, known))
 
     def weigh(self, unit: Unit | None, before: End, place: int) -> tuple[float, End]:
         """What `unit` would weigh at `place`, behind a unit that ended so, and how it would end."""
@@ -156,14 +157,14 @@ class Gauge:
         """What `unit` weighs that is printed as `pieces`."""
         media = _media(unit)
         if not media:
-            return self._estimator.tokens_of(self.target.route, pieces) / self._yard
+            return self._estimator.tokens_of(self.target.route, pieces) / self._sample_tokens
         data, extra = b",".join(pieces), 0
         for medium in media:
             raw = (medium.data or "").encode()
             if raw in data:  # it is printed; what it costs does not follow from its bytes
                 data = data.replace(raw, b"") if raw else data
                 extra += _medium_tokens(medium)
-        return self.weigh_bytes(data) + extra / self._yard
+        return self.weigh_bytes(data) + extra / self._sample_tokens
 
     def _spelling_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> Spelling:
         """What a request with these options will be made from."""
@@ -172,7 +173,7 @@ class Gauge:
 
     def weigh_bytes(self, data: bytes) -> float:
         """What `data` weighs."""
-        return self._estimator.tokens(self.target.route, data) / self._yard
+        return self._estimator.tokens(self.target.route, data) / self._sample_tokens
 
     def count(self, text: str) -> int:
         """The tokens of `text` for this target."""
@@ -182,14 +183,14 @@ class Gauge:
         """The tokens of one output."""
         return self.tokens(self._output(completion))
 
-    def _add(self, weighed: Weighed) -> None:
+    def _add(self, weighed: UnitWeight) -> None:
         if weighed.calls:
             self.with_calls.append(len(self.places))
         self.places.append(weighed)
         self._count(weighed, 1)
 
-    def _cut(self, start: int) -> dict[Slot, Weighed]:
-        """Take the places from `start` on away; what they weighed, by slot."""
+    def _cut(self, start: int) -> dict[Slot, UnitWeight]:
+        """Take away the places from `start` on; returns their weights, by slot."""
         changes = self.view.changes[self._cursor :]
         self._cursor += len(changes)
         self.rebuilt += any(change.shifts and change.place < len(self.places) for change in changes)
@@ -201,38 +202,40 @@ class Gauge:
             self._count(weighed, -1)
         return {weighed.slot: weighed for weighed in gone}
 
-    def _count(self, weighed: Weighed, sign: int) -> None:
+    def _count(self, weighed: UnitWeight, sign: int) -> None:
         self._sum += sign * weighed.weight
         self._tools += sign * weighed.tools
-        self._loose += sign * weighed.loose
+        self._reclaimable += sign * weighed.reclaimable
 
-    def _weighed(self, place: int, known: dict[Slot, Weighed]) -> Weighed:
+    def _unit_weight(self, place: int, known: dict[Slot, UnitWeight]) -> UnitWeight:
         """The place with its weight; the unit's outputs are measured again only if it is another one than before."""
         columns, ends = self._spelling.columns, self._spelling.assembly.ends
         slot, unit = columns.slots[place], columns.units[place]
         before = ends[place - 1] if place else End.START
         weight = self._weigh_pieces(unit, self._spelling.pieces(place))
         old = known.get(slot)
-        tools, loose = (old.tools, old.loose) if old is not None and old.unit is unit else self._weigh_tools(unit)
-        return Weighed(slot, unit, before, ends[place], weight, tools, loose)
+        tools, reclaimable = (
+            (old.tools, old.reclaimable) if old is not None and old.unit is unit else self._weigh_tools(unit)
+        )
+        return UnitWeight(slot, unit, before, ends[place], weight, tools, reclaimable)
 
     def _weigh_tools(self, unit: Unit | None) -> tuple[float, float]:
         """What the calls and outputs of `unit` weigh, and what stubbing the outputs would free."""
         if type(unit) is not Exchange or not unit.completions:
             return 0.0, 0.0
-        stub = STUB_TOKENS / self._yard
-        loose = 0.0
+        stub = STUB_TOKENS / self._sample_tokens
+        reclaimable = 0.0
         tools = self.weigh_bytes(_encode([call.arguments for call in unit.calls]))
         for completion in unit.completions:
             output = self._output(completion)
             tools += output
             if has_output(completion) and completion.shortened is None:
-                loose += max(output - stub, 0.0)
-        return tools, loose
+                reclaimable += max(output - stub, 0.0)
+        return tools, reclaimable
 
     def _output(self, completion: Completion) -> float:
         media = sum(_medium_tokens(medium) for medium in completion.media)
-        return (self._estimator.tokens_of_text(self.target.route, completion_text(completion)) + media) / self._yard
+        return (self.count(completion_text(completion)) + media) / self._sample_tokens
 
 
 def _medium_tokens(medium: Media) -> int:

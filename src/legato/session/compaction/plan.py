@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from legato.model import CallId, ToolCall
 from legato.model.records import CompactionKind
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.retention import Hold, holds_of, newest_calls
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.texts import clip_text, has_output, is_stub, stub_text
@@ -61,7 +61,7 @@ class Draft:
     It keeps the places as they were: the conversation may go on while a summary is written.
     """
 
-    def __init__(self, gauge: Gauge, settings: HistorySettings, *, head: int) -> None:
+    def __init__(self, gauge: TokenGauge, settings: HistorySettings, *, head: int) -> None:
         self.gauge = gauge
         self.settings = settings
         self.head = head
@@ -70,8 +70,8 @@ class Draft:
         self.places = gauge.places[:]
         self.with_calls = gauge.with_calls[:]
         self.slots = gauge.view.slots[:]
-        self.units: list[Unit | None] = [weighed.unit for weighed in self.places]
-        self._weights = [weighed.weight for weighed in self.places]
+        self.units: list[Unit | None] = [place.unit for place in self.places]
+        self._weights = [place.weight for place in self.places]
         self._newest = newest_calls(gauge, settings.max_tool_history_length)
         self._holds = holds_of(gauge, self._newest)
 
@@ -156,7 +156,7 @@ class Draft:
         """Cover what is held no firmer than `hold`, oldest first, until the whole is down to `goal`."""
         self.runs = []
         excess = self.total - goal
-        for start, stop in self._loose_runs(hold):
+        for start, stop in self._coverable_runs(hold):
             if excess <= 0:
                 return
             run = self._beginning(start, stop, excess, least_units=least_units)
@@ -164,7 +164,7 @@ class Draft:
                 self.runs.append(run)
                 excess -= self._freed(run)
 
-    def _loose_runs(self, hold: Hold) -> Iterator[tuple[int, int]]:
+    def _coverable_runs(self, hold: Hold) -> Iterator[tuple[int, int]]:
         start = 0
         for place, held in enumerate(self._holds):
             if held > hold:

@@ -14,7 +14,7 @@ from enum import IntEnum
 
 from legato.ledger import Call, Ledger
 from legato.model import Authority, CallId
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.transcript import Exchange, Said, Unit
 from legato.transcript.slots import Slot
 
@@ -28,7 +28,7 @@ class Hold(IntEnum):
     FIXED = 3
 
 
-def newest_calls(gauge: Gauge, count: int) -> set[CallId]:
+def newest_calls(gauge: TokenGauge, count: int) -> set[CallId]:
     """The newest `count` calls that stand in the view."""
     newest: set[CallId] = set()
     for place in reversed(gauge.with_calls):
@@ -41,10 +41,10 @@ def newest_calls(gauge: Gauge, count: int) -> set[CallId]:
     return newest
 
 
-def holds_of(gauge: Gauge, newest: set[CallId]) -> list[Hold]:
+def holds_of(gauge: TokenGauge, newest: set[CallId]) -> list[Hold]:
     """The hold of each place, where the calls in `newest` are spared."""
     ledger = gauge.talk.ledger
-    units = [weighed.unit for weighed in gauge.places]
+    units = [place.unit for place in gauge.places]
     holds = [_hold(unit, ledger, newest) for unit in units]
     last = next((place for place in range(len(units) - 1, -1, -1) if units[place] is not None), None)
     if last is not None:

@@ -26,7 +26,7 @@ from msgspec import Struct
 from legato.errors import ConfigError
 from legato.model import Capabilities, Options, Target, ThinkingPolicy, ToolSpec, Usage
 from legato.model.records import Compacted, CompactionKind
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.outcome import Cover, first_unit, in_words, shortenings, tokens_left
 from legato.session.compaction.plan import Draft, Run, choose
 from legato.session.compaction.settings import CURRENT, HistorySettings
@@ -98,7 +98,7 @@ class _Bill:
 class _Watch:
     """What is remembered of one conversation and one target between two requests."""
 
-    def __init__(self, gauge: Gauge) -> None:
+    def __init__(self, gauge: TokenGauge) -> None:
         self.gauge = gauge
         self.quiet_total = 0
         """up to here another try is not worth it: the last one freed too little"""
@@ -270,7 +270,7 @@ class ToolHistory:
         watches = talk.cached(_Watches, _Watches).by_target
         watch = watches.get((self, target))
         if watch is None:
-            watch = watches[self, target] = _Watch(Gauge(talk, target, options, thinking))
+            watch = watches[self, target] = _Watch(TokenGauge(talk, target, options, thinking))
         watch.refresh(estimator, options, thinking)
         return watch
 

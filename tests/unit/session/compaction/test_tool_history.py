@@ -36,7 +36,7 @@ from legato.model.records import (
 )
 from legato.request import render, resolve, with_capabilities
 from legato.request.voices import Voices
-from legato.session.compaction.gauge import Gauge
+from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
 from legato.session.tokens import Estimator
@@ -177,7 +177,7 @@ def test_what_stands_around_the_units_counts() -> None:
 def test_what_is_measured_is_what_would_be_sent(route: str) -> None:
     conversation = talk(*turns(50, tokens=60), calls("a", "b", "c"), result("b", error="it broke"), user("And now?"))
     where = target(route, window=1_000_000)
-    gauge = Gauge(conversation, where)
+    gauge = TokenGauge(conversation, where)
     gauge.refresh(Estimator())
     measured = gauge.total + gauge.head_tokens((), "")
     sent = Estimator().tokens(where.route, render(conversation, where).json())
@@ -217,7 +217,7 @@ def test_what_was_measured_is_not_printed_or_encoded_again_for_the_request(
 ) -> None:
     conversation = talk(*turns(20, tokens=20))
     where = target(route, window=1_000_000)
-    gauge = Gauge(conversation, where)
+    gauge = TokenGauge(conversation, where)
     render(conversation, where)  # the head is encoded once
     encoded: list[object] = []
     for number in range(20, 24):
