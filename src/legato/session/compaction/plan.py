@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from legato.model import CallId, ToolCall
 from legato.model.records import CompactionKind
 from legato.session.compaction.gauge import TokenGauge
-from legato.session.compaction.retention import Hold, holds_of, newest_calls
+from legato.session.compaction.retention import Retention, newest_calls, retentions
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.texts import clip_text, has_output, is_stub, stub_text
 from legato.transcript import Completion, Exchange, Summary, Unit, whole_output
@@ -73,7 +73,7 @@ class Draft:
         self.units: list[Unit | None] = [place.unit for place in self.places]
         self._weights = [place.weight for place in self.places]
         self._newest = newest_calls(gauge, settings.max_tool_history_length)
-        self._holds = holds_of(gauge, self._newest)
+        self._retentions = retentions(gauge, self._newest)
 
     @property
     def total(self) -> int:
@@ -95,13 +95,15 @@ class Draft:
         for place in self.with_calls:
             if self.total <= limit:
                 return
-            if self._holds[place] is Hold.SPARED:
+            if self._retentions[place] is Retention.SPARED:
                 self._shorten(lambda _, call, done: _stub(call, done), places=(place,))
 
     def clip_spared(self) -> None:
         """Clip the outputs of the newest calls, except in units that are fixed or open."""
         length = self.settings.clip_length
-        self._shorten(lambda place, _, done: self._clip(done, length) if self._holds[place] <= Hold.SPARED else None)
+        self._shorten(
+            lambda place, _, done: self._clip(done, length) if self._retentions[place] <= Retention.SPARED else None
+        )
 
     def clip_giants(self) -> None:
         """Clip outputs that fill a good part of the window by themselves, wherever they stand."""
@@ -152,11 +154,11 @@ class Draft:
 
     # --- covering units -----------------------------------------------------------------------------------------------
 
-    def cover(self, hold: Hold, goal: int, *, least_units: int = LEAST_UNITS) -> None:
-        """Cover what is held no firmer than `hold`, oldest first, until the whole is down to `goal`."""
+    def cover(self, retention: Retention, goal: int, *, least_units: int = LEAST_UNITS) -> None:
+        """Cover what stays no more firmly than `retention`, oldest first, until the whole is down to `goal`."""
         self.runs = []
         excess = self.total - goal
-        for start, stop in self._coverable_runs(hold):
+        for start, stop in self._coverable_runs(retention):
             if excess <= 0:
                 return
             run = self._beginning(start, stop, excess, least_units=least_units)
@@ -164,15 +166,15 @@ class Draft:
                 self.runs.append(run)
                 excess -= self._freed(run)
 
-    def _coverable_runs(self, hold: Hold) -> Iterator[tuple[int, int]]:
+    def _coverable_runs(self, retention: Retention) -> Iterator[tuple[int, int]]:
         start = 0
-        for place, held in enumerate(self._holds):
-            if held > hold:
+        for place, held in enumerate(self._retentions):
+            if held > retention:
                 if place > start:
                     yield start, place
                 start = place + 1
-        if len(self._holds) > start:
-            yield start, len(self._holds)
+        if len(self._retentions) > start:
+            yield start, len(self._retentions)
 
     def _beginning(self, start: int, stop: int, excess: int, *, least_units: int) -> Run | None:
         """The shortest beginning of a run that frees `excess` and is worth a summary; else all of it, if that is."""
@@ -208,15 +210,15 @@ def choose(draft: Draft, *, goal: int, depth: int, limit: int, relief: int, leas
         draft.clip_giants()
     draft.stub_old()
     if draft.total > goal:
-        draft.cover(Hold.FREE, depth)
+        draft.cover(Retention.FREE, depth)
     if draft.total > limit:
         draft.clip_spared()
     if draft.total > limit:
         draft.stub_spared(limit)
     if draft.total > limit:
-        draft.cover(Hold.SPARED, relief, least_units=1)
+        draft.cover(Retention.SPARED, relief, least_units=1)
     if draft.total > limit:
-        draft.cover(Hold.OPEN, relief, least_units=1)
+        draft.cover(Retention.OPEN, relief, least_units=1)
     if draft.total > limit:
         draft.clip_fixed(limit)
 

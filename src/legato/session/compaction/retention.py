@@ -5,7 +5,7 @@
     OPEN     holds a call without a completion, which may still come
     FIXED    holds a call in flight or a question that waits for its answer, or is the last unit of all
 
-An old call that nobody answered holds its own unit only; what is older and what is newer can be covered around it.
+An old call without an answer keeps only its own unit; older and newer units can be covered around it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from legato.transcript import Exchange, Said, Unit
 from legato.transcript.slots import Slot
 
 
-class Hold(IntEnum):
+class Retention(IntEnum):
     """How firmly a unit stays, weakest first."""
 
     FREE = 0
@@ -29,7 +29,7 @@ class Hold(IntEnum):
 
 
 def newest_calls(gauge: TokenGauge, count: int) -> set[CallId]:
-    """The newest `count` calls that stand in the view."""
+    """The newest `count` calls in the view."""
     newest: set[CallId] = set()
     for place in reversed(gauge.with_calls):
         left = count - len(newest)
@@ -41,46 +41,46 @@ def newest_calls(gauge: TokenGauge, count: int) -> set[CallId]:
     return newest
 
 
-def holds_of(gauge: TokenGauge, newest: set[CallId]) -> list[Hold]:
-    """The hold of each place, where the calls in `newest` are spared."""
+def retentions(gauge: TokenGauge, newest: set[CallId]) -> list[Retention]:
+    """How firmly each place stays, where the calls in `newest` are spared."""
     ledger = gauge.talk.ledger
     units = [place.unit for place in gauge.places]
-    holds = [_hold(unit, ledger, newest) for unit in units]
+    found = [_retention(unit, ledger, newest) for unit in units]
     last = next((place for place in range(len(units) - 1, -1, -1) if units[place] is not None), None)
     if last is not None:
-        holds[last] = Hold.FIXED
+        found[last] = Retention.FIXED
     for place in range(len(units) - 1, -1, -1):
         unit = units[place]
         if type(unit) is Said and unit.authority is Authority.PERSON:
-            holds[place] = max(holds[place], Hold.SPARED)
+            found[place] = max(found[place], Retention.SPARED)
             break
-    _join(holds, gauge.view.slots)
-    return holds
+    _join(found, gauge.view.slots)
+    return found
 
 
 def may_end_soon(call: Call, ledger: Ledger) -> bool:
-    """Whether `call` runs in this process, or waits for somebody's approval."""
+    """Whether `call` runs in this process, or waits for approval."""
     is_running = call.started is not None and call.started == ledger.incarnation
     return is_running or (call.asked is not None and call.answered is None)
 
 
-def _hold(unit: Unit | None, ledger: Ledger, newest: set[CallId]) -> Hold:
-    hold = Hold.FREE
+def _retention(unit: Unit | None, ledger: Ledger, newest: set[CallId]) -> Retention:
+    retention = Retention.FREE
     if type(unit) is Exchange:
         for completion in unit.completions:
             call = ledger.calls[completion.call_id]
             if not call.is_settled:
-                hold = max(hold, Hold.FIXED if may_end_soon(call, ledger) else Hold.OPEN)
+                retention = max(retention, Retention.FIXED if may_end_soon(call, ledger) else Retention.OPEN)
             elif completion.call_id in newest:
-                hold = max(hold, Hold.SPARED)
-    return hold
+                retention = max(retention, Retention.SPARED)
+    return retention
 
 
-def _join(holds: list[Hold], slots: list[Slot]) -> None:
+def _join(found: list[Retention], slots: list[Slot]) -> None:
     """Places that one record began are named by one number, so they stay or go together."""
     start = 0
     for place in range(1, len(slots) + 1):
         if place == len(slots) or slots[place].first != slots[start].first:
             if place - start > 1:
-                holds[start:place] = [max(holds[start:place])] * (place - start)
+                found[start:place] = [max(found[start:place])] * (place - start)
             start = place
