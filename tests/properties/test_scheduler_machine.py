@@ -29,7 +29,7 @@ from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolRespon
 from legato.model.records import Scope, Verdict
 from legato.tools import (
     Approval,
-    Desk,
+    ApprovalQueue,
     Mode,
     Note,
     NoteKind,
@@ -134,7 +134,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         self.loop = SteppedLoop()
         self.world = World()
         self.notes: list[Note] = []
-        self.desk = Desk()
+        self.queue = ApprovalQueue()
         self.calls: list[ToolCall] = []
         self.task: asyncio.Task[tuple[ToolResponse, ...]] | None = None
         self.scope: anyio.CancelScope | None = None
@@ -184,7 +184,7 @@ class SchedulerMachine(RuleBasedStateMachine):
                     tool("act", ToolKind.EXECUTE),
                 ]
             ),
-            approval=Approval(Mode.ASK, approver=self.desk),
+            approval=Approval(Mode.ASK, approver=self.queue),
             limit=LIMIT,
             grace=GRACE,
             noted=self.notes.append,
@@ -215,25 +215,25 @@ class SchedulerMachine(RuleBasedStateMachine):
         door = self.world.doors[key]
         self.step(lambda: door.set_exception(ValueError(key)) if fails else door.set_result(key))
 
-    @precondition(lambda self: self.desk.questions)
+    @precondition(lambda self: self.queue.questions)
     @rule(verdict=st.sampled_from([Verdict.ALLOWED, Verdict.DENIED]), scope=st.sampled_from(Scope), twice=st.booleans())
     def a_person_answers(self, verdict: Verdict, scope: Scope, twice: bool) -> None:
-        question = self.desk.questions[0]
+        question = self.queue.questions[0]
         ruling = Ruling(
             question.call, question.digest, verdict, scope, "because" if verdict is Verdict.DENIED else None
         )
         if verdict is Verdict.DENIED:
             self.denied.add(question.call)
         counted: list[bool] = []
-        self.step(lambda: counted.extend(self.desk.rule(ruling) for _ in range(1 + twice)))
+        self.step(lambda: counted.extend(self.queue.rule(ruling) for _ in range(1 + twice)))
         assert counted == [True, False][: 1 + twice]
 
-    @precondition(lambda self: self.desk.questions)
+    @precondition(lambda self: self.queue.questions)
     @rule(stray=st.sampled_from(["call", "digest"]))
     def somebody_answers_another_question(self, stray: str) -> None:
-        question = self.desk.questions[0]
+        question = self.queue.questions[0]
         call = CallId("hist_tool_other") if stray == "call" else question.call
-        assert not self.desk.rule(Ruling(call, "stale" if stray == "digest" else question.digest))
+        assert not self.queue.rule(Ruling(call, "stale" if stray == "digest" else question.digest))
         self.step()
 
     @rule(seconds=st.sampled_from([1.0, GRACE, TIMEOUT]))
@@ -337,7 +337,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         assert sorted(self.world.settled) == sorted(order)
         self.results_are_published_in_call_order_and_only_when_settled()
         self.every_end_is_true()
-        assert self.desk.questions == ()
+        assert self.queue.questions == ()
         duplicates = [note for note in self.notes if note.kind is NoteKind.DUPLICATE]
         assert len(duplicates) == len(self.calls) - len(order)
         # What ignored its cancellation may come back now: it is noted, and changes nothing.

@@ -26,7 +26,7 @@ from legato.session import Limits, State
 from legato.session import events as shown
 from legato.simulation import Fault, FaultKind, Faults, SimulatedProvider, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore, Shelf
-from legato.tools import Approval, Desk, Mode, Question, Ruling, ToolKind
+from legato.tools import Approval, ApprovalQueue, Mode, Question, Ruling, ToolKind
 from session_support import (
     CLAUDE,
     GEMINI,
@@ -763,8 +763,8 @@ async def test_after_a_crash_started_calls_are_interrupted_and_unstarted_ones_ar
     assert transport.refusals == []
 
 
-class Closing(Desk):
-    """A desk that tells when a question was put on it."""
+class Closing(ApprovalQueue):
+    """A queue that tells when a question was put on it."""
 
     def __init__(self) -> None:
         super().__init__(shown=lambda _: self.shown_one.set())
@@ -772,8 +772,8 @@ class Closing(Desk):
 
 
 async def _leave_a_question_open(shelf: Shelf, shop: Workshop) -> str:
-    desk, store = Closing(), MemoryStore(shelf)
-    asking = Approval(Mode.ASK, approver=desk)
+    queue, store = Closing(), MemoryStore(shelf)
+    asking = Approval(Mode.ASK, approver=queue)
     tool = _asking(shop)
     first = session(tools=[tool], approval=asking, store=store)
     async with anyio.create_task_group() as process:
@@ -784,7 +784,7 @@ async def _leave_a_question_open(shelf: Shelf, shop: Workshop) -> str:
                 await anyio.sleep_forever()
 
         process.start_soon(work)
-        await desk.shown_one.wait()
+        await queue.shown_one.wait()
         await store.close()
         process.cancel_scope.cancel()
     assert first.id is not None
@@ -868,11 +868,11 @@ async def test_a_message_instead_of_a_verdict_skips_the_calls_that_wait() -> Non
 @pytest.mark.parametrize("begun", [False, True])
 async def test_a_resumed_turn_that_is_cancelled_at_once_asks_nobody(begun: bool) -> None:
     shelf: Shelf = {}
-    shop, desk = Workshop(), Closing()
+    shop, queue = Workshop(), Closing()
     session_id = await _leave_a_question_open(shelf, shop)
     async with session(
         tools=[_asking(shop)],
-        approval=Approval(Mode.ASK, approver=desk),
+        approval=Approval(Mode.ASK, approver=queue),
         store=MemoryStore(shelf),
         session_id=session_id,
     ) as talk:
@@ -881,7 +881,7 @@ async def test_a_resumed_turn_that_is_cancelled_at_once_asks_nobody(begun: bool)
             await anyio.lowlevel.checkpoint()
         turn.cancel()
         assert (await turn).outcome is TurnOutcome.CANCELLED
-        assert (desk.questions, talk.state, talk.parked) == ((), State.IDLE, ())
+        assert (queue.questions, talk.state, talk.parked) == ((), State.IDLE, ())
     assert told(talk.talk.log)[-3:] == [
         "a closed: not-started",
         "b closed: not-started",

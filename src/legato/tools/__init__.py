@@ -1,8 +1,8 @@
 """What can be done: tools, the scheduler that runs them, the questions asked before, and the tools that come along.
 
     registry, functions, schema   what a tool is, and how a Python function becomes one
-    scheduler, batch, jobs        a batch of calls, from the first check to the last commit
-    approval, rules, desk         may it run? modes, rules, and a person
+    scheduler, batch, batch_log   a batch of calls, from the first check to the last commit
+    approval, approval_queue      may it run? modes, rules, and a person
     protected, offers, commands   what no rule opens; what "always" may mean; what the words of a command say
     builtin, mcp                  files and commands of a working folder; other people's servers
 
@@ -12,10 +12,10 @@ Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settl
 from __future__ import annotations
 
 from legato.tools.approval import Approval, Approver, Question, Ruling
+from legato.tools.approval_queue import ApprovalQueue
 from legato.tools.attempt import run_tool
 from legato.tools.batch_log import ApprovalRecords, BatchLog
 from legato.tools.budget import OutputBudget, Spill
-from legato.tools.desk import Desk
 from legato.tools.functions import as_tool, tool
 from legato.tools.notes import Note, Noted, NoteKind
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolKind, ToolOutput
@@ -24,10 +24,10 @@ from legato.tools.scheduler import ToolScheduler
 
 __all__ = [
     "Approval",
+    "ApprovalQueue",
     "ApprovalRecords",
     "Approver",
     "BatchLog",
-    "Desk",
     "Effect",
     "Mode",
     "Note",

@@ -10,7 +10,7 @@ from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolSpec
 from legato.model.records import Scope, Verdict
 from legato.tools import (
     Approval,
-    Desk,
+    ApprovalQueue,
     Effect,
     Mode,
     Note,
@@ -405,35 +405,37 @@ async def test_a_call_whose_preview_fails_is_not_asked_about() -> None:
 
 
 async def test_a_question_does_not_hold_up_calls_that_need_none() -> None:
-    stage, log, desk = Stage(), Recorder(), Desk()
-    runner = scheduler([stage.tool(), instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=desk), limit=1)
+    stage, log, queue = Stage(), Recorder(), ApprovalQueue()
+    runner = scheduler(
+        [stage.tool(), instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=queue), limit=1
+    )
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("q", "act"), call("r")], log)
         await stage.until(lambda: "r" in stage.running)
-        await until(lambda: desk.questions)
+        await until(lambda: queue.questions)
         stage.release("r")
-        (question,) = desk.questions
-        assert desk.rule(yes(question))
+        (question,) = queue.questions
+        assert queue.rule(yes(question))
     assert log.order("settled") == ["r", "q"]
 
 
 async def test_two_confirmations_of_one_question_are_one_execution() -> None:
     ran: list[JsonObject] = []
     answers: list[bool] = []
-    log, desk = Recorder(), Desk()
-    runner = scheduler([echo("act", ToolKind.EXECUTE, ran)], approval=Approval(approver=desk))
+    log, queue = Recorder(), ApprovalQueue()
+    runner = scheduler([echo("act", ToolKind.EXECUTE, ran)], approval=Approval(approver=queue))
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("a", "act", path="x")], log)
-        await until(lambda: desk.questions)
-        (question,) = desk.questions
-        answers += [desk.rule(yes(question)), desk.rule(yes(question)), desk.rule(no(question))]
+        await until(lambda: queue.questions)
+        (question,) = queue.questions
+        answers += [queue.rule(yes(question)), queue.rule(yes(question)), queue.rule(no(question))]
     assert (answers, ran) == ([True, False, False], [{"path": "x"}])
 
 
-async def test_the_desk_ignores_answers_to_what_was_not_shown() -> None:
-    desk = Desk()
+async def test_the_queue_ignores_answers_to_what_was_not_shown() -> None:
+    queue = ApprovalQueue()
     shown: list[CallId] = []
-    watched = Desk(shown=lambda question: shown.append(question.call))
+    watched = ApprovalQueue(shown=lambda question: shown.append(question.call))
     log = Recorder()
     runner = scheduler([instant("act", kind=ToolKind.EXECUTE)], approval=Approval(approver=watched))
     async with anyio.create_task_group() as group:
@@ -442,7 +444,7 @@ async def test_the_desk_ignores_answers_to_what_was_not_shown() -> None:
         (question,) = watched.questions
         assert not watched.rule(Ruling(CallId("hist_tool_b"), question.digest))
         assert not watched.rule(Ruling(question.call, "stale"))
-        assert not desk.rule(yes(question))  # the question of another owner
+        assert not queue.rule(yes(question))  # the question of another owner
         assert watched.rule(no(question))
     assert (shown, log.settled) == (["hist_tool_a"], {"hist_tool_a": closed("a", ClosureReason.DENIED, "act")})
 
@@ -462,14 +464,14 @@ async def test_what_is_asked_is_keyed_by_what_is_shown() -> None:
 
 
 async def test_a_mode_that_changes_while_calls_wait_holds_for_those_that_wait() -> None:
-    log, desk = Recorder(), Desk()
-    approval = Approval(approver=desk)
+    log, queue = Recorder(), ApprovalQueue()
+    approval = Approval(approver=queue)
     runner = scheduler([instant("act", kind=ToolKind.EDIT)], approval=approval)
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("a", "act"), call("b", "act")], log)
-        await until(lambda: desk.questions)
+        await until(lambda: queue.questions)
         approval.mode = Mode.EDITS
-        desk.rule(yes(desk.questions[0]))
+        queue.rule(yes(queue.questions[0]))
     assert log.order("asked") == ["a"]
     assert log.order("settled") == ["a", "b"]
 

@@ -8,7 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from legato.model import ClosureReason, JsonObject, ToolCall, ToolResponse, ToolSpec
-from legato.tools import Approval, Desk, Mode, Note, NoteKind, Tool, ToolContext, ToolKind, tool
+from legato.tools import Approval, ApprovalQueue, Mode, Note, NoteKind, Tool, ToolContext, ToolKind, tool
 from scheduling import Recorder, Stage, bad, call, closed, instant, ok, scheduler, until
 
 pytestmark = pytest.mark.anyio
@@ -252,18 +252,18 @@ async def test_a_skipped_call_stays_skipped_when_the_rest_is_cancelled() -> None
 
 async def test_a_cancellation_withdraws_an_open_question() -> None:
     taken_down: list[str] = []
-    desk = Desk(withdrawn=lambda question: taken_down.append(question.call))
+    queue = ApprovalQueue(withdrawn=lambda question: taken_down.append(question.call))
     log = Recorder()
-    runner = scheduler([instant("act", kind=ToolKind.OTHER)], approval=Approval(Mode.ASK, approver=desk))
+    runner = scheduler([instant("act", kind=ToolKind.OTHER)], approval=Approval(Mode.ASK, approver=queue))
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("a", "act"), call("b", "act")], log)
-        await until(lambda: desk.questions)
+        await until(lambda: queue.questions)
         runner.cancel()
     assert log.settled == {
         "hist_tool_a": closed("a", NOT_STARTED, "act"),
         "hist_tool_b": closed("b", NOT_STARTED, "act"),
     }
-    assert (taken_down, desk.questions) == (["hist_tool_a"], ())
+    assert (taken_down, queue.questions) == (["hist_tool_a"], ())
 
 
 async def test_a_cancellation_while_the_start_is_recorded_does_not_start_the_tool() -> None:

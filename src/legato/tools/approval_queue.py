@@ -1,8 +1,8 @@
-"""Where questions wait for their answers, when those who answer are not the one who asks.
+"""A queue of questions about tool calls, for programs that are answered from elsewhere.
 
 A terminal, an editor and a web page may all show the same question; the first answer counts, and `rule` tells every
-later one that it came too late. An answer needs the call and the digest of what was shown, so what was meant for
-another call, or for an older version of it, finds nothing.
+later one that it came too late. An answer names the call and the digest of what was shown, so an answer to another
+call, or to an older version of this one, is not taken.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from legato.model import CallId
 from legato.tools.approval import Question, Ruling
 
 
-class Desk:
+class ApprovalQueue:
     """An `Approver` that is answered from outside. `shown` and `withdrawn` tell a face what to put up or take down."""
 
     def __init__(
@@ -35,7 +35,7 @@ class Desk:
         return tuple(self._open.values())
 
     async def ask(self, question: Question) -> Ruling:
-        """Put `question` on the desk and wait for its answer."""
+        """Add `question` to the queue and wait for its answer."""
         key = (question.call, question.digest)
         self._open[key] = question
         self._arrived[key] = anyio.Event()
