@@ -17,7 +17,7 @@
     │   ├── RenderError        a unit that breaks pairing or order
     │   └── ProjectionError    two calls share an id, or an id breaks its scheme
     ├── StoreError             the place where sessions stay
-    │   ├── Conflict           somebody else wrote first
+    │   ├── Conflict           another process wrote first
     │   ├── SessionLocked      another live process holds the session
     │   ├── SessionNotFound
     │   ├── StoreCorrupt       a checksum or the file itself is damaged
@@ -132,7 +132,7 @@ class StoreError(LegatoError):
 
 
 class Conflict(StoreError):
-    """Somebody else wrote first: the expected sequence number is not the current one."""
+    """Another process wrote first: the expected sequence number is not the current one."""
 
 
 class SessionLocked(StoreError):

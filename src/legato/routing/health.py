@@ -55,7 +55,7 @@ class HealthBook:
         return self._conditions.get(route, WELL)
 
     def admits(self, route: str, now: float) -> bool:
-        """Whether a request may go there: it is well, or its rest is over and nobody else is trying it."""
+        """Whether a request may go there: it is well, or its rest is over and no other request is trying it."""
         condition = self.condition(route)
         if not condition.failures:
             return True
@@ -78,7 +78,7 @@ class HealthBook:
         failures = self.condition(route).failures + 1
         doubled = self.resting.first * 2 ** min(failures - 1, 30)
         rest = self.resting.hopeless if hopeless else min(self.resting.longest, doubled)
-        # However long a provider asks for: nobody should have to restart a program to be allowed to try again.
+        # However long a provider asks for: no user should have to restart a program to try again.
         self._conditions[route] = Condition(failures, now + max(rest, min(at_least, self.resting.hopeless)))
 
     def forget(self, route: str) -> None:

@@ -31,13 +31,13 @@ class Patience(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 TRANSIENT: tuple[type[ProviderError], ...] = (RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer)
-"""what may pass if tried again; everything else stays as it is until somebody acts"""
+"""what may pass if tried again; everything else stays as it is until someone acts"""
 
 _SLOW = (TimedOut, BadAnswer)
 
 
 def is_transient(error: ProviderError) -> bool:
-    """Whether the same request may pass later, without anybody doing anything."""
+    """Whether the same request may pass later, without anyone doing anything."""
     return isinstance(error, TRANSIENT)
 
 

@@ -38,7 +38,7 @@ class Route(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True)
 
     @property
     def provider(self) -> str:
-        """Who is asked: what stands before the first slash."""
+        """Who is asked: what comes before the first slash."""
         return self.name.partition("/")[0]
 
     @property
@@ -58,7 +58,7 @@ class Policy(StrEnum):
     """How a profile chooses among its routes."""
 
     MANUAL = "manual"
-    """the first route, until somebody chooses another; a route that fails is not left"""
+    """the first route, until another is chosen; a route that fails is not left"""
     ROUND_ROBIN = "round-robin"
     """one after the other, moving on at turn boundaries"""
     FAILOVER = "failover"
@@ -87,7 +87,7 @@ class Profile(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
 
 
 def only(route: Route | str) -> Profile:
-    """The profile of somebody who named one route by hand."""
+    """The profile of a single route, chosen by hand."""
     route = Route(route) if isinstance(route, str) else route
     return Profile(route.name, (route,))
 

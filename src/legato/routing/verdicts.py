@@ -40,7 +40,7 @@ class Compact(Struct, frozen=True):
 
 
 class Stop(Struct, frozen=True):
-    """The turn fails with `error`; nobody else is asked."""
+    """The turn fails with `error`; no other route is asked."""
 
     reason: str
     error: ProviderError

@@ -21,7 +21,7 @@ class SessionBatchLog:
         self._show = show
 
     async def asked(self, call: ToolCall, digest: str) -> None:
-        """Somebody is about to be asked about `call`."""
+        """The user is about to be asked about `call`."""
         await self._journal.write(Asked(call=call.id, digest=digest))
 
     async def answered(
@@ -33,7 +33,7 @@ class SessionBatchLog:
         reason: str | None = None,
         arguments: JsonObject | None = None,
     ) -> None:
-        """Somebody, or nobody, answered."""
+        """The question was answered, or nobody was there to answer it."""
         await self._journal.write(
             Answered(call=call.id, verdict=verdict, scope=scope, reason=reason, arguments=arguments)
         )

@@ -45,7 +45,7 @@ class Spending:
         return dollars
 
     def include(self, other: Spending) -> None:
-        """Count what somebody else spent as well: a subagent."""
+        """Count what a subagent spent as well."""
         for route, (usage, dollars) in other.by_route.items():
             self._count(route, usage, dollars)
 

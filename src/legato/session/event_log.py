@@ -27,13 +27,13 @@ _LOGGED = (
 def log_fact(name: str, *, session: str, **facts: str | int | bool) -> None:
     """One line for something that happens to a session outside of its turns."""
     if is_heard():
-        from legato.diagnostics import emit  # only where somebody listens
+        from legato.diagnostics import emit  # slow to load, and most programs do not log
 
         emit(name, {"session": session, **facts} if session else facts)
 
 
 def log_event(event: events.Event, *, session: str) -> None:
-    """One line for `event`, if somebody listens and it is of a kind that is logged."""
+    """One line for `event`, if logging is on and it is of a kind that is logged."""
     if isinstance(event, _LOGGED) and is_heard():
         facts = msgspec.to_builtins(event)
         log_fact(facts.pop("event"), session=session, **facts)

@@ -1,4 +1,4 @@
-"""Calls that a former process left behind while it waited for somebody's word.
+"""Calls that a former process left behind while it waited for approval.
 
 In:  a conversation.
 Out: the calls of the answer whose question is still open, in call order.
@@ -33,6 +33,6 @@ def parked_calls(talk: Conversation) -> tuple[ToolCall, ...]:
 
 
 def _waits(call: Call) -> bool:
-    """Whether `call` may still be run: nobody forbade it, it never began, and no model was told that it ended."""
+    """Whether `call` may still be run: it was not denied, it never began, and no model was told that it ended."""
     may_run = call.answered is None or call.answered.verdict is Verdict.ALLOWED
     return may_run and call.started is None and call.frozen is None and not call.is_settled

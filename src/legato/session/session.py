@@ -1,4 +1,4 @@
-"""A session: one conversation, its tools, and whoever answers next.
+"""A session: one conversation, its tools, and the model that answers next.
 
     async with Session("anthropic/claude-sonnet-4-5", tools=[read_file]) as session:
         turn = session.send("Summarise README.md")
@@ -65,7 +65,7 @@ class Switched(Struct, frozen=True):
 
 
 class Session:
-    """One conversation with whoever answers next. Use it as an async context manager."""
+    """One conversation, whichever model answers next. Use it as an async context manager."""
 
     def __init__(
         self,
@@ -136,8 +136,8 @@ class Session:
     ) -> Self:
         """The stored session of that id, to be entered with `async with`; `settings` are those of a new one.
 
-        Without `route`, whoever was selected or answered last goes on. Calls that were started and never ended are
-        closed as interrupted; `parked` names those that somebody was being asked about.
+        Without `route`, the one that was selected or answered last goes on. Calls that were started and never ended
+        are closed as interrupted; `parked` names those whose approval was being asked for.
         """
         route = route or last_route(await store.read(session_id))
         if route is None:
@@ -200,7 +200,7 @@ class Session:
         try:
             if isinstance(error, anyio.get_cancelled_exc_class()):
                 return await group.__aexit__(kind, error, trace)
-            # Not passed on to the group, which would wrap it: whoever leaves with an error gets that very error.
+            # Not passed on to the group, which would wrap it: a caller that leaves with an error gets that very error.
             await group.__aexit__(None, None, None)
         finally:
             with anyio.CancelScope(shield=True):
@@ -232,7 +232,7 @@ class Session:
     # --- talking ------------------------------------------------------------------------------------------------------
 
     def send(self, *parts: str | Block) -> Turn:
-        """Say something; the turn that answers it.
+        """Send a message; returns the turn that answers it.
 
         While a turn is under way the message joins it, and enters with its next step. While one comes to its end, or is
         being cancelled, the message begins a turn of its own, behind it.
@@ -249,7 +249,7 @@ class Session:
         return loop.turn
 
     def ask_again(self) -> Turn:
-        """Go on with the calls that a former process left with a question open: they are asked about again."""
+        """Go on with the calls that an earlier process left waiting for approval: it is asked for again."""
         group = self._require_open()
         self._require_rest("resuming")
         if not self.parked:
@@ -263,7 +263,7 @@ class Session:
 
     @property
     def parked(self) -> tuple[ToolCall, ...]:
-        """Calls whose approval somebody was asked for when the process ended: a question that is still open."""
+        """Calls whose approval was being asked for when the last process ended: the question is still open."""
         return parked_calls(self.talk) if self._machine.is_at_rest else ()
 
     def _begin(self, group: anyio.abc.TaskGroup, message: Entry | None) -> Turn:
@@ -380,7 +380,7 @@ class Session:
         return True
 
     async def compact(self) -> events.HistoryCompacted | None:
-        """Shorten the conversation now, for whoever answers next; what was done, or None if nothing could be."""
+        """Shorten the conversation now, for the route that answers next; None if nothing could be left out."""
         self._require_rest("compacting")
         return await self._compactor.compact(self._next_route, self._request_settings())
 

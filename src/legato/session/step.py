@@ -217,14 +217,14 @@ class Step:
     # --- when it fails ------------------------------------------------------------------------------------------------
 
     def _tell_refusal(self, error: ProviderError, sent: Sent) -> None:
-        """Tell everybody who listens that the request failed, and why: the log, a trace, and who watches the turn."""
+        """Report why the request failed: to the log, to a trace, and to the turn."""
         from legato.diagnostics import emit_fault  # most steps do not fail
 
         emit_fault(error, session=self._parts.session, step=sent.step, attempt=sent.attempt)
         self._turn.show(sent.fail(error))
 
     async def _overcome(self, error: ProviderError, attempt: int) -> bool:
-        """Do what the router says about `error`; whether the request has to be made anew. Raises if it is over."""
+        """Do what the router says about `error`; returns whether to render a new request. Raises if it is over."""
         parts, machine = self._parts, self._parts.machine
         visible = self._stream is not None and self._stream.visible
         verdict = parts.router.judge(error, visible=visible, attempt=attempt)
@@ -258,7 +258,7 @@ class Step:
                 assert_never(verdict)
 
     async def _replace_content(self, error: ProviderError) -> None:
-        """Let a note stand for what the provider could not read; raises `error` if no result holds anything new."""
+        """Put a note in place of media that the provider cannot read; raises `error` if no result has any new ones."""
         journal, provider = self._parts.journal, self._target.provider
         known = journal.talk.ledger.refused_content.get(provider, frozenset())
         calls = tuple(call for call in unproven_media(journal.talk, self._route.name) if call not in known)

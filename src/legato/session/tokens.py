@@ -1,4 +1,4 @@
-"""How many tokens a request has, before anybody counts them.
+"""How many tokens a request has, before its provider counts them.
 
 Bytes by default, corrected for each route by what its provider last reported for a request whose size we know. Only the
 ratio is kept, never an absolute count, so a figure from before a compaction or from another model cannot mislead.

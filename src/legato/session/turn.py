@@ -1,7 +1,7 @@
-"""One turn, as the one who asked sees it: iterate its events, await its result, or cancel it.
+"""One turn, as its caller sees it: iterate its events, await its result, or cancel it.
 
-The turn itself runs in the session's task group and waits for nobody: events are handed out through a bounded queue,
-and if nobody takes them in time the oldest are dropped.
+The turn runs in the session's task group and does not wait for its consumer: events go through a bounded queue, and the
+oldest are dropped if they are not taken in time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class TurnResult(Struct, frozen=True):
 
 
 class Turn:
-    """A turn under way. Made by `Session.send`. Each event is handed out once, to whoever iterates first."""
+    """A turn under way. Made by `Session.send`. Each event is handed out once, to the first iterator that takes it."""
 
     def __init__(self, cancel: Callable[[], None], *, session: str = "") -> None:
         """`session` is the id under which the turn is logged."""
@@ -57,7 +57,7 @@ class Turn:
         self._result: TurnResult | None = None
         self._error: LegatoError | None = None
         self.dropped = 0
-        """events that nobody took before the queue was full"""
+        """events that were dropped because the queue was full"""
 
     @property
     def is_done(self) -> bool:
@@ -95,7 +95,7 @@ class Turn:
                 yield self._events.popleft()
             if self.is_done:
                 return
-            if self._news.is_set():  # several may listen: whoever waits already is woken by the same event
+            if self._news.is_set():  # several may listen: those that wait already are woken by the same event
                 self._news = anyio.Event()
             await self._news.wait()
 

@@ -1,6 +1,6 @@
 """What all sessions of a program share: whom they can reach, with which keys, by which clock.
 
-A subagent lives in its parent's world. Tests bring their own: simulated providers, a clock that stands still, a random
+A subagent lives in its parent's world. Tests bring their own: simulated providers, a clock that does not move, a random
 source with a seed.
 """
 
@@ -48,7 +48,7 @@ class World(Struct, frozen=True, kw_only=True):
         return replace(target, account=self.keys.account(target.provider))
 
     def prices(self, route: str) -> Capabilities:
-        """What `route` costs; nothing if it names nobody any more."""
+        """What `route` costs; nothing if the catalogue no longer knows it."""
         try:
             return self.target(route).capabilities
         except UnknownTarget:

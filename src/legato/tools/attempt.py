@@ -5,7 +5,7 @@ Out: one `ToolOutput`, or none if the run ended because it was cancelled.
 
 The run has a task of its own beside the scheduler's: structured concurrency waits for every child, and a tool that
 ignores cancellation must not hold the batch. What has been given up may go on in the background; whatever it returns
-then is dropped, and said through `late`. This is also the one place where somebody else's exception, of any kind,
+then is dropped, and said through `late`. This is also the one place where a tool's exception, of any kind,
 becomes a value.
 """
 

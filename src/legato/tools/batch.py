@@ -73,7 +73,7 @@ class Batch:
         return tuple(job.response for job in self._jobs if job.response is not None)
 
     def cancel(self) -> None:
-        """Withdraw what has not started and ask the rest to stop; the second time, wait for nobody any more."""
+        """Withdraw what has not started and ask the rest to stop; the second time, wait no longer."""
         self._cancels += 1
         for job in self._jobs:
             job.withdraw(ClosureReason.NOT_STARTED)
@@ -88,7 +88,7 @@ class Batch:
         try:
             await anyio.sleep_forever()
         finally:
-            if self._cancels == 0:  # at the normal end there is nobody left to withdraw
+            if self._cancels == 0:  # at the normal end nothing is left to withdraw
                 self.cancel()
 
     # --- the way of one call ---
@@ -97,13 +97,13 @@ class Batch:
         try:
             response = await self._prepare(job) or await self._execute(job)
         except anyio.get_cancelled_exc_class():
-            # Not by us: somebody cancelled the task that runs the batch. No grace then, but still an end on record.
+            # Not by us: the task that runs the batch was cancelled. No grace then, but still an end on record.
             await self._end(job, self._cut_short(job))
             raise
         await self._end(job, response)
 
     def _check(self, job: Job) -> None:
-        """Everything that needs nobody's word, before anything starts; so writes are known in call order."""
+        """Everything that needs no approval, before anything starts; so writes are known in call order."""
         checked = check_call(job.call, self._tools)
         if isinstance(checked, str):
             job.refused = job.failed(checked)
@@ -111,7 +111,7 @@ class Batch:
         job.tool, job.arguments = checked
         try:
             job.writes = job.tool.writes(job.arguments)
-        except Exception as error:  # noqa: BLE001  # somebody else's function; what it raises is a fault of the call
+        except Exception as error:  # noqa: BLE001  # the tool's own function; what it raises is a fault of the call
             job.refused = job.failed(describe(error))
 
     async def _prepare(self, job: Job) -> ToolResponse | None:
@@ -168,7 +168,7 @@ class Batch:
         return False
 
     async def _execute(self, job: Job) -> ToolResponse:
-        """Run the tool until it is over, or too long, or until nobody wants to wait for it."""
+        """Run the tool until it is over, or too long, or until it is no longer waited for."""
         tool = _tool_of(job)
         attempt = self._begin(job, tool)
         await _wait(job, lambda: attempt.is_over or self._cancels > 0, tool.timeout)

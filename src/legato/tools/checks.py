@@ -1,4 +1,4 @@
-"""What can be wrong with a call before anybody is asked about it.
+"""What can be wrong with a call before the user is asked about it.
 
 In:  a call as the model made it, and the tools that the model was shown.
 Out: the tool and the arguments to run it with, or a sentence for the model. A call with a fault is never executed: a

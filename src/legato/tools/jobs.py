@@ -43,7 +43,7 @@ class Job:
         self.arguments: JsonObject = call.arguments
         self.writes: frozenset[str] = frozenset()
         self.refused: ToolResponse | None = None
-        """what is known to be wrong with the call before anybody is asked"""
+        """what is known to be wrong with the call before the user is asked"""
         self.withdrawn: ClosureReason | None = None
         """why it will not start after all"""
         self.attempt: Attempt | None = None

@@ -75,7 +75,7 @@ class Tool:
     `run` gets arguments that fit the schema and returns a `ToolOutput`, a `Media`, or any value that can become JSON;
     an exception is the tool's failure. `timeout` is in seconds. `writes` names the files that a call writes, so that
     writes to one file keep their order and protected files are recognised; a file may have several names. `preview` is
-    the exact command or diff that a person is shown; raising says that the call cannot work, and then nobody is asked.
+    the exact command or diff that a person is shown; raising says that the call cannot work, and then it is not shown.
     `subject` is what rules are matched against: a path or a command.
     """
 

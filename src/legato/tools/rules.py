@@ -1,4 +1,4 @@
-"""May this call run? What modes and rules say, before anybody is asked.
+"""May this call run? What modes and rules say, before the user is asked.
 
     deny rule  >  plan mode  >  never mode  >  protected path  >  ask rule  >  allow rule  >  what the mode says
 

@@ -29,7 +29,7 @@ def too_long(target: Target, excess: int) -> ContextTooLong:
     )
 
 
-def _show_nobody(_: Event) -> None:
+def _ignore(_: Event) -> None:
     pass
 
 
@@ -88,7 +88,7 @@ class Compactor:
         self._leaving = old
 
     async def before_switch(
-        self, old: Target, new: Route, settings: RequestSettings, *, show: Callable[[Event], None] = _show_nobody
+        self, old: Target, new: Route, settings: RequestSettings, *, show: Callable[[Event], None] = _ignore
     ) -> None:
         """Before a switch to a smaller window, compact for it while the old model can still be asked."""
         self._leaving = None

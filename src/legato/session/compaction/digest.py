@@ -242,7 +242,7 @@ def _shown(block: Text | Media | Code) -> str:
 
 
 def _values(arguments: JsonObject, names: tuple[str, ...]) -> Iterator[str]:
-    """The texts that stand under one of `names`, alone or in a list."""
+    """The texts under one of `names`, alone or in a list."""
     for name in names:
         value = arguments.get(name)
         if isinstance(value, str) and value.strip():

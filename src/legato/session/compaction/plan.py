@@ -1,7 +1,7 @@
 """What to shorten and what to cover, chosen before a word of it is written.
 
 In:  the weights of a conversation for one target, how firmly each unit stays, and the settings.
-Out: a draft: outputs with the text that is left of them, and runs of whole units that a summary will stand for.
+Out: a draft: outputs with the text that is left of them, and runs of whole units that a summary will replace.
 
 A unit is an atom: it is covered whole or not at all. Gentle measures come first: stubs in place of old outputs, then
 covers over what is free. A cover changes the beginning, so everything behind it is read anew whatever its length;
@@ -27,14 +27,14 @@ LEAST_UNITS = 4
 """units in a run below which a summary is not worth a rewrite, unless the limit forces it"""
 LEAST_TOKENS = 200
 SUMMARY_SHARE = 4
-"""a summary may have at most this part of what it stands for"""
+"""a summary may have at most this part of what it replaces"""
 GIANT_SHARE = 3
 """outputs of one unit that are together larger than this part of the window are clipped before anything else is lost"""
 LEAST_CLIP = 50
 LEAST_SAVING = 200
 """characters below which a stub is not worth what it loses"""
 SUMMARY_MARGIN = 40
-"""tokens that stand around a summary on the wire"""
+"""tokens around a summary on the wire"""
 
 
 class Short(NamedTuple):
@@ -106,7 +106,7 @@ class Draft:
         )
 
     def clip_giants(self) -> None:
-        """Clip outputs that fill a good part of the window by themselves, wherever they stand."""
+        """Clip outputs that fill a good part of the window by themselves, wherever they are."""
         share = self.gauge.window // GIANT_SHARE
         self._shorten(lambda place, _, done: self._clip(done, share // max(self.places[place].calls, 1)))
 

@@ -1,7 +1,7 @@
 """How much of a conversation is kept for the model, in numbers.
 
 Marks are fractions of the target's window. Compaction begins above the high mark and goes down to the low one, in one
-large step, because every rewrite costs the provider's cache from the first changed unit on. A summary stands at the
+large step, because every rewrite costs the provider's cache from the first changed unit on. A summary is at the
 beginning and costs all of it, so where one is needed the step is larger still. What is above the ceiling is not sent.
 """
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 from legato.errors import ConfigError
 
 CURRENT = "current"
-"""as `summarization_model`: whoever answers at present"""
+"""as `summarization_model`: the model that answers at present"""
 
 
 class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -26,7 +26,7 @@ class HistorySettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defa
     summary_cap: int = 500
     """tokens that one summary may have"""
     summarization_model: str | None = None
-    """the route that writes summaries, `current` for whoever answers; unset: a digest made without a model"""
+    """the route that writes summaries, `current` for the one that answers; unset: a digest made without a model"""
     high_mark: float = 0.8
     """above it compaction begins"""
     low_mark: float = 0.5

@@ -4,8 +4,8 @@
         shorten(talk, route, tools=tools)
         request = render(talk, route, tools=tools)
 
-It does what a `Session` does before each request, with the same settings, but for a model that writes summaries: that
-takes somebody to wait for it (`await ToolHistory.make_room`).
+It does what a `Session` does before each request, with the same settings, except that no model can write summaries:
+that needs a caller who can await it (`await ToolHistory.make_room`).
 """
 
 from __future__ import annotations
@@ -79,9 +79,9 @@ def shorten(
 
 
 def _at_once(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`, which has nobody to wait for: it only could be asked to wait for a model."""
+    """The result of `work`, which never waits: only a model that writes summaries would make it."""
     try:
         work.send(None)
     except StopIteration as done:
         return done.value
-    raise AssertionError("nobody was asked, and still somebody was waited for")
+    raise AssertionError("a history without a summariser waited for something")

@@ -1,7 +1,7 @@
 """Summaries that may be committed: a model's where it is sound, the digest where it is not.
 
 A summary that failed, is empty, was cut off or is longer than it may be is never used. Each is kept under a hash of
-what it was made from and of who made it, here and in the log, so that nobody is asked twice.
+what it was made from and of who made it, here and in the log, so that no model is asked twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ KNOWN_SUMMARIES = 64
 
 
 class Summaries:
-    """The summaries of one session, by `summariser` or by nobody but the digest."""
+    """The summaries of one session, by `summariser`, or by the digest alone."""
 
     def __init__(self, summariser: Summariser | None) -> None:
         self._summariser = summariser
@@ -27,7 +27,7 @@ class Summaries:
 
     @property
     def asks(self) -> bool:
-        """Whether anybody is asked for a summary."""
+        """Whether a model is asked for summaries."""
         return self._summariser is not None
 
     async def write(self, text: SummaryInput, talk: Conversation, *, count: Callable[[str], int]) -> tuple[str, str]:
@@ -44,7 +44,7 @@ class Summaries:
     async def _asked(self, summariser: Summariser, text: SummaryInput) -> str:
         try:
             return (await summariser.summarise(text)).strip()
-        except Exception:  # noqa: BLE001  # it may be anybody's code; the conversation goes on with the digest
+        except Exception:  # noqa: BLE001  # it may be any code; the conversation goes on with the digest
             return ""
 
     def _remember(self, name: str, summary: str) -> None:

@@ -1,11 +1,11 @@
-"""Who writes the summary that stands for covered units.
+"""Writes the summary that replaces covered units, with the help of a model.
 
 In:  the units of one run, and how long the summary may be.
 Out: a text; or an error, and then the digest that needs no model takes its place.
 
 A model that summarises is asked through the same render and transport as any other, on any route. It gets one message
-and no tools: the record stands in it as quoted data, one JSON object in each line between two fences that are made from
-a hash of the record itself, and every instruction stands outside. So nothing that was said in the conversation can pose
+and no tools: the record is in it as quoted data, one JSON object in each line between two fences that are made from
+a hash of the record itself, and every instruction is outside. So nothing that was said in the conversation can pose
 as a part of the request, and nothing in it can be run.
 """
 
@@ -79,14 +79,14 @@ Spent: TypeAlias = Callable[[str, Usage, Capabilities], object]
 
 
 def untold(_route: str, _usage: Usage, _prices: Capabilities) -> None:
-    """For whoever does not count what is spent."""
+    """For callers that do not count what is spent."""
 
 
 class SummaryInput(Struct, frozen=True, dict=True):
     """What is to be summarised: `units` in order, earlier summaries among them, in at most `cap` tokens.
 
-    `route` is whoever answers at present. `spent` is to be told what each request for the summary used, also if nothing
-    comes of it.
+    `route` is the one that answers at present. `spent` is to be told what each request for the summary used, even if
+    nothing comes of it.
     """
 
     units: tuple[Unit, ...]
@@ -102,12 +102,12 @@ class SummaryInput(Struct, frozen=True, dict=True):
     def lines(self, limit: int) -> list[str]:
         """The record as JSON objects, a line for each thing said or done; texts are cut to `limit` characters."""
         found = [msgspec.json.encode(item).decode() for unit in self.units for item in _quoted(unit, limit)]
-        # U+2028 and its like may stand in JSON as they are, and some readers take them for the end of a line.
+        # U+2028 and its like may be in JSON as they are, and some readers take them for the end of a line.
         return ["".join(f"\\u{ord(sign):04x}" if sign in _LINE_ENDS else sign for sign in line) for line in found]
 
 
 class Summariser(Protocol):
-    """Whoever can summarise. Raises if it cannot; then the digest stands in."""
+    """Something that can summarise. Raises if it cannot; then the digest is used."""
 
     @property
     def name(self) -> str:
@@ -120,7 +120,7 @@ class Summariser(Protocol):
 
 
 class RouteSummariser:
-    """Asks the model of a route; without a route, whoever answers at present."""
+    """Asks the model of a route; without a route, the one that answers at present."""
 
     def __init__(self, world: World, route: str | Route | None) -> None:
         self._world = world

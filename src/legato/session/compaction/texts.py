@@ -5,7 +5,7 @@
 
 What a call had put out before it was cancelled is shortened the same way; why it has no result stays in front of it.
 Functions of the call and its completion alone, so that the same output always leaves the same text. Neither ever holds
-the data or the address of a medium.
+the data or the address of an attachment.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ each rewrite costs the provider's cache from the first changed unit on:
 
 How a shortened history is spelled (calls with their outputs, or outputs as text) is the business of the target's
 dialect; the records are the same for both. The log keeps everything: for a larger window, and after an undo, the
-originals stand there again.
+originals are there again.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ THRESHOLD_LEAST = 0.5
 class Compaction(Struct, frozen=True):
     """What is to be written, and what to tell about it.
 
-    `excess` is how many tokens the request still stands above the ceiling when everything that can go is gone; such a
+    `excess` is how many tokens the request is still above the ceiling when everything that can go is gone; such a
     request must not be sent. `records` may be empty then.
     """
 
@@ -83,7 +83,7 @@ class _Writer(NamedTuple):
 
 
 class _Bill:
-    """What one summary used, told on to whoever counts it."""
+    """What one summary used, passed on to be counted."""
 
     def __init__(self, spent: Spent) -> None:
         self.route = ""
@@ -134,7 +134,7 @@ class ToolHistory:
 
     @property
     def asks_a_model(self) -> bool:
-        """Whether somebody else writes the summaries, who has to be waited for."""
+        """Whether a model writes the summaries, so that making room has to be awaited."""
         return self._summaries.asks
 
     @classmethod
@@ -218,7 +218,7 @@ class ToolHistory:
         thinking: ThinkingPolicy | None = None,
         spent: Spent = untold,
     ) -> Compaction | None:
-        """Shorten everything that is not spared, because somebody asked for it; None if nothing can be."""
+        """Shorten everything that is not spared, because the user asked for it; None if nothing can be."""
         watch = self._watch(talk, target, estimator, options, thinking)
         head = watch.gauge.head_tokens(tools, system, options)
         marks = self._marks(target)
@@ -285,7 +285,7 @@ class ToolHistory:
         choose(draft, goal=marks.goal, depth=marks.depth, limit=marks.limit, relief=marks.relief, least=marks.least)
         covers = [cover for run in draft.runs if (cover := await self._cover(draft, run, writer)) is not None]
         if gauge.talk.composer.epoch != epoch:
-            return None  # undone, or compacted by somebody else, while the summary was written
+            return None  # undone, or compacted elsewhere, while the summary was written
         records = (*shortenings(draft, covers), *(cover.record for cover in covers))
         after = head + tokens_left(draft, covers)
         if before - after < (marks.least if before <= marks.limit or marks.is_firm else 1):
