@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from legato import Conversation, parse, render
-from legato.cli.files_cards import _pretty
 from legato.cli.settings_layers import read_file
 from legato.diagnostics import Redactor
 from legato.errors import BadAnswer, ConfigError, FormatError
+from legato.files.request_view import _pretty
 from legato.formats import read_all
 from legato.formats.fields import well_typed
 from legato.model import (

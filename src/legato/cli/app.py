@@ -119,7 +119,7 @@ class App(click.Group):
 
 
 def _of_click(error: click.ClickException) -> str:
-    from legato.cli.files_text import one_line
+    from legato.files.text import one_line
 
     message = error.format_message().rstrip(".")
     line = f"{message[:1].lower()}{message[1:]}"

@@ -85,8 +85,8 @@ def code_of(error: BaseException) -> ExitCode:
 
 def line_of(error: BaseException) -> str:
     """What a person is told about `error`: one line, without secrets."""
-    from legato.cli.files_text import one_line
     from legato.diagnostics import Redactor
+    from legato.files.text import one_line
 
     return one_line(Redactor().text(_told(error)))
 

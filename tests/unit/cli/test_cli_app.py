@@ -14,7 +14,6 @@ import legato
 from legato.cli import app as application
 from legato.cli.app import COMMANDS, app
 from legato.cli.exits import ExitCode, Terminated, code_of, line_of
-from legato.cli.files_text import one_line, printable
 from legato.errors import (
     AllRoutesFailed,
     CallerError,
@@ -30,6 +29,7 @@ from legato.errors import (
     StoreUnavailable,
     UnknownTarget,
 )
+from legato.files.text import one_line, printable
 
 HEAVY = ("httpx2", "rich", "prompt_toolkit", "msgspec", "anyio", "tomlkit", "legato.request", "legato.formats")
 

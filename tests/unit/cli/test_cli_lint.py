@@ -22,7 +22,7 @@ from file_samples import (
     use,
     used,
 )
-from legato.cli import files_reading
+from legato.cli import file_arguments
 from legato.formats import read, write
 from legato.formats.faults import KINDS
 from legato.formats.targets import WIRE, find_target
@@ -302,16 +302,16 @@ def test_a_large_file_is_read_behind_a_bar_if_somebody_watches(tmp_path: Path, m
 
     path = save(tmp_path / "session.jsonl", open_session())
     watched = Terminal()
-    monkeypatch.setattr(files_reading, "_LARGE", 10)
+    monkeypatch.setattr(file_arguments, "_LARGE", 10)
     monkeypatch.setattr(sys, "stderr", watched)
     monkeypatch.setenv("TERM", "xterm")
 
-    assert len(files_reading.read_documents(str(path))) == 1
+    assert len(file_arguments.read_documents(str(path))) == 1
     assert "reading" in watched.getvalue()
 
 
 def test_nothing_is_drawn_where_nobody_watches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(files_reading, "_LARGE", 10)
+    monkeypatch.setattr(file_arguments, "_LARGE", 10)
 
     result = legato("lint", save(tmp_path / "body.json", CLEAN_BODY))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from file_samples import CLEAN_BODY, OPEN_BODY, ClaudeSession, legato, open_session, pi_session, save, use, used
-from legato.cli import files_writing
+from legato.files import writing
 from legato.formats import read, write
 from legato.model import closure_text
 from legato.model.closures import ClosureReason
@@ -137,7 +137,7 @@ def test_a_failure_while_writing_leaves_everything_as_it_was(tmp_path: Path, mon
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files_writing.os, "fsync", full)
+    monkeypatch.setattr(writing.os, "fsync", full)
     result = legato("repair", path, "--write")
 
     assert result.exit_code == 1

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from legato.cli.files_text import counted, one_line
+from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,9 +48,9 @@ def convert(
     INPUT is a file, or - for standard input. Only the result goes to standard output; a request body is one that the
     provider accepts, whatever was missing in the file.
     """
-    from legato.cli.files_reading import pick as pick_one
-    from legato.cli.files_reading import read_documents
-    from legato.cli.files_writing import check_output, refuse_same_file, write_output
+    from legato.cli.file_arguments import pick as pick_one
+    from legato.cli.file_arguments import read_documents
+    from legato.files.writing import check_output, refuse_same_file, write_output
     from legato.formats.targets import FILES, find_target
 
     if target in FILES and (model or takes_all or compacted):

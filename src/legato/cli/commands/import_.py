@@ -49,7 +49,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
 
 def _read(file: str, format_: str | None, *, takes_all: bool) -> list[Document]:
     """The conversations to keep: the main one, or all that hold anything."""
-    from legato.cli.files_reading import pick, read_documents
+    from legato.cli.file_arguments import pick, read_documents
 
     documents = read_documents(file, format=format_)
     return (

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from legato.cli.files_text import counted, one_line
+from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
-    from legato.cli.files_story import CallStory, Part, Story
+    from legato.files.inspection import CallStory, Part, Story
 
 _BRIEF = 240
 """characters of one text on the terminal, unless all is asked for"""
@@ -31,12 +31,12 @@ def inspect(
 
     INPUT is a file, or - for standard input.
     """
-    from legato.cli.files_page import LIMIT, make_page
-    from legato.cli.files_reading import pick as pick_one
-    from legato.cli.files_reading import read_documents
-    from legato.cli.files_story import tell
-    from legato.cli.files_writing import check_output, write_output
+    from legato.cli.file_arguments import pick as pick_one
+    from legato.cli.file_arguments import read_documents
     from legato.diagnostics import Redactor
+    from legato.files.html_page import LIMIT, make_page
+    from legato.files.inspection import tell
+    from legato.files.writing import check_output, write_output
     from legato.formats import request_for
     from legato.formats.findings import find
     from legato.formats.targets import find_target, own_targets
@@ -109,7 +109,7 @@ def _width(full: bool) -> int:
 
 
 def _indented(text: str, *, full: bool, indent: str = "  ") -> Iterator[str]:
-    from legato.cli.files_text import printable
+    from legato.files.text import printable
 
     if not full:
         yield f"{indent}{one_line(text, _BRIEF + 40)}"

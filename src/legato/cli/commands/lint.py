@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import click
 
 from legato.cli.exits import ExitCode, complain, line_of
-from legato.cli.files_text import counted, one_line
 from legato.errors import FormatError
+from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
-    from legato.cli.files_sarif import Linted
     from legato.diagnostics import Redactor
+    from legato.files.sarif_log import Linted
     from legato.formats import Document
     from legato.formats.findings import Finding
     from legato.model import JsonObject
@@ -73,8 +73,8 @@ def lint(ctx: click.Context, inputs: Sequence[str], format_: str | None, targets
 
 
 def _lint(path: str, format_: str | None, names: Sequence[str]) -> Linted:
-    from legato.cli.files_reading import STDIN, read_documents
-    from legato.cli.files_sarif import Linted
+    from legato.cli.file_arguments import STDIN, read_documents
+    from legato.files.sarif_log import Linted
     from legato.formats.findings import lint as find
     from legato.formats.targets import find_target
 
@@ -125,7 +125,7 @@ def _encoded(files: Sequence[Linted], form: str, redactor: Redactor) -> str:
     import msgspec
 
     if form == "sarif":
-        from legato.cli.files_sarif import sarif
+        from legato.files.sarif_log import sarif
 
         value = sarif(files)
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from legato.cli.files_text import counted, one_line
+from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
     from legato.formats import Note
@@ -32,9 +32,9 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     reasons are listed, nothing is written, and the exit status is 3. --force writes the copy anyway, but only to OUT
     and never over INPUT.
     """
-    from legato.cli.files_reading import STDIN, pick, read_documents
-    from legato.cli.files_writing import check_output, refuse_same_file, replace_with_backup, write_output
+    from legato.cli.file_arguments import STDIN, pick, read_documents
     from legato.errors import RepairRefused
+    from legato.files.writing import check_output, refuse_same_file, replace_with_backup, write_output
     from legato.formats import mend
 
     if in_place and (output is not None or input_ == STDIN):

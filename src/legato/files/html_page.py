@@ -17,10 +17,10 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from legato.cli.files_cards import Card, cards, envelope
-from legato.cli.files_story import CallStory, Part, Piece, Story
-from legato.cli.files_text import counted, printable
 from legato.diagnostics import Redactor
+from legato.files.inspection import CallStory, Part, Piece, Story
+from legato.files.request_view import Card, cards, envelope
+from legato.files.text import counted, printable
 from legato.model import CallId
 from legato.request import Request
 
@@ -50,7 +50,7 @@ def make_page(story: Story, request: Request, *, redactor: Redactor | None = Non
 
 
 def _packaged(name: str) -> str:
-    return files("legato.cli").joinpath("html", name).read_text(encoding="utf-8")
+    return files("legato.files").joinpath("html", name).read_text(encoding="utf-8")
 
 
 def _policy(style: str, script: str) -> str:

@@ -1,0 +1,1 @@
+"""Conversations in files: linted, repaired, converted and shown."""
