@@ -26,9 +26,9 @@ from typing import Any
 
 import anyio
 
-from legato.cli.mcp_servers import find_servers
-from legato.cli.settings_write import EXAMPLE, add_rule, write_file
-from legato.cli.trust import Trust
+from legato.cli.chat.mcp_servers import find_servers
+from legato.cli.settings.trust import Trust
+from legato.cli.settings.writing import EXAMPLE, add_rule, write_file
 from legato.errors import BadAnswer
 from legato.formats import read, write
 from legato.model import JsonObject, Media, MediaKind, ToolCall, ToolSpec

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from legato import Conversation, parse, render
-from legato.cli.settings_layers import read_file
+from legato.cli.settings.layers import read_file
 from legato.diagnostics import Redactor
 from legato.errors import BadAnswer, ConfigError, FormatError
 from legato.files.request_view import _pretty

@@ -17,12 +17,12 @@ from pathlib import Path
 from msgspec import Struct
 
 from legato import __version__
+from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.exits import line_of
-from legato.cli.mcp_servers import find_servers
-from legato.cli.project import notices
-from legato.cli.settings import Settings
-from legato.cli.settings_files import load
-from legato.cli.settings_layers import Loaded
+from legato.cli.settings.files import load
+from legato.cli.settings.layers import Loaded
+from legato.cli.settings.project import notices
+from legato.cli.settings.schema import Settings
 from legato.cli.surroundings import (
     NothingSetUp,
     catalogue_of,

@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from legato.cli.settings import Settings
+from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError, LegatoError
 from legato.request import Catalogue, default_catalogue
 from legato.routing import Profile, only, read_profiles

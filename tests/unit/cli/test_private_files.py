@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from legato.cli.private_files import write_new, write_private
-from legato.cli.settings_write import write_file
+from legato.cli.settings.writing import write_file
 from legato.errors import ConfigError
 from program import Home
 

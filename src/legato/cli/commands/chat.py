@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from legato.cli.pacing import read_pace_option
+from legato.cli.commands.pacing import read_pace_option
 
 FORMATS = ("text", "json", "stream-json")
 MODES = ("ask", "edits", "plan", "never")
@@ -92,7 +92,7 @@ def chat(
             "-m and --route both say who answers; use one of them": bool(flags["model"]) and bool(flags["route"]),
         }
     )
-    from legato.cli.starting import Start, start
+    from legato.cli.chat.starting import Start, start
 
     return start(
         Start(

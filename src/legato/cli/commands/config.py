@@ -38,9 +38,9 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     """Show the settings that hold in this folder. Keys are hidden."""
     import msgspec
 
-    from legato.cli.project import notices
-    from legato.cli.settings_files import load
-    from legato.cli.settings_layers import BUILT_IN, every_setting
+    from legato.cli.settings.files import load
+    from legato.cli.settings.layers import BUILT_IN, every_setting
+    from legato.cli.settings.project import notices
     from legato.cli.terminal.reveal import reveal_line
 
     loaded = load(config=file)
@@ -75,7 +75,7 @@ def explain(route: str, file: Path | None = None, as_json: bool = False) -> None
     """
     import msgspec
 
-    from legato.cli.settings_files import load
+    from legato.cli.settings.files import load
     from legato.cli.surroundings import catalogue_of
     from legato.cli.terminal.reveal import reveal_line
 
@@ -93,8 +93,8 @@ def explain(route: str, file: Path | None = None, as_json: bool = False) -> None
 @_config
 def path(file: Path | None) -> None:
     """Show the files that settings are read from, and whether they exist."""
-    from legato.cli.project_files import find_file
-    from legato.cli.settings_files import PROJECT_NAMES, user_file
+    from legato.cli.settings.files import PROJECT_NAMES, user_file
+    from legato.cli.settings.project_files import find_file
     from legato.cli.terminal.reveal import reveal_line
 
     user = user_file(file)
@@ -110,8 +110,8 @@ def path(file: Path | None) -> None:
 @_config
 def init(file: Path | None) -> None:
     """Write a settings file with examples, all of them comments; an existing one is not touched."""
-    from legato.cli.settings_files import user_file
-    from legato.cli.settings_write import EXAMPLE, write_file
+    from legato.cli.settings.files import user_file
+    from legato.cli.settings.writing import EXAMPLE, write_file
 
     place = user_file(file)
     if place.exists():
@@ -128,11 +128,11 @@ def trust(file: Path | None, yes: bool) -> int:
 
     The agreement holds for this folder and for exactly what is shown; what changes is asked for again.
     """
-    from legato.cli.mcp_servers import find_servers, show
-    from legato.cli.project import show_file
-    from legato.cli.settings_files import load
+    from legato.cli.chat.mcp_servers import find_servers, show
+    from legato.cli.settings.files import load
+    from legato.cli.settings.project import show_file
+    from legato.cli.settings.trust import Trust
     from legato.cli.terminal.screen import Screen
-    from legato.cli.trust import Trust
 
     keeper, screen = Trust(), Screen(sys.stdout)
     loaded = load(config=file)

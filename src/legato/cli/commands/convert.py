@@ -48,8 +48,8 @@ def convert(
     INPUT is a file, or - for standard input. Only the result goes to standard output; a request body is one that the
     provider accepts, whatever was missing in the file.
     """
-    from legato.cli.file_arguments import pick as pick_one
-    from legato.cli.file_arguments import read_documents
+    from legato.cli.commands.file_arguments import pick as pick_one
+    from legato.cli.commands.file_arguments import read_documents
     from legato.files.writing import check_output, refuse_same_file, write_output
     from legato.formats.targets import FILES, find_target
 

@@ -24,8 +24,8 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
     FILE is a session of any agent that `legato convert` reads, a request body, or a Legato log; - is standard input.
     What its own agent had summarised stays out of the model's sight, and in the log.
     """
-    from legato.cli.project import store_setting
     from legato.cli.running import run
+    from legato.cli.settings.project import store_setting
     from legato.cli.terminal.cells import one_line
     from legato.store import open_store
 
@@ -49,7 +49,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
 
 def _read(file: str, format_: str | None, *, takes_all: bool) -> list[Document]:
     """The conversations to keep: the main one, or all that hold anything."""
-    from legato.cli.file_arguments import pick, read_documents
+    from legato.cli.commands.file_arguments import pick, read_documents
 
     documents = read_documents(file, format=format_)
     return (

@@ -31,8 +31,8 @@ def inspect(
 
     INPUT is a file, or - for standard input.
     """
-    from legato.cli.file_arguments import pick as pick_one
-    from legato.cli.file_arguments import read_documents
+    from legato.cli.commands.file_arguments import pick as pick_one
+    from legato.cli.commands.file_arguments import read_documents
     from legato.diagnostics import Redactor
     from legato.files.html_page import LIMIT, make_page
     from legato.files.inspection import tell

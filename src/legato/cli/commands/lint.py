@@ -73,7 +73,7 @@ def lint(ctx: click.Context, inputs: Sequence[str], format_: str | None, targets
 
 
 def _lint(path: str, format_: str | None, names: Sequence[str]) -> Linted:
-    from legato.cli.file_arguments import STDIN, read_documents
+    from legato.cli.commands.file_arguments import STDIN, read_documents
     from legato.files.sarif_log import Linted
     from legato.formats.findings import lint as find
     from legato.formats.targets import find_target

@@ -32,7 +32,7 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     reasons are listed, nothing is written, and the exit status is 3. --force writes the copy anyway, but only to OUT
     and never over INPUT.
     """
-    from legato.cli.file_arguments import STDIN, pick, read_documents
+    from legato.cli.commands.file_arguments import STDIN, pick, read_documents
     from legato.errors import RepairRefused
     from legato.files.writing import check_output, refuse_same_file, replace_with_backup, write_output
     from legato.formats import mend

@@ -39,8 +39,8 @@ def sessions(ctx: click.Context, config: Path | None) -> None:
 @click.pass_obj
 def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_json: bool = False) -> None:
     """List the sessions, the one written last first, those of their subagents (↳) under them."""
-    from legato.cli.resuming import as_rows
-    from legato.cli.subagent_sessions import begun_by_people, with_subagents
+    from legato.cli.sessions.lookup import as_rows
+    from legato.cli.sessions.subagents import begun_by_people, with_subagents
     from legato.cli.terminal.cells import table
     from legato.cli.terminal.screen import Screen
 
@@ -67,8 +67,8 @@ def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_j
 @click.pass_obj
 def show(config: Path | None, session: str, as_json: bool) -> None:
     """Show what was said in a session, and what its tools returned, in a few lines each."""
-    from legato.cli.session_page import page
-    from legato.cli.subagent_sessions import with_subagents
+    from legato.cli.sessions.as_lines import page
+    from legato.cli.sessions.subagents import with_subagents
     from legato.transcript import Conversation
 
     async def look(store: Store) -> tuple[SessionSummary, Conversation, list[SessionSummary]]:
@@ -121,7 +121,7 @@ def export(config: Path | None, session: str, output: Path | None, form: str, mo
 @click.pass_obj
 def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
     """Forget sessions for good, each with those of its subagents."""
-    from legato.cli.subagent_sessions import with_subagents
+    from legato.cli.sessions.subagents import with_subagents
 
     async def find(store: Store) -> list[SessionSummary]:
         return with_subagents([await _find(store, name) for name in names], await store.list())
@@ -211,8 +211,8 @@ def backup(config: Path | None, file: Path) -> None:
 
 def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
     """Do `work` with the store that the settings name."""
-    from legato.cli.project import store_setting
     from legato.cli.running import run
+    from legato.cli.settings.project import store_setting
     from legato.store import open_store
 
     place = store_setting(config)
@@ -225,7 +225,7 @@ def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
 
 
 async def _find(store: Store, name: str) -> SessionSummary:
-    from legato.cli.resuming import find_session
+    from legato.cli.sessions.lookup import find_session
 
     return await find_session(store, name)
 

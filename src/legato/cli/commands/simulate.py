@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from legato.cli.commands.pacing import read_pace_option
 from legato.cli.exits import ExitCode
-from legato.cli.pacing import read_pace_option
 
 
 @click.command(short_help="Serve strict simulated providers on this machine.")

@@ -12,18 +12,18 @@ from typing import Any
 
 import msgspec
 
+from legato.cli.chat.instructions import nearest_agents
+from legato.cli.chat.mcp_servers import MCP_FILE
 from legato.cli.exits import complain
-from legato.cli.instructions import nearest_agents
-from legato.cli.mcp_servers import MCP_FILE
-from legato.cli.project_files import find_file
-from legato.cli.settings_files import load
-from legato.cli.settings_layers import Loaded
-from legato.cli.settings_refused import refusal
+from legato.cli.settings.files import load
+from legato.cli.settings.layers import Loaded
+from legato.cli.settings.project_files import find_file
+from legato.cli.settings.refused import refusal
+from legato.cli.settings.trust import Trust
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
-from legato.cli.trust import Trust
 from legato.errors import ConfigError
 
 

@@ -16,9 +16,9 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import fields, replace
 
-from legato.cli.settings import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build
-from legato.cli.settings_refused import refusal
-from legato.cli.settings_untrusted import split_untrusted
+from legato.cli.settings.refused import refusal
+from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build
+from legato.cli.settings.untrusted import split_untrusted
 from legato.errors import ConfigError
 from legato.model.hashing import digest
 

@@ -8,7 +8,7 @@ import anyio
 import msgspec
 import pytest
 
-from legato.cli.resuming import find_session, last_of_folder, pick_session
+from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.terminal.screen import Screen
 from legato.errors import CallerError, SessionNotFound
 from legato.store import open_store

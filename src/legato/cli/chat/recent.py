@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.cli.attachments import words_of
+from legato.cli.chat.attachments import words_of
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen

@@ -14,9 +14,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from legato.cli.project_files import ProjectFile, find_file
-from legato.cli.settings import CONFIG_VARIABLE
-from legato.cli.settings_layers import (
+from legato.cli.settings.layers import (
     Layer,
     Loaded,
     merge,
@@ -26,6 +24,8 @@ from legato.cli.settings_layers import (
     read_flags,
     unknown_variables,
 )
+from legato.cli.settings.project_files import ProjectFile, find_file
+from legato.cli.settings.schema import CONFIG_VARIABLE
 from legato.errors import ConfigError
 
 PROJECT_NAMES = (".legato.toml", "legato.toml")
@@ -39,7 +39,7 @@ def load(
     environment: Mapping[str, str] | None = None,
 ) -> Loaded:
     """The settings for `folder`; raises `ConfigError` that names the place of what is wrong."""
-    from legato.cli.trust import Trust
+    from legato.cli.settings.trust import Trust
 
     variables = os.environ if environment is None else environment
     here = folder or Path.cwd()

@@ -9,12 +9,12 @@ import tomlkit
 from msgspec import Struct
 from msgspec.structs import fields
 
-from legato.cli.project import withheld_note
-from legato.cli.settings import Settings
-from legato.cli.settings_files import load
-from legato.cli.settings_layers import every_setting
-from legato.cli.settings_untrusted import UNTRUSTED
-from legato.cli.trust import Trust
+from legato.cli.settings.files import load
+from legato.cli.settings.layers import every_setting
+from legato.cli.settings.project import withheld_note
+from legato.cli.settings.schema import Settings
+from legato.cli.settings.trust import Trust
+from legato.cli.settings.untrusted import UNTRUSTED
 from legato.errors import ConfigError
 from legato.tools import Mode
 from legato.transport import DOORS, KEY_HEADERS

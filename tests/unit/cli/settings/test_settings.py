@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from legato.cli.settings import ENVIRONMENT, Settings
-from legato.cli.settings_files import load, user_file
-from legato.cli.settings_layers import every_setting, merge, read_environment, read_file, read_flags, unknown_variables
-from legato.cli.settings_write import EXAMPLE, add_rule, write_file
-from legato.cli.trust import Trust
+from legato.cli.settings.files import load, user_file
+from legato.cli.settings.layers import every_setting, merge, read_environment, read_file, read_flags, unknown_variables
+from legato.cli.settings.schema import ENVIRONMENT, Settings
+from legato.cli.settings.trust import Trust
+from legato.cli.settings.writing import EXAMPLE, add_rule, write_file
 from legato.errors import ConfigError
 from legato.model.hashing import digest
 from program import Home

@@ -6,7 +6,7 @@ A later place wins, setting by setting. Tables of named things (profiles, keys, 
 lists of approval rules are joined, because a project must not be able to drop a rule that its user made. `model` and
 `route` both say who answers: the later one wins over the other.
 
-A project's file was written by whoever wrote the project. Until its user has trusted it, only what `settings_untrusted`
+A project's file was written by whoever wrote the project. Until its user has trusted it, only what `untrusted`
 lists is used of it.
 """
 

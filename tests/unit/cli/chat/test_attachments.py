@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legato.cli.attachments import read_message
+from legato.cli.chat.attachments import read_message
 from legato.model import Entry, Media, MediaKind, Speaker, Text
 from legato.request import default_catalogue, render
 from legato.transcript import Conversation

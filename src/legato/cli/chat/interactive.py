@@ -12,11 +12,13 @@ from functools import partial
 
 import anyio
 
-from legato.cli.attachments import read_message
+from legato.cli.chat.attachments import read_message
+from legato.cli.chat.recent import show_recent
+from legato.cli.chat.slash import COMMANDS, Leave, Next, Reopen, run_command
+from legato.cli.chat.user_shell import run_for_person
+from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
-from legato.cli.recent import show_recent
 from legato.cli.signals import ENDING, heeding
-from legato.cli.slash import COMMANDS, Leave, Next, Reopen, run_command
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.prompt import Prompt
@@ -25,8 +27,6 @@ from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.typing_ahead import Keyboard
 from legato.cli.terminal.words import about_route, dollars, tokens
-from legato.cli.user_shell import run_for_person
-from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError, StoreError
 from legato.model import CallId
 from legato.model.records import Recorded

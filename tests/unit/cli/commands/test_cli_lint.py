@@ -22,7 +22,7 @@ from file_samples import (
     use,
     used,
 )
-from legato.cli import file_arguments
+from legato.cli.commands import file_arguments
 from legato.formats import read, write
 from legato.formats.faults import KINDS
 from legato.formats.targets import WIRE, find_target

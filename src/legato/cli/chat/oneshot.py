@@ -19,13 +19,13 @@ from typing import Any, TextIO
 
 from msgspec import Struct
 
-from legato.cli.attachments import read_message
+from legato.cli.chat.attachments import read_message
+from legato.cli.chat.outputs import Failure, Output, Pending, Report
+from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode, code_of, line_of
-from legato.cli.outputs import Failure, Output, Pending, Report
 from legato.cli.signals import ENDING, heeding
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.show import TurnShow
-from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError
 from legato.model import Block, CallId, ClosureReason, Text
 from legato.model.records import TurnOutcome

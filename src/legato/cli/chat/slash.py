@@ -13,17 +13,17 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from legato.cli.attachments import words_of
+from legato.cli.chat.attachments import words_of
+from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import line_of
 from legato.cli.private_files import write_new
-from legato.cli.resuming import PICKED, as_rows, find_session
-from legato.cli.subagent_sessions import begun_by_people
+from legato.cli.sessions.lookup import PICKED, as_rows, find_session
+from legato.cli.sessions.subagents import begun_by_people
 from legato.cli.surroundings import find_profile, profiles_of
 from legato.cli.terminal.cells import clip, one_line, table
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import dollars, subject_of, tokens
-from legato.cli.workbench import Workbench
 from legato.errors import CallerError, LegatoError
 from legato.model import Authority, Entry, Speaker
 from legato.routing import Profile

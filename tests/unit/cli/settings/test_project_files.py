@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from legato.cli.instructions import nearest_agents, system_prompt
-from legato.cli.mcp_servers import find_servers
-from legato.cli.project import notices
-from legato.cli.project_files import Found, ProjectFile, find_file
-from legato.cli.settings import Settings
-from legato.cli.settings_files import load
+from legato.cli.chat.instructions import nearest_agents, system_prompt
+from legato.cli.chat.mcp_servers import find_servers
+from legato.cli.settings.files import load
+from legato.cli.settings.project import notices
+from legato.cli.settings.project_files import Found, ProjectFile, find_file
+from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError
 from program import Home
 

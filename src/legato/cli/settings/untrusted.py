@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from legato.cli.settings import Settings
+from legato.cli.settings.schema import Settings
 from legato.tools import Mode
 
 Holds = Callable[[Any, Settings], bool]

@@ -16,7 +16,7 @@ class Trust:
     """The agreements of this user, in one small file that only they can read."""
 
     def __init__(self, path: Path | None = None) -> None:
-        from legato.cli.settings_files import state_folder
+        from legato.cli.settings.files import state_folder
 
         self.path = path or state_folder() / "trusted.json"
 
@@ -31,7 +31,7 @@ class Trust:
         if what in agreed:
             return
         agreed.append(what)
-        from legato.cli.settings_write import write_file  # only here: agreements are read often, and rarely written
+        from legato.cli.settings.writing import write_file  # only here: agreements are read often, and rarely written
 
         write_file(self.path, msgspec.json.format(msgspec.json.encode(known), indent=2).decode())
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from legato.cli.subagent_sessions import MARK, begun_by_people
+from legato.cli.sessions.subagents import MARK, begun_by_people
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.screen import Screen

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from legato.cli.project_files import find_file
+from legato.cli.settings.project_files import find_file
+from legato.cli.settings.trust import Trust
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
-from legato.cli.trust import Trust
 
 if TYPE_CHECKING:
     from legato.tools.mcp import McpServer

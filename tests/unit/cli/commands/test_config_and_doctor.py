@@ -9,11 +9,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from legato.cli.settings import ENVIRONMENT, Settings
-from legato.cli.settings_layers import every_setting
+from legato.cli.settings.layers import every_setting
+from legato.cli.settings.schema import ENVIRONMENT, Settings
 from program import Home
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ import anyio
 import msgspec
 import pytest
 
-from legato.cli.completion import Suggestions
-from legato.cli.interactive import Interactive, Stage
-from legato.cli.settings_files import load
-from legato.cli.slash import COMMANDS
+from legato.cli.chat.completion import Suggestions
+from legato.cli.chat.interactive import Interactive, Stage
+from legato.cli.chat.slash import COMMANDS
+from legato.cli.chat.workbench import Workbench
+from legato.cli.settings.files import load
 from legato.cli.surroundings import open_world, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.screen import Screen
-from legato.cli.workbench import Workbench
 from legato.simulation import SimulatedTransport
 from legato.store import Store, open_store
 from legato.transport import WireResponse

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from legato.cli.instructions import system_prompt
+from legato.cli.chat.instructions import system_prompt
 from legato.cli.private_files import write_private
-from legato.cli.settings_files import cache_folder, state_folder
-from legato.cli.settings_layers import Loaded
+from legato.cli.settings.files import cache_folder, state_folder
+from legato.cli.settings.layers import Loaded
 from legato.errors import ConfigError
 from legato.model import CallId, JsonObject, ToolCall
 from legato.routing import Profile, only
@@ -173,7 +173,7 @@ class Workbench:
 
     def _remember(self, rule: Rule) -> None:
         """Write a rule that holds for always into the user's file; if that fails it holds for this session."""
-        from legato.cli.settings_write import add_rule  # only here: few sessions make such a rule
+        from legato.cli.settings.writing import add_rule  # only here: few sessions make such a rule
 
         try:
             add_rule(self.loaded.user_file, rule.effect.value, str(rule))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from legato.cli.project_files import Found, ProjectFile, find_file
-from legato.cli.settings import Settings
+from legato.cli.settings.project_files import Found, ProjectFile, find_file
+from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError
 
 AGENTS = "AGENTS.md"

@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from legato.cli.slash import COMMANDS
+from legato.cli.chat.slash import COMMANDS
+from legato.cli.chat.workbench import Workbench
 from legato.cli.surroundings import profiles_of
 from legato.cli.terminal.prompt import Suggestion
-from legato.cli.workbench import Workbench
 from legato.tools import Mode
 
 _FILE = re.compile(r"(?:(?<=\s)|^)@(\S*)\Z")

@@ -12,7 +12,7 @@ from functools import partial
 import anyio
 import pytest
 
-from legato.cli.interactive import Stage
+from legato.cli.chat.interactive import Stage
 from legato.cli.terminal import typing_ahead
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.keys import Key

@@ -15,8 +15,8 @@ import anyio
 import msgspec
 import pytest
 
-from legato.cli import oneshot
-from legato.cli.outputs import JsonLines, OneJson, OutputFormat, PipedText, Report, TerminalText, output_for
+from legato.cli.chat import oneshot
+from legato.cli.chat.outputs import JsonLines, OneJson, OutputFormat, PipedText, Report, TerminalText, output_for
 from legato.cli.terminal.screen import Screen
 from legato.model.records import TurnOutcome
 from legato.session import events
@@ -462,7 +462,7 @@ class _Provider(BaseHTTPRequestHandler):
 
 UNUSED = (
     "prompt_toolkit", "rich", "tomlkit", "mcp", "sqlite3", "legato.tools.mcp", "legato.simulation", "legato.formats",
-    "legato.diagnostics", "legato.store.sqlite", "legato.cli.interactive", "legato.cli.slash", "legato.wire.anthropic",
+    "legato.diagnostics", "legato.store.sqlite", "legato.cli.chat.interactive", "legato.cli.chat.slash", "legato.wire.anthropic",
     "legato.wire.gemini", "legato.wire.openai_responses",
 )  # fmt: skip
 """what no question to one provider needs, if nothing is kept and nothing goes wrong"""

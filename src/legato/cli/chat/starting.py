@@ -16,16 +16,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato import __version__
+from legato.cli.chat.log_file import logging_to
+from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
+from legato.cli.chat.oneshot import OneShot, Question, read_question
+from legato.cli.chat.outputs import Output, OutputFormat, output_for
+from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode
-from legato.cli.log_file import logging_to
-from legato.cli.mcp_servers import Servers, ask_for_servers, find_servers, left_out
-from legato.cli.oneshot import OneShot, Question, read_question
-from legato.cli.outputs import Output, OutputFormat, output_for
-from legato.cli.project import ask_to_trust, notices
-from legato.cli.resuming import find_session, last_of_folder, pick_session
 from legato.cli.running import run
-from legato.cli.settings_files import load, state_folder
-from legato.cli.settings_layers import Loaded
+from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
+from legato.cli.settings.files import load, state_folder
+from legato.cli.settings.layers import Loaded
+from legato.cli.settings.project import ask_to_trust, notices
 from legato.cli.surroundings import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.cells import one_line
@@ -34,7 +35,6 @@ from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
-from legato.cli.workbench import Workbench
 from legato.errors import CallerError
 from legato.routing import Profile
 from legato.store import Store, open_store
@@ -148,8 +148,8 @@ async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None
 
 async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
     # Only here: a prompt with editing and completion takes a while to load.
-    from legato.cli.completion import Suggestions
-    from legato.cli.interactive import Interactive, Stage
+    from legato.cli.chat.completion import Suggestions
+    from legato.cli.chat.interactive import Interactive, Stage
     from legato.cli.terminal.prompt import Prompt
 
     reader = PlainReader(screen)

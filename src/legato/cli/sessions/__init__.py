@@ -1,0 +1,1 @@
+"""Stored sessions: found by id, picked from a list, shown."""
