@@ -9,6 +9,7 @@
     │   ├── ImpossibleRequest  an option that the target refuses
     │   ├── ConfigError        settings that cannot be read or do not fit
     │   ├── FormatError        a file that cannot be read, or read as what it claims to be
+    │   │   ├── SeveralConversations  one of them has to be picked; has `conversations`
     │   │   └── RepairRefused  a file that cannot be repaired without losing something; has `losses`
     │   └── UnsafeName         a path or name that would escape where it belongs
     ├── OurFault               a promise of ours is broken; the report says which
@@ -89,6 +90,17 @@ class ConfigError(CallerError):
 
 class FormatError(CallerError):
     """A file that cannot be read, or cannot be read as what it claims to be."""
+
+
+class SeveralConversations(FormatError):
+    """A file holds several conversations, and none of them was picked, or one that is not there.
+
+    `conversations` says how many there are.
+    """
+
+    def __init__(self, message: str, /, **facts: Any) -> None:
+        super().__init__(message, **facts)
+        self.conversations: int = facts.get("conversations", 0)
 
 
 class RepairRefused(FormatError):

@@ -1,26 +1,26 @@
-"""A conversation as a person reads it: part by part, each call with its state, its ids and what was decided about it.
+"""A conversation as a person reads it: entry by entry, each call with its state, its ids and what was decided about it.
 
-In:  a document, and the request that was rendered from it, if one was.
-Out: a `Story`: plain data, clipped and without secrets, for the terminal and for the page alike.
+In:  a file, and the target to render it for, if that is of interest too.
+Out: an `Inspection`: plain data, clipped and without secrets, for the terminal and for the page alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 
 import msgspec
 
 from legato.diagnostics import Redactor
 from legato.diagnostics.as_lines import decision_line
-from legato.formats import Document
+from legato.files.inspected import LIMIT, InspectedBlock, InspectedCall, InspectedEntry, Inspection
+from legato.files.sources import Progress, Source, pick_document
+from legato.formats import Document, Finding, lint, read_all, request_for
 from legato.formats.faults import EVERYTHING, places_of
-from legato.formats.findings import Finding
+from legato.formats.targets import find_target, own_targets
 from legato.ledger import Call
 from legato.model import (
     Action,
     Authority,
-    CallId,
     Code,
     Decision,
     Fault,
@@ -38,88 +38,50 @@ from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Uni
 from legato.transcript.view import View
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallStory:
-    """One call: who it is in the log, in the file and for the target, and how it ended."""
+def inspect(
+    source: Source,
+    *,
+    target: str | None = None,
+    pick: int | None = None,
+    limit: int = LIMIT,
+    format: str | None = None,  # noqa: A002  # a format is a format
+    name: str = "",
+    progress: Progress | None = None,
+) -> Inspection:
+    """The conversation in `source`, with the findings of `lint`; secrets are hidden.
 
-    id: CallId
-    name: str
-    arguments: str
-    wire_id: str
-    sent_id: str
-    """the id that the target sees; empty if nothing was rendered or the call is not in the request"""
-    state: str
-    completion: str
-    reason: str
-    result: str
-    result_place: str
-    decisions: list[str]
-    labels: list[str]
-    """decisions and findings in brief, to filter by"""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
-    """One block."""
-
-    kind: str
-    text: str = ""
-    call: CallStory | None = None
+    With `target`, a provider or a route, it is rendered for that: calls have the ids that the target sees, and what was
+    decided for it is told. `pick` is the number, from 1, of the conversation in a file that holds several. Texts are
+    cut at `limit` characters, which is said where they are. Raises `FormatError` for what cannot be read,
+    `SeveralConversations`, `UnknownTarget`.
+    """
+    if target is not None:
+        find_target(target)  # says what is wrong with a name before a large file is read
+    document = pick_document(read_all(source, format=format, name=name, progress=progress), pick)
+    request = None if target is None else render_document(document, target)
+    return inspect_document(document, target=target, request=request, limit=limit)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """What one speaker said at one place."""
-
-    turn: int
-    speaker: str
-    place: str
-    model: str
-    pieces: list[Piece]
-    decisions: list[str]
-    labels: list[str]
-    is_shown: bool
-    """false: it is in the file, and no request holds it"""
+def render_document(document: Document, target: str | None) -> Request:
+    """The request that is made of `document` for `target`, or for the provider that it was written for."""
+    name = target or own_targets(document)[0]
+    return request_for(document, find_target(name, document=document))[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Story:
-    """The whole conversation."""
-
-    name: str
-    format: str
-    route: str
-    system: str
-    tools: int
-    parts: list[Part]
-    notes: list[str] = field(default_factory=list[str])
-    about_request: list[str] = field(default_factory=list[str])
-    """decisions that concern no call: about the request as a whole"""
-
-    @property
-    def calls(self) -> list[CallStory]:
-        """Every call, in order."""
-        return [piece.call for part in self.parts for piece in part.pieces if piece.call is not None]
-
-    @property
-    def turns(self) -> int:
-        """How often a person spoke."""
-        return self.parts[-1].turn if self.parts else 0
-
-
-def tell(
+def inspect_document(
     document: Document,
     *,
+    target: str | None = None,
     request: Request | None = None,
-    findings: Sequence[Finding] = (),
     redactor: Redactor | None = None,
-    limit: int = 20_000,
-) -> Story:
-    """The story of `document`, its texts clipped to `limit` characters."""
-    return _Teller(document, request, findings, redactor or Redactor(), limit).tell()
+    limit: int = LIMIT,
+) -> Inspection:
+    """The inspection of `document`, linted for `target`, with the ids and decisions of `request`."""
+    findings = lint(document, *([target] if target else ()))
+    return _Inspector(document, request, findings, redactor or Redactor(), limit).inspect()
 
 
-class _Teller:
+class _Inspector:
     def __init__(
         self,
         document: Document,
@@ -146,46 +108,46 @@ class _Teller:
             if not finding.calls:
                 self.found_by_place.setdefault(finding.place, []).append(finding.rule)
 
-    def tell(self) -> Story:
-        parts: list[Part] = []
+    def inspect(self) -> Inspection:
+        entries: list[InspectedEntry] = []
         turn = 0
         for index, slot in enumerate(self.view.slots):
             unit = self.view.unit(index)
             if slot.kind is SlotKind.SAID and type(unit) is Said and unit.authority is Authority.PERSON:
                 turn += 1
             if unit is not None or slot.blocks:
-                parts.append(self._part(slot, unit, self.view.decisions(index), turn))
+                entries.append(self._entry(slot, unit, self.view.decisions(index), turn))
         document = self.document
-        return Story(
+        return Inspection(
             name=document.name,
             format=document.format,
             route=document.route,
             system=self._clip(document.system),
             tools=len(document.tools),
-            parts=parts,
-            notes=[self._clip(str(note)) for note in document.notes],
+            entries=tuple(entries),
+            notes=tuple(self._clip(str(note)) for note in document.notes),
             about_request=_counted(decision_line(item) for item in self.projected if not item.calls),
         )
 
-    def _part(self, slot: Slot, unit: Unit | None, decisions: Sequence[Decision], turn: int) -> Part:
+    def _entry(self, slot: Slot, unit: Unit | None, decisions: Sequence[Decision], turn: int) -> InspectedEntry:
         place = self.place(slot.first)
-        pieces = list(self._pieces(slot, unit, decisions))
-        shown = {piece.call.id for piece in pieces if piece.call is not None}
+        blocks = tuple(self._blocks(slot, unit, decisions))
+        shown = {block.call.id for block in blocks if block.call is not None}
         general = [decision for decision in decisions if not shown.intersection(decision.calls)]
         found = [rule for item in general for call in item.calls for rule in self.found_by_call.get(call, [])]
         labels = [*map(_label, general), *found, *self.found_by_place.get(place, [])]
-        return Part(
+        return InspectedEntry(
             turn=turn,
             speaker=_speaker(slot),
             place=place,
             model=(slot.origin.served or slot.origin.asked) if slot.origin else "",
-            pieces=pieces,
-            decisions=[self._clip(decision_line(decision)) for decision in general],
-            labels=list(dict.fromkeys(labels)),
+            blocks=blocks,
+            decisions=tuple(self._clip(decision_line(decision)) for decision in general),
+            labels=tuple(dict.fromkeys(labels)),
             is_shown=unit is not None,
         )
 
-    def _pieces(self, slot: Slot, unit: Unit | None, decisions: Sequence[Decision]) -> Iterator[Piece]:
+    def _blocks(self, slot: Slot, unit: Unit | None, decisions: Sequence[Decision]) -> Iterator[InspectedBlock]:
         completions = {done.call_id: done for done in unit.completions} if type(unit) is Exchange else {}
         # What a request leaves out is still worth seeing, so the slot's own blocks are shown where there is no unit.
         blocks: Iterable[AnswerBlock] = slot.blocks if type(unit) is not Said else unit.blocks
@@ -193,24 +155,28 @@ class _Teller:
             match block:
                 case Text():
                     if block.text.strip():
-                        yield Piece(kind="text", text=self._clip(block.text))
+                        yield InspectedBlock(kind="text", text=self._clip(block.text))
                 case Thinking():
-                    yield Piece(kind="thinking", text=self._clip(block.text) or "[not readable]")
+                    yield InspectedBlock(kind="thinking", text=self._clip(block.text) or "[not readable]")
                 case Media():
-                    yield Piece(kind="media", text=_media(block))
+                    yield InspectedBlock(kind="media", text=_media(block))
                 case Code():
-                    yield Piece(kind="code", text=self._clip(block.code))
+                    yield InspectedBlock(kind="code", text=self._clip(block.code))
                 case HostedTool():
-                    yield Piece(kind="hosted", text=f"{block.name} {self._json(block.arguments)}")
+                    yield InspectedBlock(kind="hosted", text=f"{block.name} {self._json(block.arguments)}")
                 case ToolCall():
                     call = self.talk.ledger.calls.get(block.id)
                     if call is not None:
-                        yield Piece(kind="call", call=self._call(block, call, completions.get(block.id), decisions))
+                        yield InspectedBlock(
+                            kind="call", call=self._call(block, call, completions.get(block.id), decisions)
+                        )
 
-    def _call(self, block: ToolCall, call: Call, done: Completion | None, decisions: Sequence[Decision]) -> CallStory:
+    def _call(
+        self, block: ToolCall, call: Call, done: Completion | None, decisions: Sequence[Decision]
+    ) -> InspectedCall:
         mine = [item for item in [*decisions, *self.projected] if call.id in item.calls]
         labels = [*map(_label, mine), *self.found_by_call.get(str(call.id), [])]
-        return CallStory(
+        return InspectedCall(
             id=call.id,
             name=call.name,
             arguments=self._clip(block.raw) if block.raw else self._json(block.arguments),
@@ -221,8 +187,8 @@ class _Teller:
             reason=done.reason.value if done and done.reason else "",
             result=self._clip(completion_text(done)) if done else "",
             result_place=self.place(call.response_seq),
-            decisions=[self._clip(decision_line(item)) for item in dict.fromkeys(mine)],
-            labels=list(dict.fromkeys(labels)),
+            decisions=tuple(self._clip(decision_line(item)) for item in dict.fromkeys(mine)),
+            labels=tuple(dict.fromkeys(labels)),
         )
 
     def _json(self, value: Json) -> str:
@@ -262,8 +228,8 @@ def _label(decision: Decision) -> str:
     return f"{decision.action.value} {decision.reason}"
 
 
-def _counted(lines: Iterable[str]) -> list[str]:
+def _counted(lines: Iterable[str]) -> tuple[str, ...]:
     counts: dict[str, int] = {}
     for line in lines:
         counts[line] = counts.get(line, 0) + 1
-    return [line if count == 1 else f"{line} ({count} times)" for line, count in counts.items()]
+    return tuple(line if count == 1 else f"{line} ({count} times)" for line, count in counts.items())

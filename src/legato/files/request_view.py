@@ -1,4 +1,4 @@
-"""A request body as cards: a card for each message, cut into the parts that a reader can point at.
+"""A request body message by message, each cut into the parts that a reader can point at.
 
 In:  a request.
 Out: messages in order, each with chunks of JSON; a chunk that is a call or a result names the call it belongs to.
@@ -36,28 +36,28 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class MessageView:
     """One message, or one item where a dialect has no messages."""
 
     title: str
     chunks: list[Chunk]
 
 
-def envelope(request: Request, *, redactor: Redactor, limit: int) -> str:
-    """What stands around the messages, as JSON."""
+def envelope_json(request: Request, *, redactor: Redactor, limit: int) -> str:
+    """What is around the messages, as JSON."""
     field = dialect_parts(request.target.dialect).messages_field
     held = {name: value for name, value in request.body.items() if name != field}
     return _pretty(cast(Json, held), redactor, limit)
 
 
-def cards(request: Request, *, redactor: Redactor, limit: int) -> list[Card]:
+def message_views(request: Request, *, redactor: Redactor, limit: int) -> list[MessageView]:
     """The messages of the request."""
-    cutter = _Cutter(request, redactor, limit)
+    cutter = _MessageCutter(request, redactor, limit)
     messages = cast("list[JsonObject]", request.body[dialect_parts(request.target.dialect).messages_field])
-    return [cutter.card(index, message) for index, message in enumerate(messages)]
+    return [cutter.view(index, message) for index, message in enumerate(messages)]
 
 
-class _Cutter:
+class _MessageCutter:
     def __init__(self, request: Request, redactor: Redactor, limit: int) -> None:
         self.redactor = redactor
         self.limit = limit
@@ -65,9 +65,9 @@ class _Cutter:
         self.by_id = {call.wire_id: call.call_id for call in emitted}
         self.unnamed = {side: iter([call.call_id for call in emitted]) for side in ("call", "result")}
 
-    def card(self, index: int, message: JsonObject) -> Card:
+    def view(self, index: int, message: JsonObject) -> MessageView:
         title = str(message.get("role") or message.get("type") or "item")
-        return Card(f"[{index}] {title}", list(self._chunks(message)))
+        return MessageView(f"[{index}] {title}", list(self._chunks(message)))
 
     def _chunks(self, message: JsonObject) -> Iterator[Chunk]:
         """The message itself without its lists, then every element of those."""

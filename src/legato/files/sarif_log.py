@@ -1,15 +1,21 @@
-"""Findings as SARIF 2.1.0, which code hosts and editors show beside the file."""
+"""Findings as SARIF 2.1.0, which code hosts and editors show beside the file.
+
+In:  the reports of `lint` on any number of files.
+Out: one SARIF log with one run, as JSON, without secrets: it is made to be uploaded.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import cast
 from urllib.parse import quote
 
 from legato import __version__
-from legato.formats.findings import Finding, Level
+from legato.diagnostics import Redactor
+from legato.files.linting import LintReport
+from legato.formats import Finding, Level
 from legato.model import JsonObject
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -18,27 +24,21 @@ _LEVELS = {Level.ERROR: "error", Level.RISK: "warning", Level.NOTE: "note"}
 _LINE = re.compile(r"line (\d+)")
 
 
-class Linted(NamedTuple):
-    """What was found in one file."""
-
-    file: str
-    format: str
-    findings: Sequence[Finding]
-
-
-def sarif(files: Sequence[Linted]) -> JsonObject:
-    """One run over `files`."""
+def sarif(reports: Iterable[LintReport]) -> JsonObject:
+    """One run of `lint` over files, as a SARIF log."""
     rules: dict[str, int] = {}
     results: list[JsonObject] = []
-    for linted in files:
-        for finding in linted.findings:
+    files: dict[str, None] = {}
+    for report in reports:
+        files[report.file] = None
+        for finding in report.findings:
             index = rules.setdefault(finding.rule, len(rules))
-            results.append(_result(linted.file, finding, index))
+            results.append(_result(report.file, finding, index))
     described = [{"id": rule, "shortDescription": {"text": rule.partition("/")[2].replace("-", " ")}} for rule in rules]
     driver: JsonObject = {"name": "legato", "version": __version__, "rules": described}
-    artifacts = [{"location": {"uri": _uri(name)}} for name in dict.fromkeys(linted.file for linted in files)]
+    artifacts = [{"location": {"uri": _uri(file)}} for file in files]
     run: JsonObject = {"tool": {"driver": driver}, "artifacts": artifacts, "results": results}
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return cast(JsonObject, Redactor().value({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}))
 
 
 def _result(file: str, finding: Finding, index: int) -> JsonObject:

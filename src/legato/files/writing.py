@@ -1,42 +1,65 @@
-"""Write what a command made: whole or not at all.
+"""Write files whole or not at all.
 
 A file appears under its name only when all of it is on the disk, so a reader never sees half of one, and a failure
-leaves what was there. `-` is standard output.
+leaves what was there.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from legato.errors import FormatError
+from legato.files.sources import PathName, Source
 
-STDOUT = "-"
 
-
-def check_output(path: str) -> None:
-    """Raise for a path that cannot be written, before any work is done for it."""
+def check_folder(path: PathName) -> None:
+    """Raise `FormatError` for a path that cannot be written, before any work is done for it."""
     target = Path(path)
-    if path == STDOUT:
-        return
     if target.is_dir():
         raise FormatError(f"{path}: this is a directory; name a file in it")
     if not target.absolute().parent.is_dir():
         raise FormatError(f"{path}: there is no directory {target.parent} to write it into; make it first")
 
 
-def write_output(path: str, data: bytes) -> None:
-    """Put `data` into the file, or onto standard output."""
-    if path == STDOUT:
-        rest = memoryview(data)
-        while rest:  # an unbuffered stream may take less than it is given
-            rest = rest[sys.stdout.buffer.write(rest) :]
-        sys.stdout.buffer.flush()
-        return
-    check_output(path)
+def check_destination(path: PathName, *, source: Source, overwrite: bool) -> None:
+    """Raise `FormatError` unless `path` can be written and is neither `source` nor, without `overwrite`, a file."""
+    check_folder(path)
+    if isinstance(source, str | os.PathLike) and is_same_file(source, path):
+        raise FormatError(f"{path}: this is the input itself; name another file")
+    _check_new(path, overwrite)
+
+
+def save(path: PathName, data: bytes, *, overwrite: bool) -> Path:
+    """Put `data` into the file at `path`; raises `FormatError` if that fails, or without `overwrite` if it exists."""
+    _check_new(path, overwrite)
+    with keeping(path):
+        write_whole(path, data)
+    return Path(path)
+
+
+def _check_new(path: PathName, overwrite: bool) -> None:
+    if not overwrite and os.path.lexists(path):
+        raise FormatError(f"{path}: this file exists already; name another one, or say overwrite=True")
+
+
+@contextmanager
+def keeping(path: PathName) -> Generator[None]:
+    """Turn an `OSError` on the way into a `FormatError` about `path`, which is still what it was."""
+    try:
+        yield
+    except OSError as error:
+        said = error.strerror or str(error)
+        raise FormatError(f"{path}: cannot be written: {said[:1].lower()}{said[1:]}; nothing was changed") from None
+
+
+def write_whole(path: PathName, data: bytes) -> None:
+    """Put `data` into the file at `path`, whatever was in it; a link stays a link. Raises `OSError`."""
+    check_folder(path)
     target = Path(path)
     if target.exists() and not target.is_file():  # a pipe, a device: there is nothing to put in its place
         target.write_bytes(data)
@@ -44,7 +67,7 @@ def write_output(path: str, data: bytes) -> None:
     _replace(_real(target), data)
 
 
-def replace_with_backup(path: str, data: bytes) -> Path:
+def replace_with_backup(path: PathName, data: bytes) -> Path:
     """Put `data` in place of the file, which stays beside it under a name of its own; returns that name."""
     target = _real(Path(path))
     backup = _free_name(target)
@@ -53,16 +76,12 @@ def replace_with_backup(path: str, data: bytes) -> Path:
     return backup
 
 
-def refuse_same_file(source: str, target: str, *, advice: str) -> None:
-    """Raise unless writing `target` leaves `source` as it is."""
-    if source == "-" or target == STDOUT:
-        return
+def is_same_file(source: PathName, target: PathName) -> bool:
+    """Whether writing `target` would change `source`."""
     try:
-        same = os.path.samefile(source, target)
+        return os.path.samefile(source, target)
     except OSError:
-        return
-    if same:
-        raise FormatError(f"{target}: this is the input itself; {advice}")
+        return False
 
 
 def _real(path: Path) -> Path:
@@ -87,14 +106,14 @@ def _replace(target: Path, data: bytes, *, like: Path | None = None) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, _usual_mode() if mode is None else mode)
+        os.chmod(name, _default_mode() if mode is None else mode)
         os.replace(name, target)
     except BaseException:
         os.unlink(name)
         raise
 
 
-def _usual_mode() -> int:
+def _default_mode() -> int:
     """What a new file may be done with; asking for the mask means setting it."""
     mask = os.umask(0)
     os.umask(mask)

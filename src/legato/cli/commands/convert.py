@@ -11,7 +11,8 @@ from legato.files.text import counted, one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from legato.formats import Document, Note
+    from legato.files import Converted
+    from legato.formats import Document
     from legato.model import JsonObject
 
 
@@ -48,10 +49,15 @@ def convert(
     INPUT is a file, or - for standard input. Only the result goes to standard output; a request body is one that the
     provider accepts, whatever was missing in the file.
     """
-    from legato.cli.commands.file_arguments import pick as pick_one
-    from legato.cli.commands.file_arguments import read_documents
-    from legato.files.writing import check_output, refuse_same_file, write_output
-    from legato.formats.targets import FILES, find_target
+    from legato.cli.commands.file_arguments import (
+        check_output,
+        pick_one,
+        read_documents,
+        refuse_same_file,
+        write_output,
+    )
+    from legato.files.conversion import check_target, convert_document
+    from legato.formats.targets import FILES
 
     if target in FILES and (model or takes_all or compacted):
         raise click.UsageError(f"--model, --all and --compacted are for request bodies, and {target} is a session file")
@@ -59,8 +65,7 @@ def convert(
         raise click.UsageError("--all takes every conversation and --pick one of them; use one of the two")
     if report == output:
         raise click.UsageError("--report and --output cannot be the same file")
-    if target not in FILES:
-        find_target(target, model=model)  # says what is wrong with a name before a large file is read
+    check_target(target, model=model, compacted=compacted)
     for path in (output, report or output):
         check_output(path)
     refuse_same_file(input_, output, advice="name another file, or mend it with `legato repair --write`")
@@ -72,58 +77,25 @@ def convert(
     data = bytearray()
     reports: list[JsonObject] = []
     for document in chosen:
-        made, told, notes = (
-            _write_file(document, target)
-            if target in FILES
-            else _write_body(document, target, model=model, compacted=compacted)
-        )
-        data += made
-        reports.append({"input": _described(document), "to": target, **told})
-        _tell(document, notes)
+        converted = convert_document(document, target, model=model, compacted=compacted)
+        data += converted.data
+        reports.append(converted.report)
+        _tell(converted)
     _tell_left_out(documents, chosen)
     write_output(output, bytes(data))
     if report is not None:
         write_output(report, _encoded(reports if takes_all else reports[0]))
 
 
-def _write_body(
-    document: Document, name: str, *, model: str | None, compacted: bool
-) -> tuple[bytes, JsonObject, list[Note]]:
-    import msgspec
-
-    from legato.diagnostics import report_json
-    from legato.formats import request_for
-    from legato.formats.targets import find_target
-
-    target = find_target(name, model=model, document=document)
-    request, notes = request_for(document, target, compacted=compacted)
-    told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
-    return request.json() + b"\n", {**told, "not_carried": msgspec.to_builtins([*document.notes, *notes])}, notes
-
-
-def _write_file(document: Document, format_: str) -> tuple[bytes, JsonObject, list[Note]]:
-    import msgspec
-
-    from legato.formats import write
-
-    written = write(document, format_)
-    lost = [*document.notes, *written.losses]
-    return written.data, {"format": format_, "not_carried": msgspec.to_builtins(lost)}, written.losses
-
-
 # --- what people are told ---------------------------------------------------------------------------------------------
 
 
-def _described(document: Document) -> JsonObject:
-    return {"name": document.name, "format": document.format, "entries": len(document.entries), **document.meta}
-
-
-def _tell(document: Document, notes: Sequence[Note]) -> None:
-    if document.notes:
-        notes_made = counted(len(document.notes), "note")
-        click.echo(f"{one_line(document.name)}: {notes_made} on what was read; --report FILE holds them", err=True)
-    for note in notes:
-        click.echo(f"{one_line(document.name)}: {one_line(str(note))}", err=True)
+def _tell(converted: Converted) -> None:
+    if converted.notes:
+        notes_made = counted(len(converted.notes), "note")
+        click.echo(f"{one_line(converted.name)}: {notes_made} on what was read; --report FILE holds them", err=True)
+    for loss in converted.losses:
+        click.echo(f"{one_line(converted.name)}: {one_line(str(loss))}", err=True)
 
 
 def _tell_left_out(documents: Sequence[Document], chosen: Sequence[Document]) -> None:
@@ -135,6 +107,4 @@ def _tell_left_out(documents: Sequence[Document], chosen: Sequence[Document]) ->
 def _encoded(value: JsonObject | list[JsonObject]) -> bytes:
     import msgspec
 
-    from legato.diagnostics import Redactor
-
-    return msgspec.json.format(msgspec.json.encode(Redactor().value(value)), indent=2) + b"\n"
+    return msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n"

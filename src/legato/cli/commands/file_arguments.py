@@ -1,4 +1,7 @@
-"""Read the files that a command is given: a path, or `-` for standard input, with a progress bar for large ones."""
+"""The files that a command is given: a path, or `-` for standard input or output.
+
+While a large file is read a bar shows how far it is, if a person is watching.
+"""
 
 from __future__ import annotations
 
@@ -6,53 +9,74 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from legato.errors import FormatError
+from legato.errors import FormatError, SeveralConversations
 
 if TYPE_CHECKING:
+    from legato.files import Source
+    from legato.files.sources import Progress
     from legato.formats import Document
-    from legato.formats.sources import Progress
 
-STDIN = "-"
+STANDARD = "-"
+"""standard input where something is read, standard output where something is written"""
 _LARGE = 8 * 1024 * 1024
 """a file that is read in the blink of an eye gets no bar"""
+
+
+class Input(NamedTuple):
+    """What `legato.files` is given to read: the source, what to call it, and whom to tell how far it is."""
+
+    source: Source
+    name: str = ""
+    progress: Progress | None = None
+
+
+@contextmanager
+def opened(path: str) -> Generator[Input]:
+    """The input that `path` names."""
+    with _progress(path) as progress:
+        if path == STANDARD:
+            yield Input(sys.stdin.buffer, "standard input", progress)
+        else:
+            yield Input(path, progress=progress)
 
 
 def read_documents(path: str, *, format: str | None = None) -> list[Document]:  # noqa: A002  # a format is a format
     """Every conversation in the file; raises `FormatError`, with one line, for what cannot be read."""
     from legato.formats import read_all
 
-    with _progress(path) as progress:
-        if path == STDIN:
-            return read_all(sys.stdin.buffer, format=format, name="standard input", progress=progress)
-        return read_all(path, format=format, progress=progress)
+    with opened(path) as (source, name, progress):
+        return read_all(source, format=format, name=name, progress=progress)
 
 
-def pick(documents: list[Document], number: int | None, *, advice: str = "choose one with --pick N") -> Document:
+def pick_one(documents: list[Document], number: int | None, *, advice: str = "choose one with --pick N") -> Document:
     """The conversation that a command is about: the one of that number, or the only one, or the main one."""
-    if number is not None:
-        if not 1 <= number <= len(documents):
-            raise FormatError(
-                f"{documents[0].name}: it holds {len(documents)} conversations, and --pick counts from 1; "
-                f"there is no number {number}"
-            )
-        return documents[number - 1]
-    if len(documents) > 1 and not has_main(documents):
-        raise FormatError(f"{documents[0].name}: this file holds {len(documents)} conversations; {advice}")
-    return documents[0]
+    from legato.files.sources import pick_document
+
+    with advising(advice):
+        return pick_document(documents, number)
 
 
-def has_main(documents: list[Document]) -> bool:
-    """Whether the first conversation is the session, and the others stand beside it (those of subagents)."""
-    return bool(documents[0].meta.get("beside"))
+@contextmanager
+def advising(advice: str) -> Generator[None]:
+    """Say what the library says about a file of several conversations in terms of a command's options."""
+    try:
+        yield
+    except SeveralConversations as error:
+        name, picked = error.facts["name"], error.facts.get("picked")
+        told = f"{name}: this file holds {error.conversations} conversations; {advice}"
+        if picked is not None:
+            counted = f"{name}: it holds {error.conversations} conversations, and --pick counts from 1"
+            told = f"{counted}; there is no number {picked}"
+        raise FormatError(told) from None
 
 
 @contextmanager
 def _progress(path: str) -> Generator[Progress | None]:
     """A bar on standard error while a large file is read, if a person is watching."""
     try:
-        size = 0 if path == STDIN else os.stat(path).st_size
+        size = 0 if path == STANDARD else os.stat(path).st_size
     except OSError:
         size = 0  # the reader will say what is wrong
     if size < _LARGE or not sys.stderr.isatty():
@@ -65,3 +89,32 @@ def _progress(path: str) -> Generator[Progress | None]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("reading", total=size)
         yield lambda count: bar.update(task, completed=count)
+
+
+def check_output(path: str) -> None:
+    """Raise for a path that cannot be written, before any work is done for it."""
+    from legato.files.writing import check_folder
+
+    if path != STANDARD:
+        check_folder(path)
+
+
+def refuse_same_file(source: str, target: str, *, advice: str) -> None:
+    """Raise unless writing `target` leaves `source` as it is."""
+    from legato.files.writing import is_same_file
+
+    if STANDARD not in (source, target) and is_same_file(source, target):
+        raise FormatError(f"{target}: this is the input itself; {advice}")
+
+
+def write_output(path: str, data: bytes) -> None:
+    """Put `data` into the file, or onto standard output."""
+    from legato.files.writing import write_whole
+
+    if path != STANDARD:
+        write_whole(path, data)
+        return
+    rest = memoryview(data)
+    while rest:  # an unbuffered stream may take less than it is given
+        rest = rest[sys.stdout.buffer.write(rest) :]
+    sys.stdout.buffer.flush()

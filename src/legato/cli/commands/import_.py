@@ -49,14 +49,12 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
 
 def _read(file: str, format_: str | None, *, takes_all: bool) -> list[Document]:
     """The conversations to keep: the main one, or all that hold anything."""
-    from legato.cli.commands.file_arguments import pick, read_documents
+    from legato.cli.commands.file_arguments import pick_one, read_documents
 
     documents = read_documents(file, format=format_)
-    return (
-        [one for one in documents if one.entries or one.records]
-        if takes_all
-        else [pick(documents, None, advice="take them all with --all")]
-    )
+    if takes_all:
+        return [one for one in documents if one.entries or one.records]
+    return [pick_one(documents, None, advice="take them all with --all")]
 
 
 async def _keep(store: Store, document: Document, file: str, title: str | None) -> str:

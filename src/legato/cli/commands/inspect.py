@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from legato.files.text import counted, one_line
+from legato.files.text import counted, one_line, printable
 
 if TYPE_CHECKING:
-    from legato.files.inspection import CallStory, Part, Story
+    from legato.files import InspectedCall, InspectedEntry, Inspection
 
 _BRIEF = 240
 """characters of one text on the terminal, unless all is asked for"""
+_UNLIMITED = 2**31
 
 
 @click.command(short_help="Show a conversation, its calls and every decision.")
@@ -31,67 +32,61 @@ def inspect(
 
     INPUT is a file, or - for standard input.
     """
-    from legato.cli.commands.file_arguments import pick as pick_one
-    from legato.cli.commands.file_arguments import read_documents
-    from legato.diagnostics import Redactor
-    from legato.files.html_page import LIMIT, make_page
-    from legato.files.inspection import tell
-    from legato.files.writing import check_output, write_output
-    from legato.formats import request_for
-    from legato.formats.findings import find
-    from legato.formats.targets import find_target, own_targets
+    from legato.cli.commands.file_arguments import check_output, pick_one, read_documents, write_output
+    from legato.files.html_page import page_of
+    from legato.files.inspection import inspect_document, render_document
+    from legato.formats.targets import find_target
 
     if target is not None:
-        find_target(target)
+        find_target(target)  # says what is wrong with a name before a large file is read
     if html is not None:
         check_output(html)
     document = pick_one(read_documents(input_, format=format_), pick)
-    names = [target] if target else own_targets(document)
-    targets = [(name, find_target(name, document=document)) for name in names]
-    request = request_for(document, targets[0][1])[0] if target or html else None
-    redactor = Redactor()
-    limit = LIMIT if html else 2**31 if full else _BRIEF
-    story = tell(document, request=request, findings=find(document, targets), redactor=redactor, limit=limit)
-    if html is not None and request is not None:
-        write_output(html, make_page(story, request, redactor=redactor).encode())
-        click.echo(f"{one_line(document.name)}: {counted(len(story.calls), 'call')} shown in {html}", err=True)
+    if html is not None:
+        inspection, made = page_of(document, target=target)
+        write_output(html, made.encode())
+        calls = counted(len(inspection.calls), "call")
+        click.echo(f"{one_line(inspection.name)}: {calls} shown in {html}", err=True)
         return
-    for line in _story(story, full=full):
+    request = None if target is None else render_document(document, target)
+    limit = _UNLIMITED if full else _BRIEF
+    inspection = inspect_document(document, target=target, request=request, limit=limit)
+    for line in _lines(inspection, full=full):
         click.echo(line)
 
 
-def _story(story: Story, *, full: bool) -> Iterator[str]:
-    states = Counter(call.state for call in story.calls)
+def _lines(inspection: Inspection, *, full: bool) -> Iterator[str]:
+    states = Counter(call.state for call in inspection.calls)
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
-    calls = f"{counted(len(story.calls), 'call')} ({told})" if told else "no calls"
-    yield f"{one_line(story.name)}: {story.format}, {counted(story.turns, 'turn')}, {calls}"
-    for note in story.notes:
+    calls = f"{counted(len(inspection.calls), 'call')} ({told})" if told else "no calls"
+    yield f"{one_line(inspection.name)}: {inspection.format}, {counted(inspection.turns, 'turn')}, {calls}"
+    for note in inspection.notes:
         yield f"  note: {one_line(note)}"
-    for line in story.about_request:
+    for line in inspection.about_request:
         yield f"  request: {one_line(line)}"
     turn = 0
-    for part in story.parts:
-        if part.turn != turn:
-            turn = part.turn
+    for entry in inspection.entries:
+        if entry.turn != turn:
+            turn = entry.turn
             yield ""
             yield click.style(f"turn {turn}", bold=True)
-        yield from _part(part, full=full)
+        yield from _entry(entry, full=full)
 
 
-def _part(part: Part, *, full: bool) -> Iterator[str]:
-    facts = [part.place, part.model, "" if part.is_shown else "left out of every request"]
-    yield f"{click.style(part.speaker, fg='blue')}  {one_line(', '.join(filter(None, facts)))}".rstrip()
-    for piece in part.pieces:
-        if piece.call is not None:
-            yield from _call(piece.call, full=full)
+def _entry(entry: InspectedEntry, *, full: bool) -> Iterator[str]:
+    facts = [entry.place, entry.model, "" if entry.is_shown else "left out of every request"]
+    yield f"{click.style(entry.speaker, fg='blue')}  {one_line(', '.join(filter(None, facts)))}".rstrip()
+    for block in entry.blocks:
+        if block.call is not None:
+            yield from _call(block.call, full=full)
         else:
-            head = "" if piece.kind == "text" else f"[{piece.kind}] "
-            yield from _indented(f"{head}{piece.text}", full=full)
-    for decision in part.decisions:
+            head = "" if block.kind == "text" else f"[{block.kind}] "
+            yield from _indented(f"{head}{block.text}", full=full)
+    for decision in entry.decisions:
         yield f"    {click.style('!', fg='yellow')} {one_line(decision)}"
 
 
-def _call(call: CallStory, *, full: bool) -> Iterator[str]:
+def _call(call: InspectedCall, *, full: bool) -> Iterator[str]:
     yield f"  {click.style(call.name or 'unknown tool', fg='cyan', bold=True)} {one_line(call.arguments, _width(full))}"
     ids = [str(call.id), f"in the file {call.wire_id or 'none'}", f"sent as {call.sent_id}" if call.sent_id else ""]
     yield f"    id: {one_line(', '.join(filter(None, ids)))}"
@@ -109,8 +104,6 @@ def _width(full: bool) -> int:
 
 
 def _indented(text: str, *, full: bool, indent: str = "  ") -> Iterator[str]:
-    from legato.files.text import printable
-
     if not full:
         yield f"{indent}{one_line(text, _BRIEF + 40)}"
         return

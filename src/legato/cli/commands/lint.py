@@ -15,10 +15,8 @@ from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
     from legato.diagnostics import Redactor
-    from legato.files.sarif_log import Linted
-    from legato.formats import Document
-    from legato.formats.findings import Finding
-    from legato.model import JsonObject
+    from legato.files import LintReport
+    from legato.formats import Finding
 
 _LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
 
@@ -48,53 +46,36 @@ def lint(ctx: click.Context, inputs: Sequence[str], format_: str | None, targets
     from legato.diagnostics import Redactor
 
     redactor = Redactor()
-    files: list[Linted] = []
+    reports: list[LintReport] = []
     is_broken = False
     for path in inputs:
         try:
-            linted = _lint(path, format_, targets)
+            report = _lint(path, format_, targets)
         except FormatError as error:
             complain(line_of(error))
             is_broken = True
             continue
-        files.append(linted)
+        reports.append(report)
         if form == "text":
-            for finding in linted.findings:
-                for line in _lines(linted.file, finding, redactor):
+            for finding in report.findings:
+                for line in _lines(report.file, finding, redactor):
                     click.echo(line)
-    if form != "text" and files:
-        click.echo(_encoded(files, form, redactor))
-    levels = Counter(finding.level.value for linted in files for finding in linted.findings)
-    if files:
-        click.echo(_summary(len(files), levels), err=True)
+    if form != "text" and reports:
+        click.echo(_encoded(reports, form, redactor))
+    levels = Counter(finding.level.value for report in reports for finding in report.findings)
+    if reports:
+        click.echo(_summary(len(reports), levels), err=True)
     if is_broken:
         ctx.exit(ExitCode.USAGE)
     ctx.exit(ExitCode.FINDINGS if levels["error"] else ExitCode.OK)
 
 
-def _lint(path: str, format_: str | None, names: Sequence[str]) -> Linted:
-    from legato.cli.commands.file_arguments import STDIN, read_documents
-    from legato.files.sarif_log import Linted
-    from legato.formats.findings import lint as find
-    from legato.formats.targets import find_target
+def _lint(path: str, format_: str | None, targets: Sequence[str]) -> LintReport:
+    from legato import files
+    from legato.cli.commands.file_arguments import opened
 
-    for name in names:
-        find_target(name)  # says what is wrong with a name before a large file is read
-    documents = read_documents(path, format=format_)
-    findings: list[Finding] = []
-    for number, document in enumerate(documents, 1):
-        found = find(document, *names)
-        findings += found if len(documents) == 1 else [_of_one(finding, document, number) for finding in found]
-    return Linted("standard input" if path == STDIN else path, documents[0].format, findings)
-
-
-def _of_one(finding: Finding, document: Document, number: int) -> Finding:
-    """A finding in one of several conversations: its place names the conversation where it does not name a line."""
-    from msgspec.structs import replace
-
-    if finding.place.startswith(("line ", "[")) or document.name.endswith(finding.place):
-        return finding
-    return replace(finding, place=f"conversation {number}, {finding.place}" if finding.place else document.name)
+    with opened(path) as (source, name, progress):
+        return files.lint(source, targets=targets, format=format_, name=name, progress=progress)
 
 
 # --- what is printed --------------------------------------------------------------------------------------------------
@@ -121,27 +102,13 @@ def _lines(file: str, finding: Finding, redactor: Redactor) -> Iterator[str]:
         yield f"    {one_line(finding.repair)}"
 
 
-def _encoded(files: Sequence[Linted], form: str, redactor: Redactor) -> str:
+def _encoded(reports: Sequence[LintReport], form: str, redactor: Redactor) -> str:
     import msgspec
 
-    if form == "sarif":
-        from legato.files.sarif_log import sarif
+    from legato import files
 
-        value = sarif(files)
-    else:
-        value = _plain(files)
-    return msgspec.json.format(msgspec.json.encode(redactor.value(value)), indent=2).decode()
-
-
-def _plain(files: Sequence[Linted]) -> JsonObject:
-    import msgspec
-
-    return {
-        "files": [
-            {"file": file, "format": format_, "findings": msgspec.to_builtins(findings)}
-            for file, format_, findings in files
-        ]
-    }
+    value = files.sarif(reports) if form == "sarif" else redactor.value({"files": msgspec.to_builtins(reports)})
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def _summary(files: int, levels: Counter[str]) -> str:

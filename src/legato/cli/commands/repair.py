@@ -32,12 +32,19 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     reasons are listed, nothing is written, and the exit status is 3. --force writes the copy anyway, but only to OUT
     and never over INPUT.
     """
-    from legato.cli.commands.file_arguments import STDIN, pick, read_documents
+    from legato import files
+    from legato.cli.commands.file_arguments import (
+        STANDARD,
+        advising,
+        check_output,
+        opened,
+        refuse_same_file,
+        write_output,
+    )
     from legato.errors import RepairRefused
-    from legato.files.writing import check_output, refuse_same_file, replace_with_backup, write_output
-    from legato.formats import mend
+    from legato.files.writing import replace_with_backup
 
-    if in_place and (output is not None or input_ == STDIN):
+    if in_place and (output is not None or input_ == STANDARD):
         raise click.UsageError("--write mends a file where it stands; leave out --output, and name a file")
     if not in_place and output is None and not dry_run:
         raise click.UsageError("say where to write: -o OUT, or --write to mend the file where it stands, or --dry-run")
@@ -46,26 +53,25 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     if output is not None:
         check_output(output)
         refuse_same_file(input_, output, advice="use --write to mend it where it stands")
-    advice = "they cannot be mended in place; convert them"
-    document = pick(read_documents(input_, format=format_), None, advice=advice)
     try:
-        mended = mend(document, force=force)
+        with opened(input_) as (source, name, progress), advising("they cannot be mended in place; convert them"):
+            repaired = files.repair(source, force=force, format=format_, name=name, progress=progress)
     except RepairRefused as error:
-        _tell(document.name, error.losses)
+        _tell(error.facts["name"], error.losses)
         raise
-    _tell(document.name, [*mended.changes, *mended.losses])
-    told = counted(len(mended.changes), "change") if mended.changes else "nothing to mend"
-    if mended.losses:
-        told += f"; {counted(len(mended.losses), 'objection')} overruled"
+    _tell(repaired.name, [*repaired.changes, *repaired.losses])
+    told = counted(len(repaired.changes), "change") if repaired.changes else "nothing to mend"
+    if repaired.losses:
+        told += f"; {counted(len(repaired.losses), 'objection')} overruled"
     if dry_run:
         told += "; nothing was written"
     elif in_place:
-        if mended.changes:
-            backup = replace_with_backup(input_, mended.data)
+        if repaired.changes:
+            backup = replace_with_backup(input_, repaired.data)
             told += f"; the file as it was is {one_line(str(backup))}"
     elif output is not None:
-        write_output(output, mended.data)
-    click.echo(f"{one_line(document.name)}: {told}", err=True)
+        write_output(output, repaired.data)
+    click.echo(f"{one_line(repaired.name)}: {told}", err=True)
 
 
 _SHOWN = 50
