@@ -52,7 +52,8 @@ def repair(
     """
     if output is not None:
         check_destination(output, source=source, overwrite=overwrite)
-    document = pick_document(read_all(source, format=format, name=name, progress=progress), None)
+    documents = read_all(source, format=format, name=name, progress=progress)
+    document = pick_document(documents, None, advice="they cannot be mended in place; convert them")
     try:
         mended = mend(document, force=force)
     except RepairRefused as error:

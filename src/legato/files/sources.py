@@ -18,26 +18,23 @@ Progress: TypeAlias = "Callable[[int], None]"
 """called with the number of bytes that were read so far"""
 
 
-def pick_document(documents: Sequence[Document], number: int | None) -> Document:
+def pick_document(
+    documents: Sequence[Document], number: int | None, *, option: str = "pick", advice: str = "choose one with pick=N"
+) -> Document:
     """The conversation of that number, counted from 1; without a number the only one, or the main one of a session.
 
-    Raises `SeveralConversations` if there is no such number, or if a number is needed.
+    Raises `SeveralConversations` if there is no such number, or if a number is needed. `option` is what the caller
+    calls the number, and `advice` what to do where there is none.
     """
-    count = len(documents)
+    count, name = len(documents), documents[0].name
     if number is None:
         if count > 1 and not _has_main(documents):
-            raise SeveralConversations(
-                f"{documents[0].name}: this file holds {count} conversations; choose one by its number, from 1",
-                name=documents[0].name,
-                conversations=count,
-            )
+            raise SeveralConversations(f"{name}: this file holds {count} conversations; {advice}", conversations=count)
         return documents[0]
     if not 1 <= number <= count:
         raise SeveralConversations(
-            f"{documents[0].name}: it holds {count} conversations, counted from 1; there is no number {number}",
-            name=documents[0].name,
+            f"{name}: it holds {count} conversations, and {option} counts from 1; there is no number {number}",
             conversations=count,
-            picked=number,
         )
     return documents[number - 1]
 

@@ -11,7 +11,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from legato.errors import FormatError, SeveralConversations
+from legato.errors import FormatError
 
 if TYPE_CHECKING:
     from legato.files import Source
@@ -54,22 +54,7 @@ def pick_one(documents: list[Document], number: int | None, *, advice: str = "ch
     """The conversation that a command is about: the one of that number, or the only one, or the main one."""
     from legato.files.sources import pick_document
 
-    with advising(advice):
-        return pick_document(documents, number)
-
-
-@contextmanager
-def advising(advice: str) -> Generator[None]:
-    """Say what the library says about a file of several conversations in terms of a command's options."""
-    try:
-        yield
-    except SeveralConversations as error:
-        name, picked = error.facts["name"], error.facts.get("picked")
-        told = f"{name}: this file holds {error.conversations} conversations; {advice}"
-        if picked is not None:
-            counted = f"{name}: it holds {error.conversations} conversations, and --pick counts from 1"
-            told = f"{counted}; there is no number {picked}"
-        raise FormatError(told) from None
+    return pick_document(documents, number, option="--pick", advice=advice)
 
 
 @contextmanager

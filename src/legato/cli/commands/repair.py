@@ -33,14 +33,7 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     and never over INPUT.
     """
     from legato import files
-    from legato.cli.commands.file_arguments import (
-        STANDARD,
-        advising,
-        check_output,
-        opened,
-        refuse_same_file,
-        write_output,
-    )
+    from legato.cli.commands.file_arguments import STANDARD, check_output, opened, refuse_same_file, write_output
     from legato.errors import RepairRefused
     from legato.files.writing import replace_with_backup
 
@@ -54,7 +47,7 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
         check_output(output)
         refuse_same_file(input_, output, advice="use --write to mend it where it stands")
     try:
-        with opened(input_) as (source, name, progress), advising("they cannot be mended in place; convert them"):
+        with opened(input_) as (source, name, progress):
             repaired = files.repair(source, force=force, format=format_, name=name, progress=progress)
     except RepairRefused as error:
         _tell(error.facts["name"], error.losses)
