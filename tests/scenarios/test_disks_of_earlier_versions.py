@@ -15,7 +15,8 @@ from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
 from legato.cli.chat.mcp_servers import find_servers
-from legato.cli.settings.files import load, state_folder
+from legato.cli.settings.files import load
+from legato.cli.settings.folders import state_folder
 from legato.cli.terminal.prompt import Prompt
 from legato.formats import read
 from legato.model.codec import load_log

@@ -18,10 +18,10 @@ from msgspec import Struct
 
 from legato import __version__
 from legato.cli.chat.mcp_servers import find_servers
+from legato.cli.chat.notices import notices
 from legato.cli.exits import line_of
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
-from legato.cli.settings.project import notices
 from legato.cli.settings.schema import Settings
 from legato.cli.surroundings import (
     NothingSetUp,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from legato.cli.chat.slash import COMMANDS
+from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.chat.workbench import Workbench
 from legato.cli.surroundings import profiles_of
 from legato.cli.terminal.prompt import Suggestion

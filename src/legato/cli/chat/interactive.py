@@ -14,7 +14,8 @@ import anyio
 
 from legato.cli.chat.attachments import read_message
 from legato.cli.chat.recent import show_recent
-from legato.cli.chat.slash import COMMANDS, Leave, Next, Reopen, run_command
+from legato.cli.chat.slash.contract import Leave, Next, Reopen
+from legato.cli.chat.slash.table import COMMANDS, run_command
 from legato.cli.chat.user_shell import run_for_person
 from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of

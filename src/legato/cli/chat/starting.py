@@ -18,15 +18,17 @@ from msgspec.structs import replace
 from legato import __version__
 from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
+from legato.cli.chat.notices import notices
 from legato.cli.chat.oneshot import OneShot, Question, read_question
 from legato.cli.chat.outputs import Output, OutputFormat, output_for
 from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode
 from legato.cli.running import run
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
-from legato.cli.settings.files import load, state_folder
+from legato.cli.settings.files import load
+from legato.cli.settings.folders import state_folder
 from legato.cli.settings.layers import Loaded
-from legato.cli.settings.project import ask_to_trust, notices
+from legato.cli.settings.project import ask_to_trust
 from legato.cli.surroundings import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.cells import one_line

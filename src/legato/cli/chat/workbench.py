@@ -14,7 +14,7 @@ from typing import Any
 
 from legato.cli.chat.instructions import system_prompt
 from legato.cli.private_files import write_private
-from legato.cli.settings.files import cache_folder, state_folder
+from legato.cli.settings.folders import cache_folder, state_folder
 from legato.cli.settings.layers import Loaded
 from legato.errors import ConfigError
 from legato.model import CallId, JsonObject, ToolCall

@@ -38,9 +38,9 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     """Show the settings that hold in this folder. Keys are hidden."""
     import msgspec
 
+    from legato.cli.chat.notices import notices
     from legato.cli.settings.files import load
     from legato.cli.settings.layers import BUILT_IN, every_setting
-    from legato.cli.settings.project import notices
     from legato.cli.terminal.reveal import reveal_line
 
     loaded = load(config=file)

@@ -1,4 +1,4 @@
-"""Where settings are: the user's file, the project's file, and what is remembered beside them.
+"""Read the settings that hold in a folder: the user's file, the project's file, the environment, flags.
 
 user      config.toml in the platform's configuration folder ($XDG_CONFIG_HOME/legato), or --config, LEGATO_CONFIG
 project   .legato.toml or legato.toml, in this folder or the nearest one above it
@@ -26,6 +26,7 @@ from legato.cli.settings.layers import (
 )
 from legato.cli.settings.project_files import ProjectFile, find_file
 from legato.cli.settings.schema import CONFIG_VARIABLE
+from legato.cli.settings.trust import Trust
 from legato.errors import ConfigError
 
 PROJECT_NAMES = (".legato.toml", "legato.toml")
@@ -39,8 +40,6 @@ def load(
     environment: Mapping[str, str] | None = None,
 ) -> Loaded:
     """The settings for `folder`; raises `ConfigError` that names the place of what is wrong."""
-    from legato.cli.settings.trust import Trust
-
     variables = os.environ if environment is None else environment
     here = folder or Path.cwd()
     user = user_file(config, variables)
@@ -82,17 +81,3 @@ def user_file(config: Path | None = None, environment: Mapping[str, str] | None 
     import platformdirs
 
     return platformdirs.user_config_path("legato") / "config.toml"
-
-
-def state_folder() -> Path:
-    """Where the program remembers things between runs."""
-    import platformdirs
-
-    return platformdirs.user_state_path("legato")
-
-
-def cache_folder() -> Path:
-    """Where long outputs of tools are kept."""
-    import platformdirs
-
-    return platformdirs.user_cache_path("legato")

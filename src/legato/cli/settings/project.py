@@ -6,18 +6,15 @@ agreed to exactly this content: the digest that is remembered is that of the byt
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from legato.cli.chat.instructions import nearest_agents
-from legato.cli.chat.mcp_servers import MCP_FILE
 from legato.cli.exits import complain
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
-from legato.cli.settings.project_files import find_file
 from legato.cli.settings.refused import refusal
 from legato.cli.settings.trust import Trust
 from legato.cli.terminal.cells import one_line
@@ -25,16 +22,6 @@ from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.errors import ConfigError
-
-
-def notices(loaded: Loaded, folder: Path) -> Iterator[str]:
-    """What a person has to know about settings that are not used: variables, and the files of a project."""
-    yield from loaded.unknown
-    if loaded.withheld:
-        yield withheld_note(loaded)
-    yield from loaded.passed_over
-    yield from nearest_agents(folder).passed_over
-    yield from find_file((MCP_FILE,), folder).passed_over
 
 
 def withheld_note(loaded: Loaded) -> str:

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import msgspec
 
+from legato.cli.settings.folders import state_folder
+
 
 class Trust:
     """The agreements of this user, in one small file that only they can read."""
 
     def __init__(self, path: Path | None = None) -> None:
-        from legato.cli.settings.files import state_folder
-
         self.path = path or state_folder() / "trusted.json"
 
     def knows(self, place: Path, what: str) -> bool:

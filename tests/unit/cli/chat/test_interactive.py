@@ -17,7 +17,7 @@ import pytest
 
 from legato.cli.chat.completion import Suggestions
 from legato.cli.chat.interactive import Interactive, Stage
-from legato.cli.chat.slash import COMMANDS
+from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.chat.workbench import Workbench
 from legato.cli.settings.files import load
 from legato.cli.surroundings import open_world, who_answers

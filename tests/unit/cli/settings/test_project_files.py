@@ -8,8 +8,8 @@ import pytest
 
 from legato.cli.chat.instructions import nearest_agents, system_prompt
 from legato.cli.chat.mcp_servers import find_servers
+from legato.cli.chat.notices import notices
 from legato.cli.settings.files import load
-from legato.cli.settings.project import notices
 from legato.cli.settings.project_files import Found, ProjectFile, find_file
 from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError

@@ -1,0 +1,53 @@
+"""What a slash command is: how it is written, what it is given, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from legato.cli.chat.workbench import Workbench
+from legato.cli.terminal.screen import Screen
+from legato.session import Session
+
+
+class Leave(Struct, frozen=True):
+    """The program ends."""
+
+    code: int = 0
+
+
+class Reopen(Struct, frozen=True):
+    """Another session takes the place of this one: a stored one, or a new one."""
+
+    session_id: str | None = None
+
+
+Next = Leave | Reopen | None
+"""what follows from a command: usually nothing"""
+
+
+class Talk(Protocol):
+    """What commands see of the conversation."""
+
+    bench: Workbench
+    screen: Screen
+    servers: dict[str, str]
+    """MCP servers by name, and how each is doing"""
+
+    @property
+    def session(self) -> Session:
+        """The session that is open."""
+        ...
+
+
+class Command(Struct, frozen=True):
+    """One command: how it is written, what it does, and the function."""
+
+    name: str
+    arguments: str
+    summary: str
+    run: Callable[[Talk, str], Awaitable[Next]]
+    at_once: bool = False
+    """whether it makes sense while a turn is under way"""

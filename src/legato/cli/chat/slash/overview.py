@@ -1,0 +1,56 @@
+"""Slash commands that show what there is: the route, tools, servers, costs."""
+
+from __future__ import annotations
+
+from legato.cli.chat.slash.contract import Next, Talk
+from legato.cli.terminal.cells import table
+from legato.cli.terminal.words import dollars, tokens
+
+
+async def status(talk: Talk, _: str) -> Next:
+    """`/status`: everything about this conversation in a table."""
+    session, bench = talk.session, talk.bench
+    target = session.target((session.router.pending or session.router.profile).routes[0])
+    preview = session.preview_switch(session.route)
+    usage = session.spending.usage
+    rows = [
+        ("route", session.route),
+        ("profile", f"{session.router.profile.name} ({session.router.profile.policy})"),
+        ("endpoint", "simulated" if bench.settings.simulate else target.endpoint),
+        ("session", session.id or "not stored"),
+        ("folder", str(bench.folder)),
+        ("approval", bench.approval.mode.value),
+        ("conversation", f"about {preview.tokens:,} of {preview.window:,} tokens"),
+        ("used", f"{tokens(usage)}, {dollars(session.spending.cost)}"),
+        ("tools", str(len(session.tools))),
+    ]
+    for line in table(rows, width=talk.screen.width):
+        talk.screen.line(line)
+    return None
+
+
+async def tools(talk: Talk, _: str) -> Next:
+    """`/tools`: what the model may call."""
+    rows = [(tool.name, tool.kind.value, tool.spec.description) for tool in talk.session.tools]
+    for line in table(rows, width=talk.screen.width):
+        talk.screen.line(line)
+    return None
+
+
+async def mcp(talk: Talk, _: str) -> Next:
+    """`/mcp`: the servers, and how each is doing."""
+    if not talk.servers:
+        talk.screen.line("No MCP server is connected; name them in .mcp.json.")
+    for line in table(list(talk.servers.items()), width=talk.screen.width):
+        talk.screen.line(line)
+    return None
+
+
+async def cost(talk: Talk, _: str) -> Next:
+    """`/cost`: tokens and dollars, by route."""
+    spending = talk.session.spending
+    rows = [(route, tokens(usage), dollars(cost)) for route, (usage, cost) in spending.by_route.items()]
+    rows.append(("together", tokens(spending.usage), dollars(spending.cost)))
+    for line in table(rows, width=talk.screen.width, flexible=0):
+        talk.screen.line(line)
+    return None

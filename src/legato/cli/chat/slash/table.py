@@ -1,0 +1,73 @@
+"""Slash commands: what a person can ask the program itself, in the middle of a conversation.
+
+Each command is a function of the table below; `/help` is printed from the table, and completion reads it too.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from legato.cli.chat.slash import answering, history, overview, requests
+from legato.cli.chat.slash.contract import Command, Leave, Next, Talk
+from legato.cli.exits import line_of
+from legato.cli.terminal.cells import table
+from legato.cli.terminal.styles import Style
+from legato.errors import LegatoError
+
+
+async def run_command(talk: Talk, line: str) -> Next:
+    """Run the command that `line` spells; an error is said, and nothing else happens."""
+    name, _, rest = line.strip().partition(" ")
+    command = COMMANDS.get(name)
+    if command is None:
+        near = get_close_matches(name, COMMANDS, n=1)
+        hint = f"did you mean {near[0]}?" if near else "/help lists them"
+        talk.screen.line(f"There is no command {name}; {hint}", Style.YELLOW)
+        return None
+    try:
+        return await command.run(talk, rest.strip())
+    except (LegatoError, OSError) as error:
+        talk.screen.line(line_of(error), Style.RED)
+        return None
+
+
+async def _help(talk: Talk, _: str) -> Next:
+    rows = [(f"{command.name} {command.arguments}".strip(), command.summary) for command in COMMANDS.values()]
+    rows += [
+        ("!command", "run a command in your shell and put its output into the conversation"),
+        ("@file", "attach a file or an image to a message"),
+        ("Alt-Enter", "begin a new line"),
+        ("Ctrl-R", "search what you said before"),
+        ("Esc", "interrupt what runs; what you typed meanwhile stays"),
+        ("Ctrl-C", "interrupt what runs; twice at an empty prompt: leave"),
+    ]
+    for line in table(rows, width=talk.screen.width):
+        talk.screen.line(line)
+    return None
+
+
+async def _quit(_talk: Talk, _: str) -> Next:
+    return Leave()
+
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        Command("/model", "[ROUTE]", "let another model answer", answering.model, at_once=True),
+        Command("/route", "[PROFILE]", "let a profile choose who answers", answering.route, at_once=True),
+        Command("/approval", "[MODE]", "ask, edits, plan or never", answering.approval, at_once=True),
+        Command("/status", "", "route, session, size and cost", overview.status, at_once=True),
+        Command("/tools", "", "the tools that the model may use", overview.tools, at_once=True),
+        Command("/mcp", "", "the MCP servers and how they are", overview.mcp, at_once=True),
+        Command("/compact", "", "shorten the conversation now", history.compact),
+        Command("/undo", "[N]", "take back the last message and what followed", history.undo),
+        Command("/lint", "[ROUTE]", "what a provider would say to this conversation", requests.lint, at_once=True),
+        Command("/last", "[FILE]", "the last request: what was decided, what came of it", requests.last, at_once=True),
+        Command("/export", "[FILE] [FORMAT]", "write the conversation to a file", requests.export),
+        Command("/cost", "", "what was used, by route", overview.cost, at_once=True),
+        Command("/sessions", "[ID]", "stored sessions; go on with one", history.sessions),
+        Command("/clear", "", "begin a new conversation", history.clear),
+        Command("/help", "", "this list", _help, at_once=True),
+        Command("/quit", "", "leave", _quit),
+    )
+}
