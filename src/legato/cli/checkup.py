@@ -20,10 +20,7 @@ from legato import __version__
 from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.chat.notices import notices
 from legato.cli.exits import line_of
-from legato.cli.settings.files import load
-from legato.cli.settings.layers import Loaded
-from legato.cli.settings.schema import Settings
-from legato.cli.surroundings import (
+from legato.cli.providers import (
     NothingSetUp,
     catalogue_of,
     key_ring,
@@ -31,6 +28,9 @@ from legato.cli.surroundings import (
     profiles_of,
     who_answers,
 )
+from legato.cli.settings.files import load
+from legato.cli.settings.layers import Loaded
+from legato.cli.settings.schema import Settings
 from legato.cli.terminal.styles import is_dumb
 from legato.errors import LegatoError
 from legato.model import Options

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.chat.workbench import Workbench
-from legato.cli.surroundings import profiles_of
+from legato.cli.providers import profiles_of
 from legato.cli.terminal.prompt import Suggestion
 from legato.tools import Mode
 

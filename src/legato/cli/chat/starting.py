@@ -23,13 +23,13 @@ from legato.cli.chat.oneshot import OneShot, Question, read_question
 from legato.cli.chat.outputs import Output, OutputFormat, output_for
 from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode
+from legato.cli.providers import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
 from legato.cli.running import run
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.settings.files import load
 from legato.cli.settings.folders import state_folder
 from legato.cli.settings.layers import Loaded
 from legato.cli.settings.project import ask_to_trust
-from legato.cli.surroundings import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.gate import Gate

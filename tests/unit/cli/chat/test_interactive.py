@@ -19,8 +19,8 @@ from legato.cli.chat.completion import Suggestions
 from legato.cli.chat.interactive import Interactive, Stage
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.chat.workbench import Workbench
+from legato.cli.providers import open_world, who_answers
 from legato.cli.settings.files import load
-from legato.cli.surroundings import open_world, who_answers
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.screen import Screen
 from legato.simulation import SimulatedTransport

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.cli.chat.slash.contract import Next, Talk
-from legato.cli.surroundings import find_profile, profiles_of
+from legato.cli.providers import find_profile, profiles_of
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import subject_of

@@ -1,4 +1,4 @@
-"""Settings as the library's own values: whom can be reached, with which keys, and who answers first.
+"""From settings to providers: which can be reached, with which keys, and who answers first.
 
 With nothing set up, the first provider whose key is in the environment answers. With no key at all a person is told
 how to set one up, and that simulated providers need none.

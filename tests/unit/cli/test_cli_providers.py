@@ -10,13 +10,13 @@ import pytest
 
 from legato.cli.chat.instructions import nearest_agents, system_prompt
 from legato.cli.chat.mcp_servers import ask_for_servers, find_servers, left_out, show
+from legato.cli.providers import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
 from legato.cli.running import run
 from legato.cli.settings.files import load
 from legato.cli.settings.project import ask_to_trust, withheld_note
 from legato.cli.settings.project_files import Found, ProjectFile
 from legato.cli.settings.schema import Settings, build
 from legato.cli.settings.trust import Trust
-from legato.cli.surroundings import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
 from legato.cli.terminal.screen import Screen
 from legato.errors import ConfigError, UnknownTarget
 from legato.routing import Policy, only
