@@ -20,7 +20,7 @@ def doctor(config: Path | None, online: bool, as_json: bool) -> int:
     """
     import msgspec
 
-    from legato.cli.checkup import Health, examine
+    from legato.cli.doctor import Health, examine
     from legato.cli.running import run
     from legato.cli.terminal.cells import one_line
     from legato.cli.terminal.styles import Style, paint
