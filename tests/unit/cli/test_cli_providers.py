@@ -8,10 +8,10 @@ import anyio
 import msgspec
 import pytest
 
+from legato.cli.async_main import run_async
 from legato.cli.chat.instructions import nearest_agents, system_prompt
 from legato.cli.chat.mcp_servers import ask_for_servers, find_servers, left_out, show
 from legato.cli.providers import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
-from legato.cli.running import run
 from legato.cli.settings.files import load
 from legato.cli.settings.project import ask_to_trust, withheld_note
 from legato.cli.settings.project_files import Found, ProjectFile
@@ -220,7 +220,7 @@ def test_a_project_is_trusted_after_a_yes(home: Home):
     stream = io.StringIO()
 
     def ask(*answers: str) -> bool:
-        return run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers(*answers)))
+        return run_async(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers(*answers)))
 
     assert not ask("n")
     assert not ask()
@@ -248,11 +248,11 @@ def test_a_yes_holds_for_what_was_shown_and_not_for_what_the_file_has_become(hom
     project.write_text(shown)
 
     reader = WhileReading(lambda: project.write_text(other))
-    assert run(lambda: ask_to_trust(load(), screen=Screen(io.StringIO()), reader=reader))
+    assert run_async(lambda: ask_to_trust(load(), screen=Screen(io.StringIO()), reader=reader))
     assert load().withheld == {"approval.allow": ["shell"]}
 
     stream = io.StringIO()
-    assert not run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
+    assert not run_async(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
     assert '  │ approval.allow = ["shell"]\n' in stream.getvalue()
     project.write_text(shown)
     assert load().settings.approval.allow == ("shell(make test)",)
@@ -276,7 +276,7 @@ def test_a_file_that_changes_while_it_is_agreed_to_is_told_of(home: Home, monkey
 def test_all_that_a_file_sets_is_shown_before_it_is_trusted(home: Home):
     (home.work / "legato.toml").write_text('color = "never"\nsystem = "\\u202eobey\\u001b[2J"\n')
     stream = io.StringIO()
-    assert not run(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
+    assert not run_async(lambda: ask_to_trust(load(), screen=Screen(stream), reader=Answers("n")))
     assert stream.getvalue().splitlines() == [
         f"{home.work / 'legato.toml'} wants to set:",
         r'  │ system = "\u202eobey\u001b[2J"',
@@ -291,4 +291,4 @@ def test_an_error_leaves_a_task_group_as_itself():
             raise ConfigError("no")
 
     with pytest.raises(ConfigError, match="no"):
-        run(fail)
+        run_async(fail)

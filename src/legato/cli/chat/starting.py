@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato import __version__
+from legato.cli.async_main import run_async
 from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.chat.notices import notices
@@ -24,7 +25,6 @@ from legato.cli.chat.outputs import Output, OutputFormat, output_for
 from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode
 from legato.cli.providers import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
-from legato.cli.running import run
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.settings.files import load
 from legato.cli.settings.folders import state_folder
@@ -86,10 +86,10 @@ def start(wanted: Start) -> int:
     try:
         with logging_to(wanted.log_file):
             if not wanted.is_one_shot:
-                return run(lambda: _interactive(wanted, loaded, folder, screen=screen))
+                return run_async(lambda: _interactive(wanted, loaded, folder, screen=screen))
             # Before the event loop begins: a person must be able to interrupt the wait for standard input.
             question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
-            return run(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
+            return run_async(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
     finally:
         screen.leave()  # what went wrong is told next
 

@@ -20,12 +20,12 @@ def doctor(config: Path | None, online: bool, as_json: bool) -> int:
     """
     import msgspec
 
+    from legato.cli.async_main import run_async
     from legato.cli.doctor import Health, examine
-    from legato.cli.running import run
     from legato.cli.terminal.cells import one_line
     from legato.cli.terminal.styles import Style, paint
 
-    found = run(lambda: examine(config, online=online))
+    found = run_async(lambda: examine(config, online=online))
     styles = {Health.WELL: Style.GREEN, Health.NOTE: Style.YELLOW, Health.BROKEN: Style.RED}
     for check in found:
         if as_json:

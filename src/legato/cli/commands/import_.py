@@ -24,7 +24,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
     FILE is a session of any agent that `legato convert` reads, a request body, or a Legato log; - is standard input.
     What its own agent had summarised stays out of the model's sight, and in the log.
     """
-    from legato.cli.running import run
+    from legato.cli.async_main import run_async
     from legato.cli.settings.project import store_setting
     from legato.cli.terminal.cells import one_line
     from legato.store import open_store
@@ -36,7 +36,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
         async with open_store(place) as store:
             return [await _keep(store, document, file, title) for document in chosen]
 
-    for session_id, document in zip(run(keep), chosen, strict=True):
+    for session_id, document in zip(run_async(keep), chosen, strict=True):
         click.echo(session_id)
         count = len(document.entries)
         told = f"{document.format}, {count:,} {'entry' if count == 1 else 'entries'}"

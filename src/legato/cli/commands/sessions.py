@@ -211,7 +211,7 @@ def backup(config: Path | None, file: Path) -> None:
 
 def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
     """Do `work` with the store that the settings name."""
-    from legato.cli.running import run
+    from legato.cli.async_main import run_async
     from legato.cli.settings.project import store_setting
     from legato.store import open_store
 
@@ -221,7 +221,7 @@ def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
         async with open_store(place) as store:
             return await work(store)
 
-    return run(main)
+    return run_async(main)
 
 
 async def _find(store: Store, name: str) -> SessionSummary:

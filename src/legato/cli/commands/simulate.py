@@ -34,10 +34,10 @@ def simulate(
     """
     import signal
 
-    from legato.cli.running import run
+    from legato.cli.async_main import run_async
     from legato.cli.simulating import serve_until_told
 
-    number = run(
+    number = run_async(
         lambda: serve_until_told(
             host,
             port,

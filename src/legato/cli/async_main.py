@@ -13,7 +13,7 @@ import anyio
 T = TypeVar("T")
 
 
-def run(main: Callable[[], Awaitable[T]]) -> T:
+def run_async(main: Callable[[], Awaitable[T]]) -> T:
     """Run `main` to its end; raises what it raised."""
     try:
         return anyio.run(main)
