@@ -13,7 +13,7 @@ from functools import partial
 import anyio
 
 from legato.cli.chat.attachments import read_message
-from legato.cli.chat.recent import show_recent
+from legato.cli.chat.recap import show_recap
 from legato.cli.chat.slash.contract import Leave, Next, Reopen
 from legato.cli.chat.slash.table import COMMANDS, run_command
 from legato.cli.chat.user_shell import run_for_person
@@ -130,7 +130,7 @@ class Interactive:
         async with self.bench.open(session_id, profile=profile or self._present()) as session:
             self._session = session
             if session_id is not None:
-                show_recent(session, self.screen)
+                show_recap(session, self.screen)
             following = await self._converse()
         store = self.bench.store
         if store is not None and session_id is None and session.id is not None and not _was_anything_said(session):

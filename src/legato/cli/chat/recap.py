@@ -14,7 +14,7 @@ from legato.session import Session
 _LINES = 12
 
 
-def show_recent(session: Session, screen: Screen) -> None:
+def show_recap(session: Session, screen: Screen) -> None:
     """Show the end of the conversation."""
     entries = session.talk.entries
     screen.line(f"Session {session.id} goes on: {len(entries)} entries.", Style.DIM)
