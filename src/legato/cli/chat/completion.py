@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.table import COMMANDS
-from legato.cli.chat.workbench import Workbench
 from legato.cli.providers import profiles_of
 from legato.cli.terminal.prompt import Suggestion
 from legato.tools import Mode
@@ -18,14 +18,14 @@ _MAX_FILES = 50
 
 
 class Suggestions:
-    """Suggestions for one workbench; called with the text before the cursor."""
+    """Suggestions for one setup; called with the text before the cursor."""
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
+    def __init__(self, setup: ChatSetup) -> None:
+        self._setup = setup
         self._arguments: dict[str, Callable[[], Iterable[str]]] = {
             "/model": self._routes,
             "/lint": self._routes,
-            "/route": lambda: profiles_of(bench.settings),
+            "/route": lambda: profiles_of(setup.settings),
             "/approval": lambda: [mode.value for mode in Mode],
         }
 
@@ -49,20 +49,20 @@ class Suggestions:
 
     def _routes(self) -> Iterator[str]:
         """Routes of profiles first, then one for each provider whose key is there, or that needs none."""
-        bench = self._bench
-        named = [route.name for profile in profiles_of(bench.settings).values() for route in profile.routes]
-        providers = bench.world.catalogue.providers
+        setup = self._setup
+        named = [route.name for profile in profiles_of(setup.settings).values() for route in profile.routes]
+        providers = setup.world.catalogue.providers
         reachable = [
             f"{name}/{provider.example}"
             for name, provider in providers.items()
             if provider.example
-            and (bench.settings.simulate or not provider.keys or bench.world.keys.find(name) is not None)
+            and (setup.settings.simulate or not provider.keys or setup.world.keys.find(name) is not None)
         ]
         yield from dict.fromkeys([*named, *reachable])
 
     def _files(self, begun: str) -> Iterator[Suggestion]:
         folder, _, start = begun.rpartition("/")
-        place = self._bench.folder / Path(f"{folder}/" if folder or begun.startswith("/") else ".").expanduser()
+        place = self._setup.folder / Path(f"{folder}/" if folder or begun.startswith("/") else ".").expanduser()
         try:
             with os.scandir(place) as entries:
                 found = sorted(

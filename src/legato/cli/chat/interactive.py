@@ -14,10 +14,10 @@ import anyio
 
 from legato.cli.chat.attachments import read_message
 from legato.cli.chat.recap import show_recap
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.contract import Leave, Next, Reopen
 from legato.cli.chat.slash.table import COMMANDS, run_command
 from legato.cli.chat.user_shell import run_for_person
-from legato.cli.chat.workbench import Workbench
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.signals import ENDING, heeding
 from legato.cli.terminal.cells import one_line
@@ -73,15 +73,15 @@ class Interactive:
     """One run of the interactive program."""
 
     def __init__(
-        self, bench: Workbench, stage: Stage, *, prompt: Prompt, servers: dict[str, str] | None = None
+        self, setup: ChatSetup, stage: Stage, *, prompt: Prompt, servers: dict[str, str] | None = None
     ) -> None:
-        self.bench = bench
-        bench.watch, bench.noted = self.watch, self.note
+        self.setup = setup
+        setup.watch, setup.noted = self.watch, self.note
         self.screen = stage.screen
         self.servers = servers or {}
         self._stage = stage
         self._prompt = prompt
-        self._show = TurnShow(stage.screen, bench.settings.show, edits=bench.edits, verbose=bench.reports)
+        self._show = TurnShow(stage.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
         self._session: Session | None = None
         self._waiting: deque[str] = deque()
         """lines that were typed during a turn and could not join it"""
@@ -103,7 +103,7 @@ class Interactive:
             return ""
         spent = self.session.spending
         used = f" · {tokens(spent.usage)} · {dollars(spent.cost)}" if spent.by_route else ""
-        return about_route(self.session.route, f"{self.bench.approval.mode}{used}", self.screen.width)
+        return about_route(self.session.route, f"{self.setup.approval.mode}{used}", self.screen.width)
 
     async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
         """Talk until somebody leaves; the exit code."""
@@ -127,12 +127,12 @@ class Interactive:
             return Reopen(before.id)
 
     async def _with_session(self, session_id: str | None, profile: Profile | None) -> Leave | Reopen:
-        async with self.bench.open(session_id, profile=profile or self._present()) as session:
+        async with self.setup.open(session_id, profile=profile or self._present()) as session:
             self._session = session
             if session_id is not None:
                 show_recap(session, self.screen)
             following = await self._converse()
-        store = self.bench.store
+        store = self.setup.store
         if store is not None and session_id is None and session.id is not None and not _was_anything_said(session):
             await store.delete(session.id)  # so there is nothing to come back to
         return following
@@ -181,7 +181,7 @@ class Interactive:
         if said.startswith("!"):
             await self._run(said[1:].strip())
             return None
-        message = read_message(said, self.bench.folder)
+        message = read_message(said, self.setup.folder)
         for note in message.notes:
             self.screen.line(note, Style.DIM)
         try:
@@ -196,7 +196,7 @@ class Interactive:
         if not command:
             return
         with anyio.CancelScope() as self._shell:
-            entry = await run_for_person(command, folder=self.bench.folder, screen=self.screen)
+            entry = await run_for_person(command, folder=self.setup.folder, screen=self.screen)
             await self.session.journal.record(entry)
         self._shell = None
 
@@ -244,7 +244,7 @@ class Interactive:
             self._waiting.append(said)
             self._show.note(f"› {said} (after this turn)")
         else:
-            message = read_message(said, self.bench.folder)
+            message = read_message(said, self.setup.folder)
             self.session.send(*message.blocks)
             self._show.note(f"› {said} (joins at the next step)")
             for note in message.notes:

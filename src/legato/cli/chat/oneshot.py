@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from legato.cli.chat.attachments import read_message
 from legato.cli.chat.outputs import Failure, Output, Pending, Report
-from legato.cli.chat.workbench import Workbench
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode, code_of, line_of
 from legato.cli.signals import ENDING, heeding
 from legato.cli.terminal.gate import Gate
@@ -98,15 +98,15 @@ class OneShot:
 
     def __init__(
         self,
-        bench: Workbench,
+        setup: ChatSetup,
         output: Output,
         *,
         show: TurnShow | None,
         tell: Callable[[str], None],
         gate: Gate | None = None,
     ) -> None:
-        self._bench = bench
-        bench.watch, bench.noted = self.watch, tell
+        self._setup = setup
+        setup.watch, setup.noted = self.watch, tell
         self._output = output
         self._show = show
         self._tell = tell
@@ -117,7 +117,7 @@ class OneShot:
 
     async def run(self, question: Question, *, session_id: str | None = None, profile: Profile | None = None) -> int:
         """Ask, and write what comes; the exit code."""
-        async with heeding(self._react), self._bench.open(session_id, profile=profile) as session:
+        async with heeding(self._react), self._setup.open(session_id, profile=profile) as session:
             self._opened(session)
             for note in question.notes:
                 self._tell(note)
@@ -151,7 +151,7 @@ class OneShot:
             message = line_of(error)
             self._tell(message)
             failure = _failure(error, message)
-            if failure.fault and not self._bench.reports:
+            if failure.fault and not self._setup.reports:
                 self._tell("-v shows what was decided for the request; --log-file FILE and the JSON outputs hold it")
             return Report(
                 outcome=TurnOutcome.FAILED.value,
@@ -181,7 +181,7 @@ class OneShot:
         )
 
     def _last_request(self, session: Session, *, failed: bool = False) -> dict[str, Any] | None:
-        told = session.last if failed or self._bench.reports else None
+        told = session.last if failed or self._setup.reports else None
         return None if told is None else told.as_json()
 
     def _opened(self, session: Session) -> None:
@@ -189,8 +189,8 @@ class OneShot:
             {
                 "session": session.id,
                 "route": session.route,
-                "cwd": str(self._bench.folder),
-                "approval": self._bench.approval.mode.value,
+                "cwd": str(self._setup.folder),
+                "approval": self._setup.approval.mode.value,
                 "tools": [tool.name for tool in session.tools],
             }
         )

@@ -22,7 +22,7 @@ from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, 
 from legato.cli.chat.notices import notices
 from legato.cli.chat.oneshot import OneShot, Question, read_question
 from legato.cli.chat.outputs import Output, OutputFormat, output_for
-from legato.cli.chat.workbench import Workbench
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode
 from legato.cli.providers import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
@@ -113,13 +113,13 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
         profile = chosen.profile or who_answers(settings)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
         world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
-        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
+        setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
         verbose = wanted.is_verbose
-        show = TurnShow(screen, settings.show, edits=bench.edits, answers=False, verbose=verbose)
+        show = TurnShow(screen, settings.show, edits=setup.edits, answers=False, verbose=verbose)
         gate = Gate()
-        shot = OneShot(bench, _output(wanted, screen), show=None if wanted.is_quiet else show, tell=tell, gate=gate)
+        shot = OneShot(setup, _output(wanted, screen), show=None if wanted.is_quiet else show, tell=tell, gate=gate)
         if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
-            bench.approval.approver = TerminalApprover(
+            setup.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
             )
         return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
@@ -176,13 +176,13 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: S
         remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
         world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace))
         stage = Stage(screen)
-        bench = Workbench(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
+        setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
         history = state_folder() / "history"
-        prompt = Prompt(suggest=Suggestions(bench), history=history, has_colour=screen.has_colour)
-        bench.approval.approver = TerminalApprover(
+        prompt = Prompt(suggest=Suggestions(setup), history=history, has_colour=screen.has_colour)
+        setup.approval.approver = TerminalApprover(
             screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
         )
-        chat = Interactive(bench, stage, prompt=prompt, servers=_conditions(agreed, remote, failures))
+        chat = Interactive(setup, stage, prompt=prompt, servers=_conditions(agreed, remote, failures))
         prompt.below = lambda: chat.below
         _greet(screen, loaded, profile)
         return await chat.run(chosen.session_id, profile=profile)

@@ -17,8 +17,8 @@ import pytest
 
 from legato.cli.chat.completion import Suggestions
 from legato.cli.chat.interactive import Interactive, Stage
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.table import COMMANDS
-from legato.cli.chat.workbench import Workbench
 from legato.cli.providers import open_world, who_answers
 from legato.cli.settings.files import load
 from legato.cli.terminal.approver import TerminalApprover
@@ -93,11 +93,11 @@ def talk(home: Home, keys: int) -> Callable[..., Ran]:
             prompt: Any = Prompt(lines, answers)
             async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
                 place = store or kept if stores else None
-                bench = Workbench(loaded, world, who_answers(loaded.settings), folder=home.work, store=place)
-                bench.approval.approver = TerminalApprover(
+                setup = ChatSetup(loaded, world, who_answers(loaded.settings), folder=home.work, store=place)
+                setup.approval.approver = TerminalApprover(
                     stage.screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
                 )
-                chat = Interactive(bench, stage, prompt=prompt, servers={"one": "connected, 2 tools"})
+                chat = Interactive(setup, stage, prompt=prompt, servers={"one": "connected, 2 tools"})
                 beside = asyncio.create_task(meanwhile(stage, stream.getvalue)) if meanwhile is not None else None
                 code = await chat.run(session)
                 if beside is not None:
@@ -544,7 +544,7 @@ def test_commands_routes_profiles_and_files_are_completed(talk: Talk, home: Home
     (home.work / "docs").mkdir()
     (home.work / "docs" / "page.md").touch()
     (home.work / ".hidden").touch()
-    suggest = Suggestions(talk("/quit").chat.bench)
+    suggest = Suggestions(talk("/quit").chat.setup)
 
     def texts(text: str) -> list[str]:
         return [item.text for item in suggest(text)]

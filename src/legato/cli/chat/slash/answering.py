@@ -29,9 +29,9 @@ async def model(talk: Talk, route: str) -> Next:
 
 async def route(talk: Talk, name: str) -> Next:
     """`/route`: the profiles, or another one from now on."""
-    profiles = profiles_of(talk.bench.settings)
+    profiles = profiles_of(talk.setup.settings)
     if name:
-        await _switch(talk, find_profile(talk.bench.settings, name))
+        await _switch(talk, find_profile(talk.setup.settings, name))
         return None
     if not profiles:
         talk.screen.line("No profiles are configured; add [profiles.NAME] with policy and routes to the settings.")
@@ -51,7 +51,7 @@ async def _switch(talk: Talk, route: str | Profile) -> None:
 
 async def approval(talk: Talk, mode: str) -> Next:
     """`/approval`: how far tools may go unasked, and which rules there are."""
-    approval = talk.bench.approval
+    approval = talk.setup.approval
     if mode:
         try:
             approval.mode = Mode(mode)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from legato.cli.chat.workbench import Workbench
+from legato.cli.chat.setup import ChatSetup
 from legato.cli.terminal.screen import Screen
 from legato.session import Session
 
@@ -31,7 +31,7 @@ Next = Leave | Reopen | None
 class Talk(Protocol):
     """What commands see of the conversation."""
 
-    bench: Workbench
+    setup: ChatSetup
     screen: Screen
     servers: dict[str, str]
     """MCP servers by name, and how each is doing"""

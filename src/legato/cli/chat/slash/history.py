@@ -43,14 +43,14 @@ def _is_by_a_person(entry: Entry) -> bool:
 
 async def sessions(talk: Talk, wanted: str) -> Next:
     """`/sessions`: those that are stored, or go on with one of them."""
-    store = talk.bench.store
+    store = talk.setup.store
     if store is None:
         raise CallerError("sessions are not stored in this run (--no-store)")
     if wanted:
         return Reopen((await find_session(store, wanted)).id)
     sessions = [one for one in begun_by_people(await store.list()) if one.id != talk.session.id][:PICKED]
     width = talk.screen.width
-    for line in table(as_rows(sessions, talk.bench.folder, width=width), width=width):
+    for line in table(as_rows(sessions, talk.setup.folder, width=width), width=width):
         talk.screen.line(line)
     talk.screen.line("/sessions ID goes on with one of them." if sessions else "No other session is stored.")
     return None

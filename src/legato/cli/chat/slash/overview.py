@@ -9,17 +9,17 @@ from legato.cli.terminal.words import dollars, tokens
 
 async def status(talk: Talk, _: str) -> Next:
     """`/status`: everything about this conversation in a table."""
-    session, bench = talk.session, talk.bench
+    session, setup = talk.session, talk.setup
     target = session.target((session.router.pending or session.router.profile).routes[0])
     preview = session.preview_switch(session.route)
     usage = session.spending.usage
     rows = [
         ("route", session.route),
         ("profile", f"{session.router.profile.name} ({session.router.profile.policy})"),
-        ("endpoint", "simulated" if bench.settings.simulate else target.endpoint),
+        ("endpoint", "simulated" if setup.settings.simulate else target.endpoint),
         ("session", session.id or "not stored"),
-        ("folder", str(bench.folder)),
-        ("approval", bench.approval.mode.value),
+        ("folder", str(setup.folder)),
+        ("approval", setup.approval.mode.value),
         ("conversation", f"about {preview.tokens:,} of {preview.window:,} tokens"),
         ("used", f"{tokens(usage)}, {dollars(session.spending.cost)}"),
         ("tools", str(len(session.tools))),

@@ -39,7 +39,7 @@ async def last(talk: Talk, name: str) -> Next:
         talk.screen.line("No request was made yet since this conversation was opened.")
         return None
     if name:
-        path = _write_last(sent, talk.bench.folder, name)
+        path = _write_last(sent, talk.setup.folder, name)
         talk.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
         return None
     for line in sent.lines():
@@ -68,7 +68,7 @@ async def export(talk: Talk, arguments: str) -> Next:
 def _write(talk: Talk, name: Path, form: str) -> Path:
     from legato.formats import FORMATS, write
 
-    path = talk.bench.folder / name.expanduser()
+    path = talk.setup.folder / name.expanduser()
     is_request = form in FORMATS and FORMATS[form].is_wire
     written = write(talk.session.talk, form, model=talk.session.route if is_request else None)
     _write_new(path, written.data)

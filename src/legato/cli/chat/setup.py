@@ -1,6 +1,6 @@
 """Everything a session needs, made from the settings: tools, approval, history, and the session itself.
 
-One workbench serves one run of the program; interactive and one-shot use differ only in who is asked and who watches.
+One setup serves one run of the program; interactive and one-shot use differ only in who is asked and who watches.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from legato.tools.builtin import Workspace, builtin_tools
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
-class Workbench:
+class ChatSetup:
     """Makes sessions. `watch` sees what subagents do, `noted` hears what happened beside the normal course."""
 
     watch: Callable[[CallId, Event], None]
