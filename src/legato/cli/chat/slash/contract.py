@@ -28,7 +28,7 @@ Next = Leave | Reopen | None
 """what follows from a command: usually nothing"""
 
 
-class Talk(Protocol):
+class Chat(Protocol):
     """What commands see of the conversation."""
 
     setup: ChatSetup
@@ -48,6 +48,6 @@ class Command(Struct, frozen=True):
     name: str
     arguments: str
     summary: str
-    run: Callable[[Talk, str], Awaitable[Next]]
+    run: Callable[[Chat, str], Awaitable[Next]]
     at_once: bool = False
     """whether it makes sense while a turn is under way"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.cli.chat.attachments import words_of
-from legato.cli.chat.slash.contract import Next, Reopen, Talk
+from legato.cli.chat.slash.contract import Chat, Next, Reopen
 from legato.cli.sessions.lookup import PICKED, as_rows, find_session
 from legato.cli.sessions.subagents import begun_by_people
 from legato.cli.terminal.cells import clip, table
@@ -12,28 +12,28 @@ from legato.errors import CallerError
 from legato.model import Authority, Entry, Speaker
 
 
-async def compact(talk: Talk, _: str) -> Next:
+async def compact(chat: Chat, _: str) -> Next:
     """`/compact`: shorten the conversation now."""
-    told = await talk.session.compact()
+    told = await chat.session.compact()
     if told is None:
-        talk.screen.line("There is nothing that could be shortened.")
+        chat.screen.line("There is nothing that could be shortened.")
     else:
-        talk.screen.line(f"Shortened: {told.before:,} to {told.after:,} tokens; {told.detail}")
+        chat.screen.line(f"Shortened: {told.before:,} to {told.after:,} tokens; {told.detail}")
     return None
 
 
-async def undo(talk: Talk, count: str) -> Next:
+async def undo(chat: Chat, count: str) -> Next:
     """`/undo`: take back the last messages of the person, and what followed them."""
     if count and not count.isdecimal():
         raise CallerError("/undo takes a number of messages, or nothing")
-    said = [entry for entry in talk.session.talk.entries if _is_by_a_person(entry)]
-    if not await talk.session.undo(int(count or 1)):
-        talk.screen.line("There is nothing to undo.")
+    said = [entry for entry in chat.session.talk.entries if _is_by_a_person(entry)]
+    if not await chat.session.undo(int(count or 1)):
+        chat.screen.line("There is nothing to undo.")
         return None
     taken = said[-int(count or 1) :]
     many = f"{len(taken)} messages, the first of them: " if len(taken) > 1 else ""
-    talk.screen.line(clip(f"Undone: {many}{words_of(taken[0]) or 'an attachment'}", talk.screen.width))
-    talk.screen.line("  What tools did to files and elsewhere is not undone.", Style.DIM)
+    chat.screen.line(clip(f"Undone: {many}{words_of(taken[0]) or 'an attachment'}", chat.screen.width))
+    chat.screen.line("  What tools did to files and elsewhere is not undone.", Style.DIM)
     return None
 
 
@@ -41,23 +41,23 @@ def _is_by_a_person(entry: Entry) -> bool:
     return entry.speaker is Speaker.HUMAN and entry.authority is Authority.PERSON
 
 
-async def sessions(talk: Talk, wanted: str) -> Next:
+async def sessions(chat: Chat, wanted: str) -> Next:
     """`/sessions`: those that are stored, or go on with one of them."""
-    store = talk.setup.store
+    store = chat.setup.store
     if store is None:
         raise CallerError("sessions are not stored in this run (--no-store)")
     if wanted:
         return Reopen((await find_session(store, wanted)).id)
-    sessions = [one for one in begun_by_people(await store.list()) if one.id != talk.session.id][:PICKED]
-    width = talk.screen.width
-    for line in table(as_rows(sessions, talk.setup.folder, width=width), width=width):
-        talk.screen.line(line)
-    talk.screen.line("/sessions ID goes on with one of them." if sessions else "No other session is stored.")
+    sessions = [one for one in begun_by_people(await store.list()) if one.id != chat.session.id][:PICKED]
+    width = chat.screen.width
+    for line in table(as_rows(sessions, chat.setup.folder, width=width), width=width):
+        chat.screen.line(line)
+    chat.screen.line("/sessions ID goes on with one of them." if sessions else "No other session is stored.")
     return None
 
 
-async def clear(talk: Talk, _: str) -> Next:
+async def clear(chat: Chat, _: str) -> Next:
     """`/clear`: begin a new conversation."""
-    kept = "the old one stays stored" if talk.session.id is not None else "the old one is not kept"
-    talk.screen.line(f"A new conversation begins; {kept}.")
+    kept = "the old one stays stored" if chat.session.id is not None else "the old one is not kept"
+    chat.screen.line(f"A new conversation begins; {kept}.")
     return Reopen()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from legato.cli.chat.slash.contract import Next, Talk
+from legato.cli.chat.slash.contract import Chat, Next
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.words import dollars, tokens
 
 
-async def status(talk: Talk, _: str) -> Next:
+async def status(chat: Chat, _: str) -> Next:
     """`/status`: everything about this conversation in a table."""
-    session, setup = talk.session, talk.setup
+    session, setup = chat.session, chat.setup
     target = session.target((session.router.pending or session.router.profile).routes[0])
     preview = session.preview_switch(session.route)
     usage = session.spending.usage
@@ -24,33 +24,33 @@ async def status(talk: Talk, _: str) -> Next:
         ("used", f"{tokens(usage)}, {dollars(session.spending.cost)}"),
         ("tools", str(len(session.tools))),
     ]
-    for line in table(rows, width=talk.screen.width):
-        talk.screen.line(line)
+    for line in table(rows, width=chat.screen.width):
+        chat.screen.line(line)
     return None
 
 
-async def tools(talk: Talk, _: str) -> Next:
+async def tools(chat: Chat, _: str) -> Next:
     """`/tools`: what the model may call."""
-    rows = [(tool.name, tool.kind.value, tool.spec.description) for tool in talk.session.tools]
-    for line in table(rows, width=talk.screen.width):
-        talk.screen.line(line)
+    rows = [(tool.name, tool.kind.value, tool.spec.description) for tool in chat.session.tools]
+    for line in table(rows, width=chat.screen.width):
+        chat.screen.line(line)
     return None
 
 
-async def mcp(talk: Talk, _: str) -> Next:
+async def mcp(chat: Chat, _: str) -> Next:
     """`/mcp`: the servers, and how each is doing."""
-    if not talk.servers:
-        talk.screen.line("No MCP server is connected; name them in .mcp.json.")
-    for line in table(list(talk.servers.items()), width=talk.screen.width):
-        talk.screen.line(line)
+    if not chat.servers:
+        chat.screen.line("No MCP server is connected; name them in .mcp.json.")
+    for line in table(list(chat.servers.items()), width=chat.screen.width):
+        chat.screen.line(line)
     return None
 
 
-async def cost(talk: Talk, _: str) -> Next:
+async def cost(chat: Chat, _: str) -> Next:
     """`/cost`: tokens and dollars, by route."""
-    spending = talk.session.spending
+    spending = chat.session.spending
     rows = [(route, tokens(usage), dollars(cost)) for route, (usage, cost) in spending.by_route.items()]
     rows.append(("together", tokens(spending.usage), dollars(spending.cost)))
-    for line in table(rows, width=talk.screen.width, flexible=0):
-        talk.screen.line(line)
+    for line in table(rows, width=chat.screen.width, flexible=0):
+        chat.screen.line(line)
     return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from legato.cli.chat.slash.contract import Next, Talk
+from legato.cli.chat.slash.contract import Chat, Next
 from legato.cli.private_files import write_new
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.styles import Style
@@ -14,37 +14,37 @@ from legato.errors import CallerError
 from legato.session import Sent
 
 
-async def lint(talk: Talk, route: str) -> Next:
+async def lint(chat: Chat, route: str) -> Next:
     """`/lint`: what the provider of a route would say to this conversation."""
     from legato.diagnostics import report_lines
     from legato.request import render
 
-    session = talk.session
+    session = chat.session
     target = session.world.target(route or session.route)
     request = render(session.talk, target, tools=session.tools.specs, system=session.system, thinking=session.thinking)
     found = request.check()
     for violation in found:
         text = f"{violation.severity}: {violation.message} ({violation.rule} at {violation.path})"
-        talk.screen.line(one_line(text), Style.YELLOW)
+        chat.screen.line(one_line(text), Style.YELLOW)
     for line in report_lines(request.report):
-        talk.screen.line(one_line(line), Style.DIM)
-    talk.screen.line(f"{target.route}: {len(found)} finding{'s' * (len(found) != 1)}.")
+        chat.screen.line(one_line(line), Style.DIM)
+    chat.screen.line(f"{target.route}: {len(found)} finding{'s' * (len(found) != 1)}.")
     return None
 
 
-async def last(talk: Talk, name: str) -> Next:
+async def last(chat: Chat, name: str) -> Next:
     """`/last`: the last request and what came of it, on the screen or in a new file."""
-    sent = talk.session.last
+    sent = chat.session.last
     if sent is None:
-        talk.screen.line("No request was made yet since this conversation was opened.")
+        chat.screen.line("No request was made yet since this conversation was opened.")
         return None
     if name:
-        path = _write_last(sent, talk.setup.folder, name)
-        talk.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
+        path = _write_last(sent, chat.setup.folder, name)
+        chat.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
         return None
     for line in sent.lines():
         indent = len(line) - len(line.lstrip())
-        talk.screen.line(" " * indent + one_line(line), Style.DIM)
+        chat.screen.line(" " * indent + one_line(line), Style.DIM)
     return None
 
 
@@ -57,23 +57,23 @@ def _write_last(sent: Sent, folder: Path, name: str) -> Path:
     return path
 
 
-async def export(talk: Talk, arguments: str) -> Next:
+async def export(chat: Chat, arguments: str) -> Next:
     """`/export`: the conversation as a new file."""
     name, _, form = arguments.partition(" ")
-    path = _write(talk, Path(name or f"{talk.session.id or 'conversation'}.jsonl"), form.strip() or "legato")
-    talk.screen.line(f"Wrote {path}.")
+    path = _write(chat, Path(name or f"{chat.session.id or 'conversation'}.jsonl"), form.strip() or "legato")
+    chat.screen.line(f"Wrote {path}.")
     return None
 
 
-def _write(talk: Talk, name: Path, form: str) -> Path:
+def _write(chat: Chat, name: Path, form: str) -> Path:
     from legato.formats import FORMATS, write
 
-    path = talk.setup.folder / name.expanduser()
+    path = chat.setup.folder / name.expanduser()
     is_request = form in FORMATS and FORMATS[form].is_wire
-    written = write(talk.session.talk, form, model=talk.session.route if is_request else None)
+    written = write(chat.session.talk, form, model=chat.session.route if is_request else None)
     _write_new(path, written.data)
     for loss in written.losses:
-        talk.screen.line(f"  not carried: {one_line(str(loss))}", Style.DIM)
+        chat.screen.line(f"  not carried: {one_line(str(loss))}", Style.DIM)
     return path
 
 

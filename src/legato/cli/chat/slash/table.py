@@ -8,30 +8,30 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from legato.cli.chat.slash import answering, history, overview, requests
-from legato.cli.chat.slash.contract import Command, Leave, Next, Talk
+from legato.cli.chat.slash.contract import Chat, Command, Leave, Next
 from legato.cli.exits import line_of
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.styles import Style
 from legato.errors import LegatoError
 
 
-async def run_command(talk: Talk, line: str) -> Next:
+async def run_command(chat: Chat, line: str) -> Next:
     """Run the command that `line` spells; an error is said, and nothing else happens."""
     name, _, rest = line.strip().partition(" ")
     command = COMMANDS.get(name)
     if command is None:
         near = get_close_matches(name, COMMANDS, n=1)
         hint = f"did you mean {near[0]}?" if near else "/help lists them"
-        talk.screen.line(f"There is no command {name}; {hint}", Style.YELLOW)
+        chat.screen.line(f"There is no command {name}; {hint}", Style.YELLOW)
         return None
     try:
-        return await command.run(talk, rest.strip())
+        return await command.run(chat, rest.strip())
     except (LegatoError, OSError) as error:
-        talk.screen.line(line_of(error), Style.RED)
+        chat.screen.line(line_of(error), Style.RED)
         return None
 
 
-async def _help(talk: Talk, _: str) -> Next:
+async def _help(chat: Chat, _: str) -> Next:
     rows = [(f"{command.name} {command.arguments}".strip(), command.summary) for command in COMMANDS.values()]
     rows += [
         ("!command", "run a command in your shell and put its output into the conversation"),
@@ -41,12 +41,12 @@ async def _help(talk: Talk, _: str) -> Next:
         ("Esc", "interrupt what runs; what you typed meanwhile stays"),
         ("Ctrl-C", "interrupt what runs; twice at an empty prompt: leave"),
     ]
-    for line in table(rows, width=talk.screen.width):
-        talk.screen.line(line)
+    for line in table(rows, width=chat.screen.width):
+        chat.screen.line(line)
     return None
 
 
-async def _quit(_talk: Talk, _: str) -> Next:
+async def _quit(_chat: Chat, _: str) -> Next:
     return Leave()
 
 
