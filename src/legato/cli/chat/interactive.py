@@ -15,18 +15,16 @@ import anyio
 from legato.cli.chat.attachments import read_message
 from legato.cli.chat.recap import show_recap
 from legato.cli.chat.setup import ChatSetup
+from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.contract import Leave, Next, Reopen
 from legato.cli.chat.slash.table import COMMANDS, run_command
 from legato.cli.chat.user_shell import run_for_person
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.signals import ENDING, heeding
 from legato.cli.terminal.cells import one_line
-from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.prompt import Prompt
-from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
-from legato.cli.terminal.typing_ahead import Keyboard
 from legato.cli.terminal.words import about_route, dollars, tokens
 from legato.errors import CallerError, LegatoError, StoreError
 from legato.model import CallId
@@ -38,50 +36,19 @@ _TICK = 0.2
 """seconds between two looks at the status line"""
 
 
-class Stage:
-    """What an approver and a conversation share: the screen, who may write to it, and who reads the keys."""
-
-    def __init__(self, screen: Screen) -> None:
-        self.screen = screen
-        self.gate = Gate()
-        self.keyboard = Keyboard(screen.mark_pastes)
-        self.turn: Turn | None = None
-
-    async def take(self) -> None:
-        """A question is about to be asked: it gets the screen and the keys, unless it is withdrawn meanwhile."""
-        await self.gate.close()
-        try:
-            await self.keyboard.lend()
-        except BaseException:
-            self.give_back()  # nobody else will: a gate that stays closed would hide all that follows
-            raise
-        self.screen.status("")
-        self.screen.fresh_line()
-
-    def give_back(self) -> None:
-        """The question is answered, or withdrawn."""
-        self.keyboard.take_back()
-        self.gate.open()
-
-    def interrupt(self) -> None:
-        """Cancel the turn."""
-        if self.turn is not None:
-            self.turn.cancel()
-
-
 class Interactive:
     """One run of the interactive program."""
 
     def __init__(
-        self, setup: ChatSetup, stage: Stage, *, prompt: Prompt, servers: dict[str, str] | None = None
+        self, setup: ChatSetup, terminal: SharedTerminal, *, prompt: Prompt, servers: dict[str, str] | None = None
     ) -> None:
         self.setup = setup
         setup.watch, setup.noted = self.watch, self.note
-        self.screen = stage.screen
+        self.screen = terminal.screen
         self.servers = servers or {}
-        self._stage = stage
+        self._terminal = terminal
         self._prompt = prompt
-        self._show = TurnShow(stage.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
+        self._show = TurnShow(terminal.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
         self._session: Session | None = None
         self._waiting: deque[str] = deque()
         """lines that were typed during a turn and could not join it"""
@@ -157,7 +124,7 @@ class Interactive:
         self.screen.fresh_line()
         try:
             with anyio.CancelScope() as self._asking:
-                said = await self._prompt.message(default=self._stage.keyboard.ahead.take())
+                said = await self._prompt.message(default=self._terminal.keyboard.ahead.take())
                 self._interrupts = 0
                 return said.strip()
         except EOFError:
@@ -204,16 +171,16 @@ class Interactive:
 
     async def _follow(self, turn: Turn) -> None:
         """Show a turn to its end; what is typed meanwhile is heard."""
-        stage = self._stage
-        stage.turn = turn
+        terminal = self._terminal
+        terminal.turn = turn
         self._show.begin(self.session.route)
         try:
             async with anyio.create_task_group() as group:
-                listen = partial(stage.keyboard.listen, interrupted=stage.interrupt)
+                listen = partial(terminal.keyboard.listen, interrupted=terminal.interrupt)
                 group.start_soon(listen, partial(self._heard, group))
                 group.start_soon(self._tick)
                 async for event in turn:
-                    await stage.gate.passed()
+                    await terminal.gate.passed()
                     self._show.show(event)
                 group.cancel_scope.cancel()
             await turn
@@ -223,19 +190,19 @@ class Interactive:
             if last is not None and last.error is not None and diagnosed_fault(error):
                 self._show.note("/last shows what was sent, and which layer is at fault.")
         finally:
-            stage.turn = None
+            terminal.turn = None
             self.screen.status("")
 
     async def _tick(self) -> None:
         while True:
-            self._show.typed = self._stage.keyboard.ahead.typed
-            if self._stage.gate.is_open:
+            self._show.typed = self._terminal.keyboard.ahead.typed
+            if self._terminal.gate.is_open:
                 self._show.tick()
             await anyio.sleep(_TICK)
 
     def _heard(self, group: anyio.abc.TaskGroup, line: str) -> None:
         """A line was typed while a turn runs."""
-        turn, said = self._stage.turn, line.strip()
+        turn, said = self._terminal.turn, line.strip()
         command = COMMANDS.get(said.partition(" ")[0])
         if command is not None and command.at_once:
             self._show.end_text()
@@ -252,7 +219,7 @@ class Interactive:
 
     def watch(self, call: CallId, event: events.Event) -> None:
         """Show in a few words what a subagent does."""
-        if isinstance(event, events.ToolBegan) and self._stage.gate.is_open:
+        if isinstance(event, events.ToolBegan) and self._terminal.gate.is_open:
             self._show.note(f"  subagent: {event.name}")
 
     def note(self, text: str) -> None:
@@ -265,7 +232,7 @@ class Interactive:
         is_end = number in ENDING
         if is_end:
             self._ended_by = ENDING[number]
-        turn = self._stage.turn
+        turn = self._terminal.turn
         if turn is not None:
             turn.cancel()
             if is_end:

@@ -151,7 +151,8 @@ async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None
 async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
     # Only here: a prompt with editing and completion takes a while to load.
     from legato.cli.chat.completion import Suggestions
-    from legato.cli.chat.interactive import Interactive, Stage
+    from legato.cli.chat.interactive import Interactive
+    from legato.cli.chat.shared_terminal import SharedTerminal
     from legato.cli.terminal.prompt import Prompt
 
     reader = PlainReader(screen)
@@ -175,14 +176,14 @@ async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: S
             agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
         remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
         world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace))
-        stage = Stage(screen)
+        terminal = SharedTerminal(screen)
         setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
         history = state_folder() / "history"
         prompt = Prompt(suggest=Suggestions(setup), history=history, has_colour=screen.has_colour)
         setup.approval.approver = TerminalApprover(
-            screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
+            screen, prompt, interrupt=terminal.interrupt, before=terminal.take, after=terminal.give_back
         )
-        chat = Interactive(setup, stage, prompt=prompt, servers=_conditions(agreed, remote, failures))
+        chat = Interactive(setup, terminal, prompt=prompt, servers=_conditions(agreed, remote, failures))
         prompt.below = lambda: chat.below
         _greet(screen, loaded, profile)
         return await chat.run(chosen.session_id, profile=profile)

@@ -16,8 +16,9 @@ import msgspec
 import pytest
 
 from legato.cli.chat.completion import Suggestions
-from legato.cli.chat.interactive import Interactive, Stage
+from legato.cli.chat.interactive import Interactive
 from legato.cli.chat.setup import ChatSetup
+from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.providers import open_world, who_answers
 from legato.cli.settings.files import load
@@ -29,8 +30,8 @@ from legato.transport import WireResponse
 from program import Answers, Home, until
 
 Line = str | BaseException | Callable[[], str]
-Meanwhile = Callable[[Stage, Callable[[], str]], Coroutine[Any, Any, None]]
-"""what happens beside a conversation; gets its stage, and what is on the screen"""
+Meanwhile = Callable[[SharedTerminal, Callable[[], str]], Coroutine[Any, Any, None]]
+"""what happens beside a conversation; gets its terminal, and what is on the screen"""
 
 
 class Prompt(Answers):
@@ -89,16 +90,20 @@ def talk(home: Home, keys: int) -> Callable[..., Ran]:
             flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in settings.items()}}
             loaded = load(flags=flags)
             stream = io.StringIO()
-            stage = Stage(Screen(stream))
+            terminal = SharedTerminal(Screen(stream))
             prompt: Any = Prompt(lines, answers)
             async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
                 place = store or kept if stores else None
                 setup = ChatSetup(loaded, world, who_answers(loaded.settings), folder=home.work, store=place)
                 setup.approval.approver = TerminalApprover(
-                    stage.screen, prompt, interrupt=stage.interrupt, before=stage.take, after=stage.give_back
+                    terminal.screen,
+                    prompt,
+                    interrupt=terminal.interrupt,
+                    before=terminal.take,
+                    after=terminal.give_back,
                 )
-                chat = Interactive(setup, stage, prompt=prompt, servers={"one": "connected, 2 tools"})
-                beside = asyncio.create_task(meanwhile(stage, stream.getvalue)) if meanwhile is not None else None
+                chat = Interactive(setup, terminal, prompt=prompt, servers={"one": "connected, 2 tools"})
+                beside = asyncio.create_task(meanwhile(terminal, stream.getvalue)) if meanwhile is not None else None
                 code = await chat.run(session)
                 if beside is not None:
                     await beside
@@ -490,7 +495,7 @@ def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, 
         os.write(keys, b"steer_this way @a.txt\r/cost\r/undo 0\r")
         return UNTIL_GO
 
-    async def heard(_: Stage, shown: Callable[[], str]) -> None:
+    async def heard(_: SharedTerminal, shown: Callable[[], str]) -> None:
         await until(lambda: "together" in shown() and "(after this turn)" in shown())
         (home.work / "go").touch()
 
@@ -505,8 +510,8 @@ def test_an_unfinished_line_becomes_the_beginning_of_the_next_prompt(talk: Talk,
         os.write(keys, b"half a li")
         return UNTIL_GO
 
-    async def typed(stage: Stage, _: Callable[[], str]) -> None:
-        await until(lambda: stage.keyboard.ahead.typed == "half a li")
+    async def typed(terminal: SharedTerminal, _: Callable[[], str]) -> None:
+        await until(lambda: terminal.keyboard.ahead.typed == "half a li")
         (home.work / "go").touch()
 
     assert talk(ask, meanwhile=typed, **{"approval.mode": "never"}).prompt.defaults == ["", "half a li"]

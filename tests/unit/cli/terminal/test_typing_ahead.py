@@ -12,7 +12,7 @@ from functools import partial
 import anyio
 import pytest
 
-from legato.cli.chat.interactive import Stage
+from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.terminal import typing_ahead
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.keys import Key
@@ -188,8 +188,8 @@ def test_a_question_that_an_esc_withdraws_before_it_is_asked_gives_the_screen_an
     monkeypatch.setattr(typing_ahead, "ESCAPE_SECONDS", 3_600)
 
     async def main() -> None:
-        stage, asking = Stage(Screen(io.StringIO())), anyio.CancelScope()
-        keyboard = stage.keyboard
+        terminal, asking = SharedTerminal(Screen(io.StringIO())), anyio.CancelScope()
+        keyboard = terminal.keyboard
         async with anyio.create_task_group() as group:
             listen = partial(keyboard.listen, interrupted=asking.cancel)
             group.start_soon(listen, lambda _: None)
@@ -197,9 +197,9 @@ def test_a_question_that_an_esc_withdraws_before_it_is_asked_gives_the_screen_an
             os.write(keys, b"\x1b")
             await until(lambda: keyboard.ahead.is_waiting)
             with asking:
-                await stage.take()
+                await terminal.take()
             assert asking.cancelled_caught
-            assert stage.gate.is_open
+            assert terminal.gate.is_open
             os.write(keys, b"go on")
             await until(lambda: keyboard.ahead.typed == "go on")
             group.cancel_scope.cancel()
