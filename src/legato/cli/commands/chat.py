@@ -92,10 +92,10 @@ def chat(
             "-m and --route both say who answers; use one of them": bool(flags["model"]) and bool(flags["route"]),
         }
     )
-    from legato.cli.chat.starting import Start, start
+    from legato.cli.chat.startup import ChatOptions, run_chat
 
-    return start(
-        Start(
+    return run_chat(
+        ChatOptions(
             prompt=prompt,
             is_one_shot=is_one_shot,
             output=output or "text",

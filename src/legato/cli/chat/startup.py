@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from legato.tools.mcp import McpServer
 
 
-class Start(Struct, frozen=True, kw_only=True):
+class ChatOptions(Struct, frozen=True, kw_only=True):
     """What the command line asks for. `flags` are settings: by name, the flag and its value."""
 
     prompt: str | None
@@ -71,7 +71,7 @@ class Chosen(NamedTuple):
     profile: Profile | None = None
 
 
-def start(wanted: Start) -> int:
+def run_chat(wanted: ChatOptions) -> int:
     """Run the conversation that `wanted` describes; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -97,7 +97,7 @@ def start(wanted: Start) -> int:
 # --- one shot ---------------------------------------------------------------------------------------------------------
 
 
-async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Question, screen: Screen) -> int:
+async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, question: Question, screen: Screen) -> int:
     def tell(text: str) -> None:
         screen.line(f"legato: {one_line(text)}")
 
@@ -125,7 +125,7 @@ async def _one_shot(wanted: Start, loaded: Loaded, folder: Path, *, question: Qu
         return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
 
 
-def _output(wanted: Start, screen: Screen) -> Output:
+def _output(wanted: ChatOptions, screen: Screen) -> Output:
     """Who writes the answer to standard output, beside what `screen` shows on standard error."""
     form, out = OutputFormat(wanted.output), Screen(sys.stdout, beside=screen)
     if form is OutputFormat.STREAM_JSON and not out.is_terminal:
@@ -148,7 +148,7 @@ async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None
 # --- interactive ------------------------------------------------------------------------------------------------------
 
 
-async def _interactive(wanted: Start, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
+async def _interactive(wanted: ChatOptions, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
     # Only here: a prompt with editing and completion takes a while to load.
     from legato.cli.chat.completion import Suggestions
     from legato.cli.chat.interactive import Interactive
@@ -216,11 +216,11 @@ async def _wants_simulation(reader: PlainReader) -> bool:
 # --- both -------------------------------------------------------------------------------------------------------------
 
 
-async def _store(wanted: Start, loaded: Loaded, stack: AsyncExitStack) -> Store | None:
+async def _store(wanted: ChatOptions, loaded: Loaded, stack: AsyncExitStack) -> Store | None:
     return await stack.enter_async_context(open_store(loaded.settings.store)) if wanted.stores else None
 
 
-async def _choose(wanted: Start, loaded: Loaded, store: Store | None, folder: Path, *, screen: Screen) -> Chosen:
+async def _choose(wanted: ChatOptions, loaded: Loaded, store: Store | None, folder: Path, *, screen: Screen) -> Chosen:
     """Which session goes on, if any, and who answers in it: who was named now, else who answered last."""
     if store is None or not (wanted.continues or wanted.resume is not None):
         return Chosen(None)
