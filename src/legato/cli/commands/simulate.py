@@ -35,10 +35,10 @@ def simulate(
     import signal
 
     from legato.cli.async_main import run_async
-    from legato.cli.simulating import serve_until_told
+    from legato.cli.simulation_server import serve_until_signalled
 
     number = run_async(
-        lambda: serve_until_told(
+        lambda: serve_until_signalled(
             host,
             port,
             window=window,

@@ -16,7 +16,7 @@ from legato.simulation import Ask, Reply, SimulatedProvider, SimulatedWorld, bas
 _SHOWN = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL"}
 
 
-class TalkativeWorld(SimulatedWorld):
+class LoggingWorld(SimulatedWorld):
     """A world that says what it answers."""
 
     def reply(self, provider: SimulatedProvider, ask: Ask) -> Reply:
@@ -32,7 +32,7 @@ class TalkativeWorld(SimulatedWorld):
         return reply
 
 
-async def serve_until_told(
+async def serve_until_signalled(
     host: str,
     port: int,
     *,
@@ -50,7 +50,7 @@ async def serve_until_told(
         received.append(number)
         ended.set()
 
-    kind = TalkativeWorld if verbose else SimulatedWorld
+    kind = LoggingWorld if verbose else SimulatedWorld
     world = kind(window=window, needs_keys=needs_keys, keeps=200)
     async with heeding(end), anyio.create_task_group() as group:
         bound: int = await group.start(partial(serve, host, port, world=world, pace=pace))
