@@ -13,7 +13,7 @@ ENDING = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 
 
 @asynccontextmanager
-async def heeding(react: Callable[[signal.Signals], None]) -> AsyncGenerator[None]:
+async def handling_signals(react: Callable[[signal.Signals], None]) -> AsyncGenerator[None]:
     """Call `react` on the event loop for each SIGINT, SIGTERM and SIGHUP that arrives meanwhile."""
 
     async def watch(*, task_status: anyio.abc.TaskStatus[None]) -> None:

@@ -9,7 +9,7 @@ import anyio
 import click
 import msgspec
 
-from legato.cli.signals import heeding
+from legato.cli.signals import handling_signals
 from legato.cli.terminal.cells import one_line, table
 from legato.simulation import Ask, Reply, SimulatedProvider, SimulatedWorld, base_urls, serve
 
@@ -52,7 +52,7 @@ async def serve_until_signalled(
 
     kind = LoggingWorld if verbose else SimulatedWorld
     world = kind(window=window, needs_keys=needs_keys, keeps=200)
-    async with heeding(end), anyio.create_task_group() as group:
+    async with handling_signals(end), anyio.create_task_group() as group:
         bound: int = await group.start(partial(serve, host, port, world=world, pace=pace))
         _announce(base_urls(host, bound), as_json=as_json)
         await ended.wait()

@@ -20,7 +20,7 @@ from legato.cli.chat.slash.contract import Leave, Next, Reopen
 from legato.cli.chat.slash.table import COMMANDS, run_command
 from legato.cli.chat.user_shell import run_for_person
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
-from legato.cli.signals import ENDING, heeding
+from legato.cli.signals import ENDING, handling_signals
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.prompt import Prompt
 from legato.cli.terminal.show import TurnShow
@@ -74,7 +74,7 @@ class Interactive:
 
     async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
         """Talk until somebody leaves; the exit code."""
-        async with heeding(self._react):
+        async with handling_signals(self._react):
             following: Leave | Reopen = Reopen(session_id)
             while isinstance(following, Reopen):
                 following = await self._next_session(following, profile)

@@ -23,7 +23,7 @@ from legato.cli.chat.attachments import read_message
 from legato.cli.chat.outputs import Failure, Output, Pending, Report
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode, code_of, line_of
-from legato.cli.signals import ENDING, heeding
+from legato.cli.signals import ENDING, handling_signals
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.show import TurnShow
 from legato.errors import CallerError, LegatoError
@@ -117,7 +117,7 @@ class OneShot:
 
     async def run(self, question: Question, *, session_id: str | None = None, profile: Profile | None = None) -> int:
         """Ask, and write what comes; the exit code."""
-        async with heeding(self._react), self._setup.open(session_id, profile=profile) as session:
+        async with handling_signals(self._react), self._setup.open(session_id, profile=profile) as session:
             self._opened(session)
             for note in question.notes:
                 self._tell(note)
