@@ -40,13 +40,13 @@ def sessions(ctx: click.Context, config: Path | None) -> None:
 def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_json: bool = False) -> None:
     """List the sessions, the one written last first, those of their subagents (↳) under them."""
     from legato.cli.sessions.lookup import as_rows
-    from legato.cli.sessions.subagents import begun_by_people, with_subagents
+    from legato.cli.sessions.subagents import with_subagents, without_subagents
     from legato.cli.terminal.cells import table
     from legato.cli.terminal.screen import Screen
 
     folder = Path.cwd().resolve()
     found = _in_store(config, lambda store: store.list())
-    chosen = [one for one in begun_by_people(found) if not here or one.cwd == str(folder)][:limit]
+    chosen = [one for one in without_subagents(found) if not here or one.cwd == str(folder)][:limit]
     chosen = with_subagents(chosen, found)
     if as_json:
         for one in chosen:

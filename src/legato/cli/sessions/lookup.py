@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from legato.cli.sessions.subagents import MARK, begun_by_people
+from legato.cli.sessions.subagents import MARK, without_subagents
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.reading import LineReader
 from legato.cli.terminal.screen import Screen
@@ -26,7 +26,7 @@ _WIDE = 110
 
 async def last_of_folder(store: Store, folder: Path) -> SessionSummary:
     """The session of `folder` that was written last."""
-    for summary in begun_by_people(await store.list()):
+    for summary in without_subagents(await store.list()):
         if summary.cwd == str(folder):
             return summary
     raise SessionNotFound(f"no session of {folder} is stored; begin one without -c, or name one with -r")
@@ -46,7 +46,7 @@ async def find_session(store: Store, wanted: str) -> SessionSummary:
 
 async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: LineReader) -> SessionSummary | None:
     """The session that a person picks from a list, those of `folder` first; None if they pick none."""
-    sessions = sorted(begun_by_people(await store.list()), key=lambda one: one.cwd != str(folder))[:PICKED]
+    sessions = sorted(without_subagents(await store.list()), key=lambda one: one.cwd != str(folder))[:PICKED]
     if not sessions:
         raise SessionNotFound("no session is stored yet; begin one without -r")
     rows = [(str(number), *row) for number, row in enumerate(as_rows(sessions, folder, width=screen.width), 1)]

@@ -15,7 +15,7 @@ MARK = "↳ "
 """stands before the title of a subagent's session in lists"""
 
 
-def begun_by_people(sessions: Sequence[SessionSummary]) -> list[SessionSummary]:
+def without_subagents(sessions: Sequence[SessionSummary]) -> list[SessionSummary]:
     """Those that are no subagent's, or whose parent is gone."""
     known = {one.id for one in sessions}
     return [one for one in sessions if one.subagent_of not in known]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.cli.chat.attachments import words_of
 from legato.cli.chat.slash.contract import Chat, Next, Reopen
 from legato.cli.sessions.lookup import PICKED, as_rows, find_session
-from legato.cli.sessions.subagents import begun_by_people
+from legato.cli.sessions.subagents import without_subagents
 from legato.cli.terminal.cells import clip, table
 from legato.cli.terminal.styles import Style
 from legato.errors import CallerError
@@ -48,7 +48,7 @@ async def sessions(chat: Chat, wanted: str) -> Next:
         raise CallerError("sessions are not stored in this run (--no-store)")
     if wanted:
         return Reopen((await find_session(store, wanted)).id)
-    sessions = [one for one in begun_by_people(await store.list()) if one.id != chat.session.id][:PICKED]
+    sessions = [one for one in without_subagents(await store.list()) if one.id != chat.session.id][:PICKED]
     width = chat.screen.width
     for line in table(as_rows(sessions, chat.setup.folder, width=width), width=width):
         chat.screen.line(line)
