@@ -21,12 +21,12 @@ from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.chat.notices import notices
 from legato.cli.exits import line_of
 from legato.cli.providers import (
-    NothingSetUp,
+    NotConfigured,
     catalogue_of,
+    initial_profile,
     key_ring,
     open_world,
     profiles_of,
-    who_answers,
 )
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
@@ -114,8 +114,8 @@ def _source(name: str, settings: Settings) -> str:
 
 def _routes(settings: Settings) -> Iterator[Check]:
     try:
-        first = who_answers(settings)
-    except NothingSetUp:
+        first = initial_profile(settings)
+    except NotConfigured:
         yield Check(
             "routes", Health.NOTE, "nobody answers yet: set a key (export ANTHROPIC_API_KEY=...), or use --simulate"
         )
@@ -201,7 +201,7 @@ async def _online(settings: Settings) -> AsyncIterator[Check]:
     """Ask each route for one word."""
     routes: dict[str, Route] = {}
     try:
-        for profile in (who_answers(settings), *profiles_of(settings).values()):
+        for profile in (initial_profile(settings), *profiles_of(settings).values()):
             routes |= {route.name: route for route in profile.routes}
     except LegatoError:
         return  # said above

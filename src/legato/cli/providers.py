@@ -24,7 +24,7 @@ SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
 _FIRST = ("anthropic", "openai", "gemini", "mistral", "kimi", "deepseek")
 """asked first, of several providers whose keys are there"""
 
-NOTHING_SET_UP = (
+NOT_CONFIGURED = (
     "there is no key and no model yet, so nobody can answer.\n"
     "  Set a provider's key:  export ANTHROPIC_API_KEY=...\n"
     "  or name a local model: legato -m ollama/qwen3\n"
@@ -34,7 +34,7 @@ NOTHING_SET_UP = (
 )
 
 
-class NothingSetUp(ConfigError):
+class NotConfigured(ConfigError):
     """There is no key and no configuration: nobody could answer."""
 
 
@@ -93,8 +93,8 @@ def find_profile(settings: Settings, name: str) -> Profile:
     raise ConfigError(f"there is no profile {name!r}; {hint}")
 
 
-def who_answers(settings: Settings, environment: Mapping[str, str] | None = None) -> Profile:
-    """Who answers the first message; raises `NothingSetUp` if nobody can."""
+def initial_profile(settings: Settings, environment: Mapping[str, str] | None = None) -> Profile:
+    """Who answers the first message; raises `NotConfigured` if nobody can."""
     if settings.model is not None:
         profile = only(settings.model)
     elif settings.route is not None:
@@ -109,7 +109,7 @@ def who_answers(settings: Settings, environment: Mapping[str, str] | None = None
     return profile
 
 
-def route_again(settings: Settings, stored: str) -> Profile | None:
+def resumed_profile(settings: Settings, stored: str) -> Profile | None:
     """Who answers in a stored session that `stored` answered last; None if that names nobody any more."""
     if not stored:
         return None
@@ -132,4 +132,4 @@ def _with_a_key(settings: Settings, environment: Mapping[str, str] | None) -> st
         provider = catalogue.providers[name]
         if provider.keys and provider.example and keys.find(name) is not None:
             return f"{name}/{provider.example}"
-    raise NothingSetUp(NOTHING_SET_UP)
+    raise NotConfigured(NOT_CONFIGURED)

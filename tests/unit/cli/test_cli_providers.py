@@ -11,7 +11,7 @@ import pytest
 from legato.cli.async_main import run_async
 from legato.cli.chat.instructions import nearest_agents, system_prompt
 from legato.cli.chat.mcp_servers import ask_for_servers, find_servers, left_out, show
-from legato.cli.providers import NothingSetUp, catalogue_of, find_profile, open_world, route_again, who_answers
+from legato.cli.providers import NotConfigured, catalogue_of, find_profile, initial_profile, open_world, resumed_profile
 from legato.cli.settings.files import load
 from legato.cli.settings.project import ask_to_trust, withheld_note
 from legato.cli.settings.project_files import Found, ProjectFile
@@ -42,27 +42,27 @@ PROFILES = {"work": {"policy": "failover", "routes": ["mistral/mistral-large-lat
 
 
 def test_the_model_that_was_named_answers():
-    assert who_answers(settings(model="kimi/kimi-k2-thinking"), {}) == only("kimi/kimi-k2-thinking")
+    assert initial_profile(settings(model="kimi/kimi-k2-thinking"), {}) == only("kimi/kimi-k2-thinking")
 
 
 def test_a_profile_chooses_among_its_routes():
-    profile = who_answers(settings(route="work", profiles=PROFILES), {})
+    profile = initial_profile(settings(route="work", profiles=PROFILES), {})
 
     assert (profile.name, profile.policy, len(profile.routes)) == ("work", Policy.FAILOVER, 2)
 
 
 def test_with_a_key_and_nothing_else_that_provider_answers():
-    assert who_answers(Settings(), {"MISTRAL_API_KEY": "k"}).routes[0].name == "mistral/mistral-large-latest"
-    assert who_answers(Settings(), {"GROQ_API_KEY": "k"}).routes[0].name.startswith("groq/")
+    assert initial_profile(Settings(), {"MISTRAL_API_KEY": "k"}).routes[0].name == "mistral/mistral-large-latest"
+    assert initial_profile(Settings(), {"GROQ_API_KEY": "k"}).routes[0].name.startswith("groq/")
 
 
 def test_without_any_key_a_person_is_told_what_to_do():
-    with pytest.raises(NothingSetUp, match="--simulate"):
-        who_answers(Settings(), {})
+    with pytest.raises(NotConfigured, match="--simulate"):
+        initial_profile(Settings(), {})
 
 
 def test_simulated_providers_need_no_key():
-    assert who_answers(settings(simulate=True), {}).routes[0].name == "anthropic/claude-sonnet-4-5"
+    assert initial_profile(settings(simulate=True), {}).routes[0].name == "anthropic/claude-sonnet-4-5"
 
 
 @pytest.mark.parametrize(
@@ -75,21 +75,21 @@ def test_simulated_providers_need_no_key():
 )
 def test_a_profile_that_does_not_exist_is_an_error_that_helps(table: dict[str, object], told: str):
     with pytest.raises(ConfigError, match=told):
-        who_answers(settings(**table), {})
+        initial_profile(settings(**table), {})
 
 
 def test_a_route_that_names_nothing_is_refused_at_once():
     with pytest.raises(UnknownTarget, match="mistral"):
-        who_answers(settings(model="mistrall/x"), {})
+        initial_profile(settings(model="mistrall/x"), {})
 
 
 def test_a_stored_session_goes_on_where_it_was():
     mine = settings(route="work", profiles=PROFILES)
 
-    assert route_again(mine, "kimi/kimi-k2-thinking") == find_profile(mine, "work")
-    assert route_again(mine, "groq/x") == only("groq/x")
-    assert route_again(mine, "") is None
-    assert route_again(mine, "gone/model") is None
+    assert resumed_profile(mine, "kimi/kimi-k2-thinking") == find_profile(mine, "work")
+    assert resumed_profile(mine, "groq/x") == only("groq/x")
+    assert resumed_profile(mine, "") is None
+    assert resumed_profile(mine, "gone/model") is None
 
 
 def test_settings_add_to_the_catalogue():

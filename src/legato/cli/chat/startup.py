@@ -24,7 +24,7 @@ from legato.cli.chat.oneshot import OneShot, Question, read_question
 from legato.cli.chat.outputs import Output, OutputFormat, output_for
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode
-from legato.cli.providers import NOTHING_SET_UP, NothingSetUp, open_world, route_again, who_answers
+from legato.cli.providers import NOT_CONFIGURED, NotConfigured, initial_profile, open_world, resumed_profile
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.settings.files import load
 from legato.cli.settings.folders import state_folder
@@ -107,10 +107,10 @@ async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, questi
     async with AsyncExitStack() as stack:
         store = await _store(wanted, loaded, stack)
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
-        if chosen.profile is None and not _is_anybody_there(loaded):
-            screen.line(f"legato: {NOTHING_SET_UP}")
+        if chosen.profile is None and not _can_anyone_answer(loaded):
+            screen.line(f"legato: {NOT_CONFIGURED}")
             return ExitCode.USAGE
-        profile = chosen.profile or who_answers(settings)
+        profile = chosen.profile or initial_profile(settings)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
         world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
         setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
@@ -165,12 +165,12 @@ async def _interactive(wanted: ChatOptions, loaded: Loaded, folder: Path, *, scr
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
         if wanted.resume is not None and chosen.session_id is None:
             return ExitCode.OK  # the picker was left without a choice
-        if chosen.profile is None and not _is_anybody_there(loaded):
-            screen.line(NOTHING_SET_UP)
+        if chosen.profile is None and not _can_anyone_answer(loaded):
+            screen.line(NOT_CONFIGURED)
             if not await _wants_simulation(reader):
                 return ExitCode.USAGE
             loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))
-        profile = chosen.profile or who_answers(loaded.settings)
+        profile = chosen.profile or initial_profile(loaded.settings)
         agreed: list[McpServer] = []
         if loaded.settings.mcp.enabled:
             agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
@@ -197,10 +197,10 @@ def _greet(screen: Screen, loaded: Loaded, profile: Profile) -> None:
         screen.line("Try: use list on . — /model mistral/mistral-large-latest", Style.DIM)
 
 
-def _is_anybody_there(loaded: Loaded) -> bool:
+def _can_anyone_answer(loaded: Loaded) -> bool:
     try:
-        who_answers(loaded.settings)
-    except NothingSetUp:
+        initial_profile(loaded.settings)
+    except NotConfigured:
         return False
     return True
 
@@ -235,7 +235,7 @@ async def _choose(wanted: ChatOptions, loaded: Loaded, store: Store | None, fold
         summary = picked
     session_id = await store.fork(summary.id) if wanted.forks else summary.id
     is_named = any(wanted.flags.get(name, ("", None))[1] is not None for name in ("model", "route"))
-    return Chosen(session_id, None if is_named else route_again(loaded.settings, summary.route))
+    return Chosen(session_id, None if is_named else resumed_profile(loaded.settings, summary.route))
 
 
 @asynccontextmanager

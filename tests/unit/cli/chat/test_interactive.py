@@ -20,7 +20,7 @@ from legato.cli.chat.interactive import Interactive
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.table import COMMANDS
-from legato.cli.providers import open_world, who_answers
+from legato.cli.providers import initial_profile, open_world
 from legato.cli.settings.files import load
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.screen import Screen
@@ -94,7 +94,7 @@ def talk(home: Home, keys: int) -> Callable[..., Ran]:
             prompt: Any = Prompt(lines, answers)
             async with open_world(loaded.settings) as world, open_store(None if store is None else "memory:") as kept:
                 place = store or kept if stores else None
-                setup = ChatSetup(loaded, world, who_answers(loaded.settings), folder=home.work, store=place)
+                setup = ChatSetup(loaded, world, initial_profile(loaded.settings), folder=home.work, store=place)
                 setup.approval.approver = TerminalApprover(
                     terminal.screen,
                     prompt,
