@@ -11,14 +11,14 @@ from pathlib import Path
 import anyio
 from rich.console import Console
 
+from legato.cli.demo.console import DemoConsole
 from legato.cli.demo.journey import Journey, rehearsal_folder
-from legato.cli.demo.stage import Stage
 
 PICTURE = Path(__file__).parent.parent / "docs" / "demo.svg"
 
 
-class RecordingStage(Stage):
-    """A stage that remembers what it showed, in colour and without pauses."""
+class RecordingConsole(DemoConsole):
+    """A console that remembers what it showed, in colour and without pauses."""
 
     def __init__(self) -> None:
         super().__init__(plain=False)
@@ -39,11 +39,11 @@ class RecordingStage(Stage):
 
 def main() -> None:
     """Run the demonstration and write the picture."""
-    stage = RecordingStage()
-    stage.opening()
+    console = RecordingConsole()
+    console.opening()
     with rehearsal_folder() as folder:
-        anyio.run(Journey(stage, folder).run)
-    PICTURE.write_text(stage.picture(), encoding="utf-8")
+        anyio.run(Journey(console, folder).run)
+    PICTURE.write_text(console.picture(), encoding="utf-8")
     print(f"{PICTURE.name}: {PICTURE.stat().st_size:,} bytes")
 
 

@@ -16,11 +16,11 @@ def demo(ctx: click.Context, plain: bool) -> None:
     """
     import anyio
 
+    from legato.cli.demo.console import DemoConsole
     from legato.cli.demo.journey import Journey, rehearsal_folder
-    from legato.cli.demo.stage import Stage
 
-    stage = Stage(plain=plain)
-    stage.opening()
+    console = DemoConsole(plain=plain)
+    console.opening()
     with rehearsal_folder() as folder:
-        went_well = anyio.run(Journey(stage, folder).run)
+        went_well = anyio.run(Journey(console, folder).run)
     ctx.exit(0 if went_well else 1)

@@ -2,5 +2,5 @@
 
 journey   what happens: turns, switches, a cancelled call, a failover, a memory question
 tally     what is counted on the way
-stage     how it is shown, in colour or plain
+console   how it is shown, in colour or plain
 """

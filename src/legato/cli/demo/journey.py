@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 
 import anyio
 
-from legato.cli.demo.stage import Stage
+from legato.cli.demo.console import DemoConsole
 from legato.cli.demo.tally import Seen, Tally
 from legato.request import render
 from legato.routing import Patience, Policy, Profile, Route
@@ -60,8 +60,8 @@ class _FailingProvider(FaultSource):
 class Journey:
     """One run of the demonstration."""
 
-    def __init__(self, stage: Stage, folder: Path) -> None:
-        self.stage = stage
+    def __init__(self, console: DemoConsole, folder: Path) -> None:
+        self.console = console
         self.tally = Tally()
         self._failing = _FailingProvider()
         self.transport = SimulatedTransport(SimulatedWorld(faults=self._failing))
@@ -75,55 +75,55 @@ class Journey:
 
     async def run(self) -> bool:
         """The whole journey; whether no provider refused anything and the last question was answered."""
-        stage, session = self.stage, self.session
+        console, session = self.console, self.session
         async with session:
-            stage.chapter("By hand", "one conversation, a different provider at every turn")
+            console.chapter("By hand", "one conversation, a different provider at every turn")
             await self._say("use read on notes.txt")
             await self._switch("anthropic/claude-sonnet-4-5")
             await self._say(FAN_OUT, cancel_after=4)
             for route in ("openai-responses/gpt-5.1", *FAMILIES[3:]):
                 await self._switch(route)
                 await self._say("think first, then use read on second.txt and third.txt")
-            stage.ids(session.talk.ledger.in_order[0].name, self._ids_of_first_call())
-            stage.chapter("Round-robin", "the next provider at every turn, by itself")
+            console.ids(session.talk.ledger.in_order[0].name, self._ids_of_first_call())
+            console.chapter("Round-robin", "the next provider at every turn, by itself")
             await session.switch(_profile("rotation", Policy.ROUND_ROBIN, *FAMILIES[:4]))
             for name in ("first.txt", "second.txt", "third.txt", "fourth.txt"):
                 await self._say(f"use read on {name}")
-            stage.chapter("Failover", "the first provider of the chain has no balance left")
+            console.chapter("Failover", "the first provider of the chain has no balance left")
             self._failing.provider = "mistral"
             await session.switch(
                 _profile("chain", Policy.FAILOVER, "mistral/mistral-large-latest", "kimi/kimi-k2-thinking")
             )
             await self._say("use read on fourth.txt")
-            stage.chapter("Memory", "a question about the first turn, back where thinking is signed")
+            console.chapter("Memory", "a question about the first turn, back where thinking is signed")
             await self._switch("anthropic/claude-sonnet-4-5")
             answer = await self._say("what was in notes.txt?")
         remembered = SECRET in answer
         refused = len(self.transport.refusals)
-        stage.summary(self.tally, requests=len(self.transport.requests), refused=refused, remembered=remembered)
+        console.summary(self.tally, requests=len(self.transport.requests), refused=refused, remembered=remembered)
         return remembered and not refused
 
     async def _say(self, text: str, *, cancel_after: int | None = None) -> str:
         """One turn, shown; with `cancel_after`, cancelled when so many of its tools have ended."""
-        self.stage.said(text)
+        self.console.said(text)
         turn = self.session.send(text)
         ended = 0
         async for event in turn:
             self.tally.take(event)
-            self.stage.show(event)
+            self.console.show(event)
             if isinstance(event, events.ToolEnded):
                 ended += 1
                 if ended == cancel_after:
-                    self.stage.cancelling()
+                    self.console.cancelling()
                     turn.cancel()
-            await self.stage.breathe(event)
+            await self.console.breathe(event)
         return (await turn).text
 
     async def _switch(self, route: str) -> None:
         preview = self.session.preview_switch(route)
         await self.session.switch(route)
         self.tally.switches += 1
-        self.stage.switched(preview)
+        self.console.switched(preview)
 
     def _ids_of_first_call(self) -> list[Seen]:
         """What every family is told as the id of the very first call."""

@@ -27,7 +27,7 @@ _PAUSES: dict[type[events.Event], float] = {
 _WIDEST = 84
 
 
-class Stage:
+class DemoConsole:
     """Where the demonstration is shown."""
 
     def __init__(self, *, plain: bool, color: bool = True) -> None:
