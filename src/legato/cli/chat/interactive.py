@@ -23,8 +23,8 @@ from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.signals import ENDING, handling_signals
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.prompt import Prompt
-from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
+from legato.cli.terminal.turn_display import TurnDisplay
 from legato.cli.terminal.words import about_route, dollars, tokens
 from legato.errors import CallerError, LegatoError, StoreError
 from legato.model import CallId
@@ -48,7 +48,7 @@ class Interactive:
         self.servers = servers or {}
         self._terminal = terminal
         self._prompt = prompt
-        self._show = TurnShow(terminal.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
+        self._display = TurnDisplay(terminal.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
         self._session: Session | None = None
         self._waiting: deque[str] = deque()
         """lines that were typed during a turn and could not join it"""
@@ -110,7 +110,7 @@ class Interactive:
 
     async def _converse(self) -> Leave | Reopen:
         if self.session.parked:
-            self._show.note("A question was open when this session ended; it is asked again.", Style.YELLOW)
+            self._display.note("A question was open when this session ended; it is asked again.", Style.YELLOW)
             await self._follow(self.session.ask_again())
         while self._ended_by is None:
             said = self._waiting.popleft() if self._waiting else await self._ask()
@@ -173,7 +173,7 @@ class Interactive:
         """Show a turn to its end; what is typed meanwhile is heard."""
         terminal = self._terminal
         terminal.turn = turn
-        self._show.begin(self.session.route)
+        self._display.begin(self.session.route)
         try:
             async with anyio.create_task_group() as group:
                 listen = partial(terminal.keyboard.listen, interrupted=terminal.interrupt)
@@ -181,23 +181,23 @@ class Interactive:
                 group.start_soon(self._tick)
                 async for event in turn:
                     await terminal.gate.passed()
-                    self._show.show(event)
+                    self._display.show(event)
                 group.cancel_scope.cancel()
             await turn
         except LegatoError as error:
-            self._show.note(line_of(error), Style.RED)
+            self._display.note(line_of(error), Style.RED)
             last = self.session.last
             if last is not None and last.error is not None and diagnosed_fault(error):
-                self._show.note("/last shows what was sent, and which layer is at fault.")
+                self._display.note("/last shows what was sent, and which layer is at fault.")
         finally:
             terminal.turn = None
             self.screen.status("")
 
     async def _tick(self) -> None:
         while True:
-            self._show.typed = self._terminal.keyboard.ahead.typed
+            self._display.typed = self._terminal.keyboard.ahead.typed
             if self._terminal.gate.is_open:
-                self._show.tick()
+                self._display.tick()
             await anyio.sleep(_TICK)
 
     def _heard(self, group: anyio.abc.TaskGroup, line: str) -> None:
@@ -205,26 +205,26 @@ class Interactive:
         turn, said = self._terminal.turn, line.strip()
         command = COMMANDS.get(said.partition(" ")[0])
         if command is not None and command.at_once:
-            self._show.end_text()
+            self._display.end_text()
             group.start_soon(run_command, self, said)
         elif said.startswith(("/", "!")) or turn is None or turn.is_done:
             self._waiting.append(said)
-            self._show.note(f"› {said} (after this turn)")
+            self._display.note(f"› {said} (after this turn)")
         else:
             message = read_message(said, self.setup.folder)
             self.session.send(*message.blocks)
-            self._show.note(f"› {said} (joins at the next step)")
+            self._display.note(f"› {said} (joins at the next step)")
             for note in message.notes:
-                self._show.note(note)
+                self._display.note(note)
 
     def watch(self, call: CallId, event: events.Event) -> None:
         """Show in a few words what a subagent does."""
         if isinstance(event, events.ToolBegan) and self._terminal.gate.is_open:
-            self._show.note(f"  subagent: {event.name}")
+            self._display.note(f"  subagent: {event.name}")
 
     def note(self, text: str) -> None:
         """A line about something beside the conversation."""
-        self._show.note(text)
+        self._display.note(text)
 
     # --- signals ---
 

@@ -25,7 +25,7 @@ from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode, code_of, line_of
 from legato.cli.signals import ENDING, handling_signals
 from legato.cli.terminal.gate import Gate
-from legato.cli.terminal.show import TurnShow
+from legato.cli.terminal.turn_display import TurnDisplay
 from legato.errors import CallerError, LegatoError
 from legato.model import Block, CallId, ClosureReason, Text
 from legato.model.records import TurnOutcome
@@ -101,14 +101,14 @@ class OneShot:
         setup: ChatSetup,
         output: Output,
         *,
-        show: TurnShow | None,
+        display: TurnDisplay | None,
         tell: Callable[[str], None],
         gate: Gate | None = None,
     ) -> None:
         self._setup = setup
         setup.watch, setup.noted = self.watch, tell
         self._output = output
-        self._show = show
+        self._display = display
         self._tell = tell
         self._gate = gate or Gate()
         self._turn: Turn | None = None
@@ -137,13 +137,13 @@ class OneShot:
         turn = self._turn = session.send(*question.blocks)
         if self._signal is not None:
             turn.cancel()
-        if self._show is not None:
-            self._show.begin(session.route)
+        if self._display is not None:
+            self._display.begin(session.route)
         async for event in turn:
             await self._gate.passed()
             self._note_pending(event)
-            if self._show is not None:
-                self._show.show(event)
+            if self._display is not None:
+                self._display.show(event)
             self._output.event(event)  # last: in a terminal, an answer begins where a thought has ended
         try:
             result = await turn
@@ -163,7 +163,7 @@ class OneShot:
                 error=failure,
                 request=self._last_request(session, failed=True),
             )
-        if self._show is None and result.outcome not in (TurnOutcome.DONE, TurnOutcome.CANCELLED):
+        if self._display is None and result.outcome not in (TurnOutcome.DONE, TurnOutcome.CANCELLED):
             self._tell(result.detail)
         return Report(
             outcome=result.outcome.value,

@@ -35,8 +35,8 @@ from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.gate import Gate
 from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
-from legato.cli.terminal.show import TurnShow
 from legato.cli.terminal.styles import Style
+from legato.cli.terminal.turn_display import TurnDisplay
 from legato.errors import CallerError
 from legato.routing import Profile
 from legato.store import Store, open_store
@@ -114,10 +114,11 @@ async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, questi
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
         world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
         setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
-        verbose = wanted.is_verbose
-        show = TurnShow(screen, settings.show, edits=setup.edits, answers=False, verbose=verbose)
-        gate = Gate()
-        shot = OneShot(setup, _output(wanted, screen), show=None if wanted.is_quiet else show, tell=tell, gate=gate)
+        gate, display = Gate(), None
+        if not wanted.is_quiet:
+            verbose = wanted.is_verbose
+            display = TurnDisplay(screen, settings.show, edits=setup.edits, answers=False, verbose=verbose)
+        shot = OneShot(setup, _output(wanted, screen), display=display, tell=tell, gate=gate)
         if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
             setup.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open

@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from legato.cli.terminal.show import ShowSettings
 from legato.cli.terminal.styles import ColorChoice
+from legato.cli.terminal.turn_display import ShowSettings
 from legato.errors import ConfigError
 from legato.model import Options, ThinkingPolicy
 from legato.session.compaction.settings import HistorySettings

@@ -52,7 +52,7 @@ class ShowSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """lines of a difference before it is folded"""
 
 
-class TurnShow:
+class TurnDisplay:
     """Shows one turn after the other. `edits` holds the differences of edits, by call, if somebody gathers them."""
 
     def __init__(

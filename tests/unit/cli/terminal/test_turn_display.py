@@ -5,8 +5,8 @@ import io
 import pytest
 
 from legato.cli.terminal.screen import Screen
-from legato.cli.terminal.show import ShowSettings, TurnShow
 from legato.cli.terminal.styles import ColorChoice
+from legato.cli.terminal.turn_display import ShowSettings, TurnDisplay
 from legato.model import CallId, ClosureReason, ToolCall, ToolResponse, Usage
 from legato.model.records import TurnOutcome
 from legato.session import events
@@ -23,7 +23,7 @@ class Terminal(io.StringIO):
 def shown(*happened: events.Event, settings: ShowSettings | None = None, edits: dict[CallId, str] | None = None) -> str:
     """What a pipe, which has no status line and no colours, gets to see."""
     stream = io.StringIO()
-    show = TurnShow(Screen(stream), settings, edits=edits, clock=lambda: 0.0)
+    show = TurnDisplay(Screen(stream), settings, edits=edits, clock=lambda: 0.0)
     show.begin("a/b")
     for event in happened:
         show.show(event)
@@ -37,7 +37,7 @@ def test_text_is_shown_as_it_comes():
 def test_thinking_is_dimmed_and_stands_apart_from_the_text(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
-    show = TurnShow(Screen(stream, ColorChoice.ALWAYS), clock=lambda: 0.0)
+    show = TurnDisplay(Screen(stream, ColorChoice.ALWAYS), clock=lambda: 0.0)
     show.show(events.Thought(text="hm"))
     show.show(events.Said(text="yes"))
 
@@ -138,7 +138,7 @@ def test_a_cancelled_turn_says_so():
 
 def test_the_status_line_tells_route_time_tokens_and_what_runs():
     now = [0.0]
-    show = TurnShow(Screen(io.StringIO()), clock=lambda: now[0])
+    show = TurnDisplay(Screen(io.StringIO()), clock=lambda: now[0])
     show.begin("a/b")
     assert show.status == "a/b · 0.0 s · waiting"
     now[0] = 3.0
@@ -153,7 +153,7 @@ def test_the_status_line_tells_route_time_tokens_and_what_runs():
 
 def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():
     stream = io.StringIO()
-    show = TurnShow(Screen(stream), answers=False, clock=lambda: 0.0)
+    show = TurnDisplay(Screen(stream), answers=False, clock=lambda: 0.0)
     show.show(events.Said(text="the answer"))
 
     assert stream.getvalue() == ""
@@ -161,6 +161,6 @@ def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():
 
 def test_a_note_is_one_line_whatever_it_holds():
     stream = io.StringIO()
-    TurnShow(Screen(stream)).note("a\nb\x1b[2J")
+    TurnDisplay(Screen(stream)).note("a\nb\x1b[2J")
 
     assert stream.getvalue() == "a b\n"
