@@ -150,7 +150,7 @@ def _wants_colour() -> bool | None:
 
 def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
     if value:
-        from legato import __version__
+        from legato.version import __version__
 
         click.echo(f"legato {__version__}")
         ctx.exit()

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from legato import __version__
 from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.chat.notices import notices
 from legato.cli.exits import line_of
@@ -38,6 +37,7 @@ from legato.routing import Profile, Route, only
 from legato.session import Session
 from legato.store import default_path, open_store
 from legato.transport import variables_of
+from legato.version import __version__
 
 
 class Health(StrEnum):

@@ -12,11 +12,11 @@ from pathlib import PurePath
 from typing import cast
 from urllib.parse import quote
 
-from legato import __version__
 from legato.diagnostics import Redactor
 from legato.files.linting import LintReport
 from legato.formats import Finding, Level
 from legato.model import JsonObject
+from legato.version import __version__
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from legato import __version__
 from legato.cli.async_main import run_async
 from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
@@ -41,6 +40,7 @@ from legato.errors import CallerError
 from legato.routing import Profile
 from legato.store import Store, open_store
 from legato.tools import Tool
+from legato.version import __version__
 
 if TYPE_CHECKING:
     from legato.tools.mcp import McpServer
