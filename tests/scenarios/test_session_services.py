@@ -18,7 +18,7 @@ from legato.store.memory import MemoryStore
 from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind
 from legato.transcript import Conversation
 from legato.transport import HttpTransport, WireRequest, WireResponse, whole_response
-from legato.wire.openai_responses.reply import reply
+from legato.wire.openai_responses import DIALECT
 from session_support import CLAUDE, GEMINI, GPT, MISTRAL, PATH, HeldTransport, Library, Workshop, session, told, world
 
 pytestmark = pytest.mark.anyio
@@ -132,7 +132,7 @@ async def test_an_answer_that_its_provider_broke_off_is_not_done(ending: Ending)
             import msgspec
 
             answer = Answer(Entry(Speaker.AI, (Text("Half of"),), ending=ending))
-            return whole_response(200, msgspec.json.encode(reply(answer, request.target.model)))
+            return whole_response(200, msgspec.json.encode(DIALECT.reply(answer, request.target.model)))
 
     async with session("openai-responses/gpt-5", world=world(Breaking())) as talk:
         result = await talk.send("Hello")

@@ -8,7 +8,7 @@ A dialect is a folder with the same parts:
     decode      a response body as an `Answer`
     stream      a `Decoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse       a request body back into entries
-    reply       an `Answer` as a response body of that provider, and a `ReplyWriter`: deltas in, its stream out
+    reply       a `ReplyWriter`: an `Answer` in, a response body of that provider out, or its deltas in, its stream out
     rules       `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
@@ -142,12 +142,16 @@ class Parsed(Struct, frozen=True):
 
 
 class ReplyWriter(Protocol):
-    """Writes one answer as a stream while its deltas arrive; each item of a result is one event.
+    """Writes one answer: as a body, or as a stream while its deltas arrive; then each item of a result is one event.
 
     After every delta all is out that can be known by then. Deltas that only say what there is to show will do: what
     they left open (signatures, what hosted tools did) is written by `finish`. Native data of a block is written as it
     is, so an answer of another provider has to come without it.
     """
+
+    def whole(self, answer: Answer) -> JsonObject:
+        """`answer` as a response body; nothing else may be asked of the same writer."""
+        ...
 
     def start(self) -> list[bytes]:
         """What comes before the first block."""
@@ -209,10 +213,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     parse: Callable[[JsonObject], Parsed]
     parse_json: Callable[[bytes | str], Parsed | None] | None = None
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
-    reply: Callable[[Answer, str], JsonObject]
-    """(answer, model name) -> a response body"""
     writer: WriterMaker
-    """what writes a streamed response"""
+    """what writes a response, whole or streamed"""
     mark: Callable[[JsonObject, str], JsonObject | None] | None = None
     """a copy of a block that marks the end of what the provider should cache, and for how long; None if this block may
     not carry it"""
@@ -226,6 +228,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     def assembly(self, grammar: Grammar) -> Assembly:
         """What gathers the messages for a target with this grammar."""
         return Assembly(self.blocks_field, self.join if grammar.joins_turns else None)
+
+    def reply(self, answer: Answer, model: str) -> JsonObject:
+        """The body of a response of `model` that gives `answer`."""
+        return self.writer(model, answer_id(answer)).whole(answer)
 
     def reply_stream(
         self, answer: Answer, model: str, *, whole_calls: bool = False, joins_usage: bool = False

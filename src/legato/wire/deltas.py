@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from legato.model import Answer, Block, HostedTool, Text, Thinking, ToolCall
+from legato.model import Answer, Block, Text, Thinking, ToolCall
 from legato.model.hashing import base62
 from legato.wire.arguments import written_arguments
 
@@ -93,11 +93,6 @@ def deltas_of(answer: Answer, piece: int = _PIECE) -> Iterator[Delta]:
 def answer_id(answer: Answer) -> str:
     """The id of the response that gave `answer`, or one made from what it holds: a response always has one."""
     return answer.response_id or base62(msgspec.json.encode(answer.entry.blocks).decode(), length=32)
-
-
-def spoken(answer: Answer) -> list[Block]:
-    """The blocks of `answer` for a reader of another dialect: a provider's silent records say nothing to it."""
-    return [block for block in answer.entry.blocks if not (isinstance(block, HostedTool) and block.silent)]
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:

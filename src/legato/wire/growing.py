@@ -24,8 +24,6 @@ class Part(Struct, eq=False):
     """which call of the answer it is"""
     place: int = -1
     """which block of the response it is; -1 before it is opened"""
-    is_told: bool = False
-    """whether it stands for a block that has no form in this dialect"""
     is_closed: bool = False
     pieces: list[str] = field(default_factory=list[str])
     half: str = ""

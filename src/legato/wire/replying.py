@@ -1,6 +1,9 @@
-"""What the reply writers of all dialects share: which block a delta belongs to, when blocks begin and when they end.
+"""Write an answer as a provider's response: the body, or the events of a stream while the answer arrives.
 
-A dialect subclasses `EventWriter` and says which events a block makes when it opens, grows and closes.
+In:  an answer, or its deltas and then the answer.
+Out: what the provider's own client reads. A dialect subclasses `EventWriter` and gives the shapes; what is decided
+     about blocks (which of them a delta belongs to, when they begin and end, what becomes of one without a form) is
+     decided here.
 
     BlockStart, or the first delta of a block      opens it, and closes the text or thought that was open; a text or
                                                    thought of which nothing is known yet opens with its first delta
@@ -17,6 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter, deque
+from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 
 import msgspec
@@ -28,6 +32,7 @@ from legato.model import (
     Block,
     CallKind,
     Code,
+    Ending,
     HostedTool,
     JsonObject,
     Media,
@@ -39,7 +44,7 @@ from legato.model import (
 )
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
-from legato.wire.growing import Growing, Part
+from legato.wire.growing import Growing, Part, minted_id
 from legato.wire.plain import told
 
 Event: TypeAlias = JsonObject | bytes
@@ -49,17 +54,26 @@ DONE = b"data: [DONE]\n\n"
 
 
 class EventWriter(ABC):
-    """Writes server-sent events with JSON data; implements `ReplyWriter`."""
+    """Writes one answer, whole or as server-sent events with JSON data; implements `ReplyWriter`."""
 
     interleaves: ClassVar[bool] = True
     """whether a block may begin while a call is open; if not, what comes next waits for the call to be done"""
+    calls_come_whole: ClassVar[bool] = False
+    """whether a call cannot be written in pieces at all"""
     free_text: ClassVar[tuple[str, str] | None] = ('{"input":"', '"}')
     """what makes JSON of the free text of a custom call; None where such calls have a form of their own"""
     signs_text: ClassVar[bool] = True
     """whether native data belongs to the exact text of its block, so that it is of no use with any other"""
     names_events: ClassVar[bool] = False
-    """whether the type of an event stands beside its data too"""
+    """whether the type of an event is sent beside its data too"""
     newline: ClassVar[bytes] = b"\n"
+    breaks_off: ClassVar[bool] = True
+    """whether the stream of an answer that was cut stops without its end, by which clients know such a one;
+    if not, the protocol has a word for it"""
+    id_prefix: ClassVar[str] = ""
+    """what the id of every response begins with"""
+    reasons: ClassVar[Mapping[Ending, str]] = {}
+    """the provider's word for each way to end"""
 
     def __init__(
         self,
@@ -71,12 +85,13 @@ class EventWriter(ABC):
         joins_usage: bool = False,
     ) -> None:
         self.model = model
-        self.response_id = response_id
+        is_theirs = response_id.startswith(self.id_prefix)
+        self.response_id = response_id if is_theirs else minted_id(self.id_prefix, response_id, 0)
         self.usage = usage or Usage()
-        self.whole_calls = whole_calls
+        self.whole_calls = whole_calls or self.calls_come_whole
         self.joins_usage = joins_usage
-        self.places = 0
-        """how many blocks the response has so far"""
+        self.output: list[JsonObject] = []
+        """the objects of the response so far, each at its place; one that grows is here as it was when it began"""
         self._run: Part | None = None
         """the text or thought that is open"""
         self._unclaimed: dict[type[Block], deque[Part]] = {Text: deque(), Thinking: deque()}
@@ -94,34 +109,61 @@ class EventWriter(ABC):
     # --- what a dialect says ------------------------------------------------------------------------------------------
 
     @abstractmethod
-    def begin(self) -> list[Event]:
-        """The events before the first block."""
+    def item(self, block: Growing, place: int) -> JsonObject:
+        """The object that `block` is, at `place` in the response."""
+
+    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+        """The objects of another block; None where it has no form here and is told as text."""
+        return None
 
     @abstractmethod
+    def body(self, answer: Answer) -> JsonObject:
+        """The whole response, once all of `answer` is in `output`."""
+
+    def begin(self) -> list[Event]:
+        """The events before the first block."""
+        return []
+
     def open(self, part: Part) -> list[Event]:
-        """`part` begins, at its place."""
+        """`part` begins, at its place in `output`."""
+        return []
 
     @abstractmethod
     def grow(self, part: Part, piece: str) -> list[Event]:
         """`piece` comes after what `part` holds so far."""
 
-    @abstractmethod
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """What is known of `block` only when it is whole; `part` may have been closed before."""
+        return []
 
-    @abstractmethod
     def close(self, part: Part, block: Growing) -> list[Event]:
         """`part` ends; `block` is what became of it, and `part.text` what was written of it."""
+        return []
 
-    @abstractmethod
-    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
-        """A block that comes whole, in this dialect's own form; None where it has none, and the block is told."""
+    def put(self, item: JsonObject, place: int) -> list[Event]:
+        """One of a block's `own` objects, which comes whole."""
+        return [item]
 
     @abstractmethod
     def end(self, answer: Answer) -> list[Event]:
         """The events after the last block."""
 
+    def reason(self, answer: Answer) -> str:
+        """How `answer` ended, in the provider's word."""
+        return self.reasons[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
+
     # --- what `ReplyWriter` asks for ----------------------------------------------------------------------------------
+
+    def whole(self, answer: Answer) -> JsonObject:
+        """`answer` as a response body."""
+        for block in answer.entry.blocks:
+            place = len(self.output)
+            if isinstance(block, Growing):
+                self.output.append(self.item(block, place))
+            else:
+                own, texts = self._own(block)
+                self.output += own or [self.item(text, place) for text in texts]
+        return self.body(answer)
 
     def start(self) -> list[bytes]:
         """What comes before the first block."""
@@ -148,7 +190,9 @@ class EventWriter(ABC):
         while self._unfinished:
             part = next(iter(self._unfinished.values()))
             events += self._close_call(part, part.block()) + self._release()
-        return self._framed(events + self._end_run() + self.end(answer))
+        events += self._end_run()
+        is_cut = answer.entry.ending in (Ending.CUT, Ending.CANCELLED)
+        return self._framed(events if is_cut and self.breaks_off else events + self.end(answer))
 
     def _framed(self, events: list[Event]) -> list[bytes]:
         return [event if isinstance(event, bytes) else self.frame(event) for event in events]
@@ -208,20 +252,27 @@ class EventWriter(ABC):
                 return self._finish_run(block)
             case ToolCall():
                 return self._finish_call(block, call)
-            case ToolResponse():
-                raise tool_response_in_answer()
             case _:
-                events = self.own(block)
-                if events is None and isinstance(block, HostedTool) and block.silent:
-                    return []
-                if events is None:
-                    return self._write_whole(Text(told(block)), is_told=True)
-                return self._end_run() + events
+                own, texts = self._own(block)
+                events = self._end_run() if own else []
+                for item in own:
+                    events += self.put(item, len(self.output))
+                    self.output.append(item)
+                return events + [event for text in texts for event in self._write_whole(text)]
+
+    def _own(self, block: Code | HostedTool | Media | ToolResponse) -> tuple[list[JsonObject], list[Text]]:
+        """The objects of a block that never grows, or the text that stands for one without a form of its own."""
+        if isinstance(block, ToolResponse):
+            raise RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")
+        own = self.own(block, len(self.output))
+        if own is not None or (isinstance(block, HostedTool) and block.silent):
+            return own or [], []
+        return [], [Text(told(block), native={"told": True})]
 
     # --- a part -------------------------------------------------------------------------------------------------------
 
-    def _start(self, block: Growing, call: int = -1, *, is_told: bool = False) -> list[Event]:
-        part = Part(block, call, is_told=is_told)
+    def _start(self, block: Growing, call: int = -1) -> list[Event]:
+        part = Part(block, call)
         if isinstance(block, ToolCall):
             self._calls[call] = self._unfinished[call] = part
             return [] if self.whole_calls or not block.name else self._open(part)
@@ -232,7 +283,8 @@ class EventWriter(ABC):
 
     def _open(self, part: Part) -> list[Event]:
         events = self._end_run()
-        part.place, self.places = self.places, self.places + 1
+        part.place = len(self.output)
+        self.output.append(self.item(part.begun, part.place))
         if isinstance(part.begun, ToolCall):
             self._open_calls.add(part.call)
         events += self.open(part)
@@ -317,8 +369,8 @@ class EventWriter(ABC):
             parts.popleft()
         return found, block.text[len(block.text) - left :]
 
-    def _write_whole(self, block: Text | Thinking, *, is_told: bool = False) -> list[Event]:
-        events = self._start(replace(block, text=""), is_told=is_told)
+    def _write_whole(self, block: Text | Thinking) -> list[Event]:
+        events = self._start(replace(block, text=""))
         part, self._run = self._unclaimed[type(block)].pop(), None
         return events + self._write(part, block.text) + self._close(part, block)
 
@@ -373,8 +425,3 @@ def _call_of(delta: Delta) -> int:
 def _kind_of(block: Block) -> type[Block] | bytes:
     """By what a block is known again that was done before: texts are matched by counting, other blocks are equal."""
     return type(block) if isinstance(block, Growing) else msgspec.json.encode(block)
-
-
-def tool_response_in_answer() -> RenderError:
-    """The error for an answer that holds what cannot be part of one."""
-    return RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")

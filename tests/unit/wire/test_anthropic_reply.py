@@ -30,7 +30,6 @@ from legato.model import (
 )
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.decode import decode
-from legato.wire.anthropic.reply import reply
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.names import NameTable
 
@@ -77,14 +76,17 @@ ANSWERS = [
 
 @pytest.mark.parametrize("given", ANSWERS)
 def test_a_reply_is_read_back_as_the_same_answer(given: Answer) -> None:
-    assert decode(reply(given, "model-1"), TARGET, NAMES) == given
+    assert decode(DIALECT.reply(given, "model-1"), TARGET, NAMES) == given
     assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(DIALECT.reply_stream(given, "model-1"))) == given
 
 
 @pytest.mark.parametrize("given", ANSWERS)
 def test_the_official_client_takes_a_reply(given: Answer) -> None:
-    message = Message.model_validate(reply(given, "model-1"))
-    assert (message.model, message.usage.input_tokens) == ("model-1", reply(given, "model-1")["usage"]["input_tokens"])
+    message = Message.model_validate(DIALECT.reply(given, "model-1"))
+    assert (message.model, message.usage.input_tokens) == (
+        "model-1",
+        DIALECT.reply(given, "model-1")["usage"]["input_tokens"],
+    )
     types: list[str] = []
     for piece in DIALECT.reply_stream(given, "model-1"):
         name, data, *end = piece.split(b"\n")
@@ -94,7 +96,7 @@ def test_the_official_client_takes_a_reply(given: Answer) -> None:
 
 
 def test_usage_counts_the_cache_apart() -> None:
-    assert reply(answer(Text("x")), "m")["usage"] == {
+    assert DIALECT.reply(answer(Text("x")), "m")["usage"] == {
         "input_tokens": 8,
         "cache_creation_input_tokens": 4,
         "cache_read_input_tokens": 8,
@@ -111,11 +113,11 @@ def test_what_has_no_form_here_is_text() -> None:
         ToolCall("read"),
         ending=None,
     )
-    body = reply(given, "m")
+    body = DIALECT.reply(given, "m")
     assert body["content"] == [
-        {"type": "text", "text": "```py\nx\n```"},
-        {"type": "text", "text": "[image omitted: image/png, which this model cannot take]"},
-        {"type": "text", "text": '[The provider ran search {"q":1}, which gave:]\nfound'},
+        {"type": "text", "text": "```py\nx\n```", "citations": None},
+        {"type": "text", "text": "[image omitted: image/png, which this model cannot take]", "citations": None},
+        {"type": "text", "text": '[The provider ran search {"q":1}, which gave:]\nfound', "citations": None},
         {"type": "thinking", "thinking": "unsigned", "signature": ""},
         {"type": "tool_use", "id": body["content"][4]["id"], "name": "read", "input": {}},
     ]
@@ -124,7 +126,7 @@ def test_what_has_no_form_here_is_text() -> None:
 
 
 def test_a_bare_answer_gets_an_id_and_zero_usage() -> None:
-    body = reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
+    body = DIALECT.reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
     assert (len(body["id"]), body["stop_reason"], body["usage"]["output_tokens"]) == (32, "end_turn", 0)
     assert msgspec.json.decode(b"".join(DIALECT.reply_stream(ANSWERS[0], "m")).split(b"data: ")[1].split(b"\n")[0])[
         "message"

@@ -52,7 +52,6 @@ def test_the_same_parts_have_the_same_names_in_every_dialect(dialect: Dialect) -
         "grammar": "encode",
         "decode": "decode",
         "parse": "parse",
-        "reply": "reply",
     }
     parts = dialect_parts(dialect)
     for name, home in homes.items():

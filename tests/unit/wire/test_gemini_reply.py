@@ -26,7 +26,6 @@ from legato.model import (
 )
 from legato.wire.gemini import DIALECT
 from legato.wire.gemini.decode import decode
-from legato.wire.gemini.reply import reply
 from legato.wire.gemini.stream import Decoder
 from legato.wire.names import NameTable
 from legato.wire.sse import SSEParser
@@ -73,13 +72,13 @@ ANSWERS = [
 
 @pytest.mark.parametrize("given", ANSWERS)
 def test_a_reply_is_read_back_as_the_same_answer(given: Answer) -> None:
-    assert decode(reply(given, "model-1"), TARGET, NAMES) == given
+    assert decode(DIALECT.reply(given, "model-1"), TARGET, NAMES) == given
     assert read_every_way(lambda: Decoder(TARGET, NAMES), b"".join(DIALECT.reply_stream(given, "model-1"))) == given
 
 
 @pytest.mark.parametrize("given", ANSWERS)
 def test_the_official_client_takes_a_reply(given: Answer) -> None:
-    response = genai.GenerateContentResponse.model_validate(reply(given, "model-1"))
+    response = genai.GenerateContentResponse.model_validate(DIALECT.reply(given, "model-1"))
     assert response.usage_metadata is not None
     assert (response.model_version, response.usage_metadata.prompt_token_count) == (
         "model-1",
@@ -99,7 +98,7 @@ def test_what_has_no_form_here_is_text() -> None:
         HostedTool("search", {"q": 1}, "found"),
         ending=None,
     )
-    assert reply(given, "m")["candidates"][0] == {
+    assert DIALECT.reply(given, "m")["candidates"][0] == {
         "content": {
             "role": "model",
             "parts": [
@@ -114,6 +113,6 @@ def test_what_has_no_form_here_is_text() -> None:
 
 
 def test_a_bare_answer_gets_an_id_and_zero_usage() -> None:
-    body = reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
+    body = DIALECT.reply(Answer(Entry(Speaker.AI, (Text("x"),))), "m")
     assert len(body["responseId"]) == 32
     assert body["usageMetadata"] == {"promptTokenCount": 0, "candidatesTokenCount": 0, "totalTokenCount": 0}

@@ -32,7 +32,6 @@ from legato.model import (
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
 from legato.wire.openai_chat.decode import decode
-from legato.wire.openai_chat.reply import reply
 from legato.wire.openai_chat.stream import Decoder
 
 TARGET = target("strict")
@@ -76,13 +75,13 @@ ANSWERS = [
 
 @pytest.mark.parametrize("said", ANSWERS)
 def test_a_reply_is_read_back_as_the_same_answer(said):
-    assert decode(reply(said, "m-1"), TARGET, NameTable(NameRule.OPENAI)) == said
+    assert decode(DIALECT.reply(said, "m-1"), TARGET, NameTable(NameRule.OPENAI)) == said
     assert read_every_way(decoder, streamed(said)) == said
 
 
 @pytest.mark.parametrize("said", ANSWERS[:-1])  # the last has chunks, which are Mistral's own
 def test_the_official_client_accepts_body_and_stream(said):
-    ChatCompletion.model_validate(reply(said, "m-1"), strict=True)
+    ChatCompletion.model_validate(DIALECT.reply(said, "m-1"), strict=True)
     if any(one.kind is CallKind.CUSTOM for one in said.calls):
         return  # the client has no type for a streamed call of the custom kind
     for line in streamed(said).decode().splitlines():
@@ -92,7 +91,7 @@ def test_the_official_client_accepts_body_and_stream(said):
 
 def test_a_whole_reply_looks_like_this():
     said = answer(Thinking("hm"), Text("x"), ToolCall("read", {"a": 1}, "call_1"), ending=Ending.CALLS)
-    assert reply(said, "m-1") == {
+    assert DIALECT.reply(said, "m-1") == {
         "id": "r1",
         "object": "chat.completion",
         "created": 0,
@@ -137,14 +136,14 @@ def test_the_usage_stands_beside_the_reason_where_a_client_reads_no_chunk_withou
     assert all(json.loads(event)["choices"] for event in events[:-1])
     last = json.loads(events[-2])
     assert last["choices"][0]["finish_reason"] == "stop"
-    assert last["usage"] == reply(ANSWERS[0], "m-1")["usage"]
+    assert last["usage"] == DIALECT.reply(ANSWERS[0], "m-1")["usage"]
 
 
 def test_calls_come_in_one_piece_where_a_client_reads_no_others():
     said = answer(Text("I look."), ToolCall("read", {"path": LONG}, "1"), ToolCall("list", {}, "2"))
     events = [line[6:] for line in b"".join(DIALECT.reply_stream(said, "m-1", whole_calls=True)).decode().splitlines()]
     deltas = [choice["delta"] for event in events if event.startswith("{") for choice in json.loads(event)["choices"]]
-    calls = reply(said, "m-1")["choices"][0]["message"]["tool_calls"]
+    calls = DIALECT.reply(said, "m-1")["choices"][0]["message"]["tool_calls"]
     assert deltas == [
         {"role": "assistant", "content": ""},
         {"content": "I look."},
@@ -164,7 +163,7 @@ def test_an_answer_that_was_cut_breaks_off_in_the_stream(ending):
     partial = reading.partial()
     assert partial is not None
     assert partial.text == "half"
-    assert reply(said, "m-1")["choices"][0]["finish_reason"] == "length"
+    assert DIALECT.reply(said, "m-1")["choices"][0]["finish_reason"] == "length"
 
 
 def test_blocks_that_a_chat_answer_cannot_hold_become_text():
@@ -175,7 +174,7 @@ def test_blocks_that_a_chat_answer_cannot_hold_become_text():
         Media(MediaKind.IMAGE, "image/png", data="aWNvbg=="),
         ending=None,
     )
-    assert reply(said, "m-1")["choices"][0] == {
+    assert DIALECT.reply(said, "m-1")["choices"][0] == {
         "index": 0,
         "message": {
             "role": "assistant",
@@ -194,7 +193,7 @@ def test_an_answer_without_ending_and_id_still_makes_a_response():
     said = Answer(
         Entry(Speaker.AI, (ToolCall("sh", {"command": "ls"}, "c", kind=CallKind.CUSTOM),)), usage=None, served=""
     )
-    body = reply(said, "m")
+    body = DIALECT.reply(said, "m")
     assert (len(body["id"]), body["choices"][0]["finish_reason"]) == (32, "tool_calls")
     assert body["choices"][0]["message"]["tool_calls"][0]["custom"]["input"] == '{"command":"ls"}'
 
@@ -222,7 +221,7 @@ def test_every_answer_survives_body_and_stream(thought, text, calls):
     if not blocks:
         return
     said = answer(*blocks, ending=Ending.CALLS if any(isinstance(one, ToolCall) for one in blocks) else Ending.DONE)
-    assert decode(reply(said, "m-1"), TARGET, NameTable(NameRule.OPENAI)) == said
+    assert decode(DIALECT.reply(said, "m-1"), TARGET, NameTable(NameRule.OPENAI)) == said
     reading = decoder()
     reading.feed(streamed(said))
     assert reading.finish() == said

@@ -15,7 +15,7 @@ from legato.wire.anthropic.decode import decode
 from legato.wire.anthropic.encode import AnthropicShapes, grammar
 from legato.wire.anthropic.envelope import option_grammar, spell_envelope
 from legato.wire.anthropic.parse import parse
-from legato.wire.anthropic.reply import Writer, reply
+from legato.wire.anthropic.reply import Writer
 from legato.wire.anthropic.stream import Decoder
 from legato.wire.contract import DialectParts
 
@@ -30,7 +30,6 @@ DIALECT = DialectParts(
     decode=decode,
     decoder=Decoder,
     parse=parse,
-    reply=reply,
     writer=Writer,
     mark=mark,
     mark_head=mark_head,

@@ -16,7 +16,7 @@ from legato.wire.gemini.decode import decode
 from legato.wire.gemini.encode import GeminiShapes, grammar
 from legato.wire.gemini.envelope import option_grammar, spell_envelope
 from legato.wire.gemini.parse import parse
-from legato.wire.gemini.reply import Writer, reply
+from legato.wire.gemini.reply import Writer
 from legato.wire.gemini.stream import Decoder
 
 DIALECT = DialectParts(
@@ -29,6 +29,5 @@ DIALECT = DialectParts(
     decode=decode,
     decoder=Decoder,
     parse=parse,
-    reply=reply,
     writer=Writer,
 )

@@ -1,4 +1,4 @@
-"""Write an answer as this provider's response: a body, or a stream of events while it arrives.
+"""Write an answer as a response of `generateContent`.
 
 In:  an answer, or its deltas, and the name of the model that seems to give it.
 Out: what the official client accepts. Ids and signatures are those of the answer, unchanged.
@@ -8,84 +8,64 @@ Text streams as parts without a mark where a block ends. A call is one part, so 
 
 from __future__ import annotations
 
-from legato.model import (
-    Answer,
-    Block,
-    Code,
-    Ending,
-    HostedTool,
-    JsonObject,
-    Media,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResponse,
-    Usage,
-)
-from legato.wire.deltas import answer_id, spoken
+from legato.model import Answer, Block, Code, Ending, HostedTool, JsonObject, Media, Thinking, ToolCall, Usage
 from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, model, text_part, thought_part
 from legato.wire.growing import Growing, Part
-from legato.wire.plain import told
-from legato.wire.replying import Event, EventWriter, tool_response_in_answer
+from legato.wire.replying import Event, EventWriter
 
-_FINISH_REASONS = {Ending.LENGTH: "MAX_TOKENS", Ending.REFUSED: "SAFETY"}
+_FINISH_REASONS = dict.fromkeys(Ending, "STOP") | {
+    Ending.LENGTH: "MAX_TOKENS",
+    Ending.REFUSED: "SAFETY",
+}
 _SIGNATURE = "thoughtSignature"
 _BESIDE = ("groundingMetadata", "urlContextMetadata")
 
 
-def reply(answer: Answer, model: str) -> JsonObject:
-    """The answer as a response body."""
-    parts = [part for block in spoken(answer) for part in _parts(block)]
-    return _ended(_response(parts, model, answer_id(answer)), answer)
-
-
 class Writer(EventWriter):
-    """Writes the events of one response: each has its form, with the parts that are new."""
+    """Writes one response, or events that each have its form, with the parts that are new."""
 
+    breaks_off = False
     newline = b"\r\n"
+    calls_come_whole = True
+    reasons = _FINISH_REASONS
 
-    def __init__(
-        self,
-        model: str,
-        response_id: str,
-        usage: Usage | None = None,
-        *,
-        whole_calls: bool = True,
-        joins_usage: bool = True,
-    ) -> None:
-        super().__init__(model, response_id, usage, whole_calls=True, joins_usage=True)
+    def item(self, block: Growing, place: int) -> JsonObject:
+        """A part."""
+        if isinstance(block, ToolCall):
+            return function_call(block.wire_id, block.name, block) | _signature(block)
+        return _prose(block, block.text) | _signature(block)
 
-    def begin(self) -> list[Event]:
-        """Nothing is said before the first part."""
-        return []
+    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+        """What the provider tells of its tools, in parts or beside them, or an attachment."""
+        native = block.native or {}
+        if isinstance(block, HostedTool):
+            return native.get("parts") or ([] if any(name in native for name in _BESIDE) else None)
+        if isinstance(block, Media) and REACHABLE.accepts(block):
+            return [media_part(block) | _signature(block)]
+        return None
 
-    def open(self, part: Part) -> list[Event]:
-        """Nor does a part begin before there is something in it."""
-        return []
+    def body(self, answer: Answer) -> JsonObject:
+        """The response."""
+        return self._ended(self.output, answer)
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """A part with more text; one that is known to be signed comes whole, as its signature is that of all of it."""
-        if _SIGNATURE in part.native or isinstance(part.begun, ToolCall):
-            return []
-        return [self._event(_text(part.begun, piece))]
+        return [] if _comes_whole(part) else [self._response([_prose(part.begun, piece)])]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """A signature that comes after its text stands in a part with an empty one, as the provider itself sends it."""
         signature = _signature(block)
-        if not signature or _SIGNATURE in part.native or isinstance(block, ToolCall):
+        if not signature or _comes_whole(part):
             return []
-        return [self._event(_text(block, "") | signature)]
+        return [self._response([_prose(block, "") | signature])]
 
     def close(self, part: Part, block: Growing) -> list[Event]:
         """The part, if it comes whole."""
-        if _SIGNATURE in part.native or isinstance(block, ToolCall):
-            return [self._event(printed) for printed in _parts(block)]
-        return []
+        return self.put(self.item(block, part.place), part.place) if _comes_whole(part) else []
 
-    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
-        """The parts of a tool that the provider ran, or of an attachment."""
-        parts = _own(block)
-        return None if parts is None else [self._event(part) for part in parts]
+    def put(self, item: JsonObject, place: int) -> list[Event]:
+        """A part that comes whole."""
+        return [self._response([item])]
 
     def end(self, answer: Answer) -> list[Event]:
         """How the response ended, what it cost, and where the provider looked.
@@ -93,59 +73,33 @@ class Writer(EventWriter):
         The provider's own streams end on an empty text. A content without parts would not do: Google's client takes
         an answer with one for invalid and forgets the turn.
         """
-        return [_ended(_response([text_part("")], self.model, self.response_id), answer)]
+        return [self._ended([text_part("")], answer)]
 
-    def _event(self, part: JsonObject) -> Event:
-        return _response([part], self.model, self.response_id)
+    def _response(self, parts: list[JsonObject]) -> JsonObject:
+        candidate: JsonObject = {"content": model(parts), "index": 0}
+        return {"candidates": [candidate], "modelVersion": self.model, "responseId": self.response_id}
 
-
-# --- what both are made of --------------------------------------------------------------------------------------------
-
-
-def _response(parts: list[JsonObject], name: str, response_id: str) -> JsonObject:
-    candidate: JsonObject = {"content": model(parts), "index": 0}
-    return {"candidates": [candidate], "modelVersion": name, "responseId": response_id}
-
-
-def _ended(response: JsonObject, answer: Answer) -> JsonObject:
-    candidate = response["candidates"][0]
-    candidate["finishReason"] = _FINISH_REASONS.get(answer.entry.ending or Ending.DONE, "STOP")
-    for block in answer.entry.blocks:
-        if isinstance(block, HostedTool) and block.native is not None:
-            candidate |= {name: block.native[name] for name in _BESIDE if name in block.native}
-    return response | {"usageMetadata": _usage(answer.usage or Usage())}
+    def _ended(self, parts: list[JsonObject], answer: Answer) -> JsonObject:
+        response = self._response(parts)
+        candidate = response["candidates"][0]
+        candidate["finishReason"] = self.reason(answer)
+        for block in answer.entry.blocks:
+            if isinstance(block, HostedTool) and block.native is not None:
+                candidate |= {name: block.native[name] for name in _BESIDE if name in block.native}
+        return response | {"usageMetadata": _usage(answer.usage or Usage())}
 
 
-def _parts(block: Block) -> list[JsonObject]:
-    match block:
-        case Text() | Thinking():
-            return [_text(block, block.text) | _signature(block)]
-        case ToolCall():
-            return [function_call(block.wire_id, block.name, block) | _signature(block)]
-        case ToolResponse():
-            raise tool_response_in_answer()
-        case _:
-            parts = _own(block)
-            return [text_part(told(block))] if parts is None else parts
-
-
-def _text(block: Growing, text: str) -> JsonObject:
+def _prose(block: Growing, text: str) -> JsonObject:
     return thought_part(text) if isinstance(block, Thinking) else text_part(text)
+
+
+def _comes_whole(part: Part) -> bool:
+    return isinstance(part.begun, ToolCall) or _SIGNATURE in part.native
 
 
 def _signature(block: Block) -> JsonObject:
     signature = (block.native or {}).get(_SIGNATURE)
     return {_SIGNATURE: signature} if signature else {}
-
-
-def _own(block: Code | HostedTool | Media) -> list[JsonObject] | None:
-    """What the provider tells of its tools stands in parts, or beside them."""
-    native = block.native or {}
-    if isinstance(block, HostedTool):
-        return native.get("parts") or ([] if any(name in native for name in _BESIDE) else None)
-    if isinstance(block, Media) and REACHABLE.accepts(block):
-        return [media_part(block) | _signature(block)]
-    return None
 
 
 def _usage(usage: Usage) -> JsonObject:

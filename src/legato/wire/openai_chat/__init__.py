@@ -22,7 +22,7 @@ from legato.wire.openai_chat.decode import decode
 from legato.wire.openai_chat.encode import ChatShapes, grammar
 from legato.wire.openai_chat.envelope import option_grammar, spell_envelope
 from legato.wire.openai_chat.parse import parse, parse_json
-from legato.wire.openai_chat.reply import Writer, reply
+from legato.wire.openai_chat.reply import Writer
 from legato.wire.openai_chat.shapes import joined
 from legato.wire.openai_chat.stream import Decoder
 
@@ -38,6 +38,5 @@ DIALECT = DialectParts(
     decoder=Decoder,
     parse=parse,
     parse_json=parse_json,
-    reply=reply,
     writer=Writer,
 )

@@ -1,4 +1,4 @@
-"""Write an answer as the response of a chat server: a body, or a stream of chunks while it arrives.
+"""Write an answer as the response of a chat server.
 
 In:  an answer, or its deltas, and the name of the model that is to have given it.
 Out: what the official client accepts, and what `decode` reads back as the same answer.
@@ -8,27 +8,11 @@ Ids and argument texts stand as the model wrote them; there is no clock here, so
 
 from __future__ import annotations
 
-from legato.model import (
-    Answer,
-    CallKind,
-    Code,
-    Ending,
-    HostedTool,
-    JsonObject,
-    Media,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResponse,
-    Usage,
-)
-from legato.model.json_access import as_objects
+from legato.model import Answer, CallKind, Ending, Json, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.arguments import written_arguments
-from legato.wire.deltas import answer_id, spoken
 from legato.wire.growing import Growing, Part
-from legato.wire.openai_chat.shapes import Prose, text_part, thinking_chunk, written_call
-from legato.wire.plain import told
-from legato.wire.replying import DONE, Event, EventWriter, tool_response_in_answer
+from legato.wire.openai_chat.shapes import parts_of, thinking_chunk, written_call
+from legato.wire.replying import DONE, Event, EventWriter
 
 _REASONS = {
     Ending.DONE: "stop",
@@ -41,21 +25,47 @@ _REASONS = {
 }
 
 
-def reply(answer: Answer, model: str) -> JsonObject:
-    """`answer` as a `chat.completion`."""
-    choice = {"index": 0, "message": _message(answer), "logprobs": None, "finish_reason": _reason(answer)}
-    body = _response("chat.completion", model, answer_id(answer)) | {"choices": [choice]}
-    return body if answer.usage is None else body | {"usage": _usage(answer.usage)}
-
-
 class Writer(EventWriter):
-    """Writes the chunks of one completion. An answer that was cut breaks off: no finish reason, no `[DONE]`."""
+    """Writes one completion, or its chunks."""
 
     free_text = None
     signs_text = False
-    _has_content = False
-    _is_apart = False
-    """whether the last text stands for another block, so that what follows begins a paragraph"""
+    reasons = _REASONS
+    _said: Text | None = None
+    """the last text in the content"""
+
+    def item(self, block: Growing, place: int) -> JsonObject:
+        """The fields of the message that a block is in."""
+        native = block.native or {}
+        match block:
+            case Text() if native.get("refusal"):
+                return {"refusal": block.text}
+            case Text():
+                return {"content": self._gap_before(block) + block.text}
+            case Thinking() if native.get("chunk"):
+                self._said = None
+                return {"content": [thinking_chunk(block)]}
+            case Thinking():
+                return {"reasoning_content": block.text, "reasoning_details": native.get("reasoning_details") or []}
+            case ToolCall():
+                return {"tool_calls": [_written(block, written_arguments(block))]}
+
+    def _gap_before(self, text: Text) -> str:
+        """A text that stands for another block is a paragraph of its own; any other goes on where the last ended."""
+        before, self._said = self._said, text
+        is_apart = before is not None and (_is_told(before) or _is_told(text))
+        return "\n\n" if is_apart else ""
+
+    def body(self, answer: Answer) -> JsonObject:
+        """The completion: the order among text, thinking and calls is the protocol's own."""
+        message: JsonObject = {"role": "assistant", "content": None, "refusal": None}
+        for item in self.output:
+            for name, value in item.items():
+                if value:
+                    message[name] = _joined(message.get(name), value)
+        choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.reason(answer)}
+        body = self._response("chat.completion") | {"choices": [choice]}
+        return body if answer.usage is None else body | {"usage": _usage(answer.usage)}
 
     def begin(self) -> list[Event]:
         """The role."""
@@ -63,18 +73,10 @@ class Writer(EventWriter):
 
     def open(self, part: Part) -> list[Event]:
         """The head of a call, or a blank line between texts that do not belong together."""
-        match part.begun:
-            case ToolCall():
-                return [] if self.whole_calls else [self._call(part, _written(part.begun, ""))]
-            case Text() if not part.native.get("refusal"):
-                stands_apart = self._has_content and (part.is_told or self._is_apart)
-                self._has_content, self._is_apart = True, part.is_told
-                return [self._chunk({"content": "\n\n"})] if stands_apart else []
-            case Thinking() if part.native.get("chunk"):
-                self._has_content = self._is_apart = False
-                return []
-            case _:
-                return []
+        if isinstance(part.begun, ToolCall):
+            return [] if self.whole_calls else [self._call(part, _written(part.begun, ""))]
+        gap = self.output[part.place].get("content")
+        return [self._chunk({"content": gap})] if gap and isinstance(gap, str) else []
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """More of a field of the message."""
@@ -86,8 +88,7 @@ class Writer(EventWriter):
                     return [self._chunk({"content": [thinking_chunk(Thinking(piece))]})]
                 return [self._chunk({"reasoning_content": piece})]
             case ToolCall():
-                kind = part.begun.kind.value
-                growth = {kind: {"input" if part.is_free_text else "arguments": piece}}
+                growth = {part.begun.kind.value: {"input" if part.is_free_text else "arguments": piece}}
                 return [] if self.whole_calls else [self._call(part, growth)]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
@@ -110,73 +111,35 @@ class Writer(EventWriter):
             return [self._call(part, _written(block, part.text))]
         return []
 
-    def own(self, block: Code | HostedTool | Media) -> list[Event] | None:
-        """A message has no form for other blocks."""
-        return None
-
     def end(self, answer: Answer) -> list[Event]:
         """How the answer ended, and what it cost."""
-        if answer.entry.ending in (Ending.CUT, Ending.CANCELLED):
-            return []
-        ended = self._chunk({"content": ""} if self.joins_usage else {}, _reason(answer))
+        ended = self._chunk({"content": ""} if self.joins_usage else {}, self.reason(answer))
         if answer.usage is None:
             return [ended, DONE]
         usage: JsonObject = {"usage": _usage(answer.usage)}
         if self.joins_usage:
             return [ended | usage, DONE]
-        response = _response("chat.completion.chunk", self.model, self.response_id)
-        return [ended, response | {"choices": []} | usage, DONE]
+        return [ended, self._response("chat.completion.chunk") | {"choices": []} | usage, DONE]
+
+    def reason(self, answer: Answer) -> str:
+        """The finish reason: that the model refused is told in the message, and filters are not to blame for it."""
+        if any(isinstance(block, Text) and (block.native or {}).get("refusal") for block in answer.entry.blocks):
+            return "stop"
+        return super().reason(answer)
 
     def _call(self, part: Part, fields: JsonObject) -> Event:
         return self._chunk({"tool_calls": [{"index": part.call, **fields}]})
 
     def _chunk(self, delta: JsonObject, reason: str | None = None) -> JsonObject:
         choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": reason}
-        return _response("chat.completion.chunk", self.model, self.response_id) | {"choices": [choice]}
+        return self._response("chat.completion.chunk") | {"choices": [choice]}
+
+    def _response(self, kind: str) -> JsonObject:
+        return {"id": self.response_id, "object": kind, "created": 0, "model": self.model}
 
 
-# --- what both are made of --------------------------------------------------------------------------------------------
-
-
-def _response(kind: str, model: str, response_id: str) -> JsonObject:
-    return {"id": response_id, "object": kind, "created": 0, "model": model}
-
-
-def _message(answer: Answer) -> JsonObject:
-    """The answer's blocks as one message; the order among text, thinking and calls is the protocol's own."""
-    prose = Prose()
-    chunks: list[JsonObject] = []
-    thoughts: list[str] = []
-    details: list[JsonObject] = []
-    refusals: list[str] = []
-    calls: list[JsonObject] = []
-    for block in spoken(answer):
-        native = block.native or {}
-        match block:
-            case Text() if native.get("refusal"):
-                refusals.append(block.text)
-            case Text():
-                prose.add(block.text)
-            case Thinking() if native.get("chunk"):
-                chunks += [*_flushed(prose), thinking_chunk(block)]
-            case Thinking():
-                thoughts.append(block.text)
-                details += as_objects(native.get("reasoning_details"))
-            case ToolCall():
-                calls.append(_written(block, written_arguments(block)))
-            case ToolResponse():
-                raise tool_response_in_answer()
-            case _:
-                prose.add_apart(told(block))
-    content = [*chunks, *_flushed(prose)] if chunks else prose.take() or None
-    message: JsonObject = {"role": "assistant", "content": content, "refusal": "".join(refusals) or None}
-    more = {"reasoning_content": "".join(thoughts), "reasoning_details": details, "tool_calls": calls}
-    return message | {name: value for name, value in more.items() if value}
-
-
-def _flushed(prose: Prose) -> list[JsonObject]:
-    text = prose.take()
-    return [text_part(text)] if text else []
+def _is_told(text: Text) -> bool:
+    return bool((text.native or {}).get("told"))
 
 
 def _written(call: ToolCall, arguments: str) -> JsonObject:
@@ -185,10 +148,13 @@ def _written(call: ToolCall, arguments: str) -> JsonObject:
     return spelled | {"extra_content": native["extra_content"]} if "extra_content" in native else spelled
 
 
-def _reason(answer: Answer) -> str:
-    if any(isinstance(block, Text) and (block.native or {}).get("refusal") for block in answer.entry.blocks):
-        return "stop"
-    return _REASONS[answer.entry.ending or (Ending.CALLS if answer.calls else Ending.DONE)]
+def _joined(before: Json, more: Json) -> Json:
+    """What two blocks put into one field: one text, or the parts of both where one of them has parts."""
+    if before is None:
+        return more
+    if isinstance(before, str) and isinstance(more, str):
+        return before + more
+    return [*parts_of(before), *parts_of(more)]
 
 
 def _usage(usage: Usage) -> JsonObject:

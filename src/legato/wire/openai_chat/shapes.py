@@ -29,10 +29,11 @@ def joined(first: JsonObject, second: JsonObject) -> JsonObject:
     one, other = first["content"], second["content"]
     if isinstance(one, str) and isinstance(other, str):
         return {**first, "content": f"{one}\n\n{other}"}
-    return {**first, "content": [*_parts(one), *_parts(other)]}
+    return {**first, "content": [*parts_of(one), *parts_of(other)]}
 
 
-def _parts(content: str | list[JsonObject]) -> list[JsonObject]:
+def parts_of(content: str | list[JsonObject]) -> list[JsonObject]:
+    """A content as the parts that it may as well be."""
     return [text_part(content)] if isinstance(content, str) else content
 
 

@@ -14,7 +14,7 @@ from legato.wire.openai_responses.decode import decode
 from legato.wire.openai_responses.encode import ResponsesShapes, grammar
 from legato.wire.openai_responses.envelope import option_grammar, spell_envelope
 from legato.wire.openai_responses.parse import parse
-from legato.wire.openai_responses.reply import Writer, reply
+from legato.wire.openai_responses.reply import Writer
 from legato.wire.openai_responses.stream import Decoder
 
 DIALECT = DialectParts(
@@ -27,6 +27,5 @@ DIALECT = DialectParts(
     decode=decode,
     decoder=Decoder,
     parse=parse,
-    reply=reply,
     writer=Writer,
 )

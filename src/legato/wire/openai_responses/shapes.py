@@ -51,6 +51,11 @@ def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": wire_arguments_text(call)}
 
 
+def written_call(wire_id: str, name: str, arguments: str) -> JsonObject:
+    """A call with the arguments as the model wrote them."""
+    return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": arguments}
+
+
 def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
     """A call whose argument is free text."""
     return {"type": "custom_tool_call", "call_id": wire_id, "name": name, "input": source}

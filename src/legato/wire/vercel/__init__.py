@@ -14,7 +14,7 @@ from legato.wire.vercel.decode import decode
 from legato.wire.vercel.encode import VercelShapes, grammar
 from legato.wire.vercel.envelope import option_grammar, spell_envelope
 from legato.wire.vercel.parse import parse
-from legato.wire.vercel.reply import Writer, reply
+from legato.wire.vercel.reply import Writer
 from legato.wire.vercel.stream import Decoder
 
 DIALECT = DialectParts(
@@ -27,6 +27,5 @@ DIALECT = DialectParts(
     decode=decode,
     decoder=Decoder,
     parse=parse,
-    reply=reply,
     writer=Writer,
 )
