@@ -68,8 +68,9 @@ class EventWriter(ABC):
     """whether the type of an event is sent beside its data too"""
     newline: ClassVar[bytes] = b"\n"
     breaks_off: ClassVar[bool] = True
-    """whether the stream of an answer that was cut stops without its end, by which clients know such a one;
-    if not, the protocol has a word for it"""
+    """whether the stream of an answer that was cut stops without its end, by which its clients know that there
+    was more to come: OpenAI's miss `[DONE]`, Claude Code misses `message_stop`, the Gemini CLI a finish reason. If not,
+    the protocol has a word for such an answer."""
     id_prefix: ClassVar[str] = ""
     """what the id of every response begins with"""
     reasons: ClassVar[Mapping[Ending, str]] = {}

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterable
 
 import pytest
+from msgspec.structs import replace
 
 from dialect_support import make_target
-from legato.errors import RenderError
+from legato.errors import BadAnswer, RenderError
 from legato.model import (
     Answer,
     Block,
@@ -27,6 +28,7 @@ from legato.model import (
 )
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
+from legato.wire.endings import CUT_SHORT
 from legato.wire.names import NameTable
 
 DIALECTS = pytest.mark.parametrize("dialect", Dialect)
@@ -149,6 +151,24 @@ def test_a_text_that_was_interrupted_goes_on(dialect: Dialect) -> None:
     said = answer(Thinking("hm"), Text("one two"))
     chunks = written(dialect, [TextDelta("one "), ThinkingDelta("hm"), TextDelta("two")], said)
     assert read(dialect, chunks).text == "one two"
+
+
+@DIALECTS
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED])
+def test_nobody_takes_an_answer_that_was_cut_for_a_whole_one(dialect: Dialect, ending: Ending) -> None:
+    parts, said = dialect_parts(dialect), answer(Text("half"))
+    said = replace(said, entry=replace(said.entry, ending=ending))
+    body = parts.decode(parts.reply(said, "model-1"), make_target(dialect), NameTable(NameRule.OPENAI))
+    decoder = parts.decoder(make_target(dialect), NameTable(NameRule.OPENAI))
+    for chunk in parts.reply_stream(said, "model-1"):
+        decoder.feed(chunk)
+    try:
+        streamed = decoder.finish()
+    except BadAnswer:  # it broke off
+        streamed = decoder.partial()
+    assert body.entry.ending in CUT_SHORT
+    assert streamed is not None
+    assert (streamed.text, streamed.entry.ending in CUT_SHORT) == ("half", True)
 
 
 def test_messages_hold_one_block_after_the_other() -> None:

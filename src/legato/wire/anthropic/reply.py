@@ -21,8 +21,8 @@ _STOP_REASONS = {
     Ending.LENGTH: "max_tokens",
     Ending.REFUSED: "refusal",
     Ending.PAUSED: "pause_turn",
-    Ending.CUT: "end_turn",
-    Ending.CANCELLED: "end_turn",
+    Ending.CUT: "max_tokens",  # a body has no other word for an answer that is not whole
+    Ending.CANCELLED: "max_tokens",
 }
 _GROWTH = {
     Text: ("text_delta", "text"),
@@ -40,7 +40,6 @@ class Writer(EventWriter):
     # one of the last block: https://docs.anthropic.com/en/docs/build-with-claude/streaming
     interleaves = False
     names_events = True
-    breaks_off = False
     reasons = _STOP_REASONS
 
     def item(self, block: Growing, place: int) -> JsonObject:

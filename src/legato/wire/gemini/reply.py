@@ -16,6 +16,8 @@ from legato.wire.replying import Event, EventWriter
 _FINISH_REASONS = dict.fromkeys(Ending, "STOP") | {
     Ending.LENGTH: "MAX_TOKENS",
     Ending.REFUSED: "SAFETY",
+    Ending.CUT: "OTHER",  # a body without a reason would be taken for a good one
+    Ending.CANCELLED: "OTHER",
 }
 _SIGNATURE = "thoughtSignature"
 _BESIDE = ("groundingMetadata", "urlContextMetadata")
@@ -24,7 +26,6 @@ _BESIDE = ("groundingMetadata", "urlContextMetadata")
 class Writer(EventWriter):
     """Writes one response, or events that each have its form, with the parts that are new."""
 
-    breaks_off = False
     newline = b"\r\n"
     calls_come_whole = True
     reasons = _FINISH_REASONS
