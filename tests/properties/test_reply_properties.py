@@ -48,7 +48,7 @@ NATIVES = (
     {"chunk": True, "signature": "c2ln"},
     {"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln", "index": 0}]},
     {"phase": "commentary"},
-    {"namespace": "crm"},
+    {"caller": {"type": "program", "caller_id": "call_p"}},
     {"extra_content": {"google": {"thought_signature": "c2ln"}}},
     {"providerOptions": {"acme": {"signature": "c2ln"}}},
 )

@@ -5,7 +5,7 @@ Out: the block with that of its `native` data which can go back, and the names o
 
     anthropic         Text citations · Thinking signature, data · ToolCall caller · HostedTool blocks
     gemini            HostedTool parts, groundingMetadata, urlContextMetadata · any block thoughtSignature
-    openai_responses  Text phase · Thinking item · ToolCall namespace, caller · HostedTool item
+    openai_responses  Text phase · Thinking item · ToolCall caller · HostedTool item
     openai_chat       Thinking chunk, signature, reasoning_details · ToolCall extra_content
     vercel            HostedTool parts · any block providerOptions
 
@@ -279,7 +279,7 @@ _SHAPES: Mapping[str, Mapping[type | None, Mapping[str, Shape]]] = {
     Dialect.OPENAI_RESPONSES: {
         Text: {"phase": _text},
         Thinking: {"item": _reasoning_item},
-        ToolCall: {"namespace": _text, "caller": _object},
+        ToolCall: {"caller": _object},
         HostedTool: {"item": _hosted_item},
     },
     Dialect.OPENAI_CHAT: {

@@ -36,6 +36,7 @@ class _Draft(Struct, eq=False):
     """which call of the answer it is"""
     name: str = ""
     wire_id: str = ""
+    namespace: str = ""
     call_kind: CallKind = CallKind.FUNCTION
     pieces: list[str] = field(default_factory=list[str])
     native: JsonObject = field(default_factory=dict[str, object])
@@ -110,11 +111,12 @@ class AnswerBuilder:
         *,
         name: str = "",
         wire_id: str = "",
+        namespace: str = "",
         arguments: str = "",
         kind: CallKind = CallKind.FUNCTION,
         native: JsonObject | None = None,
     ) -> None:
-        """More of the call under `key`. Its id and name are those of the fragment that brought them first."""
+        """More of the call under `key`. What names it is taken from the fragments that brought that first."""
         draft = self._drafts.get(key)
         is_new = draft is None
         if draft is None:
@@ -124,6 +126,8 @@ class AnswerBuilder:
         news = name if not draft.name else ""
         draft.name = draft.name or name
         draft.wire_id = draft.wire_id or wire_id
+        if namespace:
+            draft.namespace = draft.namespace or namespace
         if native:
             self._sign(draft, native)
         if is_new or ((news or arguments) and not draft.is_growing):
@@ -210,8 +214,7 @@ class AnswerBuilder:
             case "thinking":
                 return Thinking(native=native)
             case "call":
-                wire_id = clean_text(draft.wire_id)
-                return ToolCall(self._tool(draft), {}, wire_id, kind=draft.call_kind, native=native)
+                return self._begun_call(draft, native)
             case _:
                 return Text("", native=native)
 
@@ -245,15 +248,11 @@ class AnswerBuilder:
             value, raw, finished = read_arguments(written)
         if cut and not draft.is_passed and (raw is not None or not written):
             finished = False
-        return ToolCall(
-            self._tool(draft),
-            value,
-            clean_text(draft.wire_id),
-            kind=draft.call_kind,
-            raw=raw,
-            finished=finished,
-            native=native,
-        )
+        return replace(self._begun_call(draft, native), arguments=value, raw=raw, finished=finished)
+
+    def _begun_call(self, draft: _Draft, native: JsonObject | None) -> ToolCall:
+        name, wire_id, namespace = self._tool(draft), clean_text(draft.wire_id), clean_text(draft.namespace)
+        return ToolCall(name, {}, wire_id, kind=draft.call_kind, namespace=namespace, native=native)
 
     def _tool(self, draft: _Draft) -> str:
         return self._names.restore(clean_text(draft.name))

@@ -38,7 +38,7 @@ WELL_FORMED: list[tuple[Dialect, Any, dict[str, Any]]] = [
     (Dialect.GEMINI, HOSTED, {"groundingMetadata": {"webSearchQueries": []}}),
     (Dialect.OPENAI_RESPONSES, TEXT, {"phase": "commentary"}),
     (Dialect.OPENAI_RESPONSES, THOUGHT, {"item": REASONING}),
-    (Dialect.OPENAI_RESPONSES, CALL, {"namespace": "mcp", "caller": {"type": "program"}}),
+    (Dialect.OPENAI_RESPONSES, CALL, {"caller": {"type": "program"}}),
     (Dialect.OPENAI_RESPONSES, HOSTED, {"item": SEARCH}),
     (Dialect.OPENAI_CHAT, THOUGHT, {"chunk": True, "signature": "c2ln"}),
     (Dialect.OPENAI_CHAT, THOUGHT, {"reasoning_details": [{"type": "reasoning.encrypted"}]}),

@@ -344,12 +344,12 @@ def test_a_custom_call_is_a_function_elsewhere() -> None:
     ]
 
 
-def test_the_namespace_and_caller_of_a_call_go_home() -> None:
-    native: JsonObject = {"namespace": "crm", "caller": {"type": "program", "caller_id": "call_p"}}
+def test_the_caller_of_a_call_goes_home() -> None:
+    native: JsonObject = {"caller": {"type": "program", "caller_id": "call_p"}}
     own = ToolCall("read", {}, "call_a", CallId("a"), native=native)
     assert printed(spell(exchange([own], success("a"), origin=HOME))) == [
         {**called("a"), **native},
-        {**output("a"), "caller": native["caller"]},
+        {**output("a"), **native},
     ]
     assert printed(spell(exchange([own], success("a")))) == [called("a"), output("a")]
 

@@ -27,7 +27,7 @@ from legato.model import (
     Usage,
 )
 from legato.wire.contract import StreamDecoder
-from legato.wire.deltas import BlockDone, CallDelta, TextDelta, ThinkingDelta
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, TextDelta, ThinkingDelta
 from legato.wire.names import NameTable
 from legato.wire.openai_responses import DIALECT
 
@@ -231,6 +231,20 @@ def test_an_error_in_the_stream_is_a_bad_answer(event: JsonObject, error: JsonOb
     with pytest.raises(BadAnswer) as caught:
         fed(event)
     assert caught.value.facts["error"] == error
+
+
+@pytest.mark.parametrize("kind", CallKind)
+def test_a_call_that_was_cut_still_belongs_to_its_namespace_and_its_caller(kind: CallKind) -> None:
+    caller: JsonObject = {"type": "program", "caller_id": "call_p"}
+    name = "function_call" if kind is CallKind.FUNCTION else "custom_tool_call"
+    item: JsonObject = {"type": name, "call_id": "call_1", "name": "find", "namespace": "crm", "caller": caller}
+    reader = fed(CREATED)
+    begun = ToolCall("find", {}, "call_1", kind=kind, namespace="crm", native={"caller": caller})
+    assert reader.event(added(0, item))[0] == BlockStart(begun, 0)
+    partial = reader.partial()
+    assert partial is not None
+    [cut] = partial.calls
+    assert (cut.name, cut.namespace, cut.native) == ("find", "crm", {"caller": caller})
 
 
 def test_a_stream_that_stops_early_is_a_bad_answer_but_shows_what_was_visible() -> None:

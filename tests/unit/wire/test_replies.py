@@ -52,7 +52,7 @@ def read(dialect: Dialect, chunks: Iterable[bytes]) -> Answer:
 
 
 def test_an_answer_falls_into_these_deltas() -> None:
-    call = ToolCall("read", {"a": 1}, "call_1", native={"namespace": "n"})
+    call = ToolCall("read", {"a": 1}, "call_1", namespace="n")
     said = answer(Thinking("hm", native={"signature": "s"}), Text("hello"), Code("ls"), call)
     assert list(deltas_of(said, 4)) == [
         BlockStart(Thinking(native={"signature": "s"})),
@@ -63,7 +63,7 @@ def test_an_answer_falls_into_these_deltas() -> None:
         TextDelta("o"),
         BlockDone(Text("hello")),
         BlockDone(Code("ls")),
-        BlockStart(ToolCall("read", {}, "call_1", native={"namespace": "n"}), 0),
+        BlockStart(ToolCall("read", {}, "call_1", namespace="n"), 0),
         CallDelta(0, "read"),
         CallDelta(0, arguments='{"a"'),
         CallDelta(0, arguments=":1}"),

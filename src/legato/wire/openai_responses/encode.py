@@ -101,8 +101,7 @@ class ResponsesShapes:
                     return None
                 return [assistant(block.text) | {"phase": native["phase"]}]
             case ToolCall():
-                extra = {field: native[field] for field in ("namespace", "caller") if field in native}
-                return [extra] if extra else None
+                return [{"caller": native["caller"]}] if "caller" in native else None
             case HostedTool():
                 return None if item is None else [item]
             case _:

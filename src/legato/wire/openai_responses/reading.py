@@ -156,7 +156,7 @@ def _function_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
         _wire_id(item),
         raw=raw,
         finished=finished,
-        native=_call_native(item),
+        native=call_native(item),
         namespace=as_text(item.get("namespace")),
     )
 
@@ -168,7 +168,7 @@ def _custom_call(item: JsonObject, restore: Callable[[str], str]) -> ToolCall:
         _wire_id(item),
         kind=CallKind.CUSTOM,
         finished=item.get("status") != "incomplete",
-        native=_call_native(item),
+        native=call_native(item),
         namespace=as_text(item.get("namespace")),
     )
 
@@ -177,7 +177,7 @@ def _wire_id(item: JsonObject) -> str:
     return as_id(item.get("call_id")) or as_id(item.get("id"))
 
 
-def _call_native(item: JsonObject) -> JsonObject | None:
+def call_native(item: JsonObject) -> JsonObject | None:
     """Where the call belongs in the provider's own books: it wants to read that again."""
     return None if item.get("caller") is None else {"caller": ingest(item["caller"])}
 

@@ -74,7 +74,7 @@ class Writer(EventWriter):
                 spell, prefix = (shapes.custom_call, "ctc_") if is_custom else (shapes.written_call, "fc_")
                 call = spell(block.wire_id or self._mint("call_", place), block.name, written_arguments(block))
                 call |= {"id": self._mint(prefix, place), "status": "completed" if block.finished else "incomplete"}
-                kept = {"namespace": block.namespace or native.get("namespace"), "caller": native.get("caller")}
+                kept = {"namespace": block.namespace, "caller": native.get("caller")}
                 return call | {name: value for name, value in kept.items() if value}
 
     def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:

@@ -24,7 +24,7 @@ from legato.wire.openai_responses.decode import (
     read_ending,
     usage_of,
 )
-from legato.wire.openai_responses.reading import blocks_of, message_native, thinking_text
+from legato.wire.openai_responses.reading import blocks_of, call_native, message_native, thinking_text
 from legato.wire.stream import EventDecoder
 from legato.wire.voice import Names
 
@@ -68,8 +68,7 @@ class Decoder(EventDecoder):
             self._begun[place] = item
         kind = _CALLS.get(as_string(item.get("type")))
         if kind is not None:
-            name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
-            self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
+            self._name_call(place, item, kind)
 
     def _speak(self, event: JsonObject) -> None:
         place, piece = self._begin(event), as_string(event.get("delta"))
@@ -125,13 +124,14 @@ class Decoder(EventDecoder):
 
     def _close_call(self, place: Hashable, item: JsonObject, block: Block) -> None:
         kind = _CALLS[as_string(item.get("type"))]
-        name, wire_id = as_string(item.get("name")), as_string(item.get("call_id"))
         whole = as_string(item.get("arguments" if kind is CallKind.FUNCTION else "input"))
-        if place in self.builder:
-            self.builder.call(place, name=name, wire_id=wire_id, kind=kind)
-        else:
-            self.builder.call(place, name=name, wire_id=wire_id, arguments=whole, kind=kind)
+        self._name_call(place, item, kind, "" if place in self.builder else whole)
         self.builder.done(place, block if whole else None)
+
+    def _name_call(self, place: Hashable, item: JsonObject, kind: CallKind, arguments: str = "") -> None:
+        name, wire_id, namespace = (as_string(item.get(field)) for field in ("name", "call_id", "namespace"))
+        about = {"name": name, "wire_id": wire_id, "namespace": namespace}
+        self.builder.call(place, **about, arguments=arguments, kind=kind, native=call_native(item))
 
     def _first_named(self, place: Hashable, item: JsonObject) -> JsonObject:
         """`item` under the call id that it began with: that is the one which others may have heard of."""
