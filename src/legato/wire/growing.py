@@ -24,6 +24,8 @@ class Part(Struct, eq=False):
     """which call of the answer it is"""
     place: int = -1
     """which block of the response it is; -1 before it is opened"""
+    growth: JsonObject = {}
+    """what every event says that brings more of it, in the words of its dialect"""
     is_closed: bool = False
     pieces: list[str] = field(default_factory=list[str])
     half: str = ""

@@ -19,7 +19,7 @@ is passed to `seal` all the same; a dialect writes it if its clients can still r
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, deque
+from collections import defaultdict, deque
 from collections.abc import Mapping
 from typing import ClassVar, TypeAlias
 
@@ -100,7 +100,7 @@ class EventWriter(ABC):
         self._unfinished: dict[int, Part] = {}
         """the calls that were not closed, in the order in which they began"""
         self._open_calls: set[int] = set()
-        self._done: Counter[type[Block] | bytes] = Counter()
+        self._done: defaultdict[type[Block] | bytes, int] = defaultdict(int)
         """what was called done: texts and thoughts by their kind, what comes whole by what it is"""
         self._waiting: dict[int, list[Delta]] = {}
         """what has to wait for a call to be done, by call; texts between calls stand under negative numbers"""
@@ -129,9 +129,9 @@ class EventWriter(ABC):
         """`part` begins, at its place in `output`."""
         return []
 
-    @abstractmethod
     def grow(self, part: Part, piece: str) -> list[Event]:
         """`piece` comes after what `part` holds so far."""
+        return [{**part.growth, "delta": piece}]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """What is known of `block` only when it is whole; `part` may have been closed before."""
@@ -157,13 +157,14 @@ class EventWriter(ABC):
 
     def whole(self, answer: Answer) -> JsonObject:
         """`answer` as a response body."""
+        output = self.output
         for block in answer.entry.blocks:
-            place = len(self.output)
-            if isinstance(block, Growing):
-                self.output.append(self.item(block, place))
-            else:
-                own, texts = self._own(block)
-                self.output += own or [self.item(text, place) for text in texts]
+            match block:
+                case ToolCall() | Text() | Thinking():
+                    output.append(self.item(block, len(output)))
+                case _:
+                    own, texts = self._own(block)
+                    output += own or [self.item(text, len(output)) for text in texts]
         return self.body(answer)
 
     def start(self) -> list[bytes]:
@@ -172,7 +173,7 @@ class EventWriter(ABC):
 
     def feed(self, delta: Delta) -> list[bytes]:
         """What `delta` makes known."""
-        if isinstance(delta, BlockDone):
+        if type(delta) is BlockDone:
             self._done[_kind_of(delta.block)] += 1
         return self._framed(self._take(delta))
 
@@ -206,6 +207,8 @@ class EventWriter(ABC):
     # --- which block --------------------------------------------------------------------------------------------------
 
     def _take(self, delta: Delta) -> list[Event]:
+        if self.interleaves and not self.whole_calls:
+            return self._place(delta)  # nothing ever waits
         call = _call_of(delta)
         if not self._must_wait(delta, call):
             return self._place(delta) + self._release()
@@ -219,7 +222,7 @@ class EventWriter(ABC):
     def _must_wait(self, delta: Delta, call: int) -> bool:
         if self.whole_calls:  # they keep their order
             return isinstance(delta, BlockDone) and next(iter(self._unfinished), call) < call
-        return not self.interleaves and any(other != call for other in self._open_calls)
+        return any(other != call for other in self._open_calls)
 
     def _release(self) -> list[Event]:
         """What needs to wait no longer."""

@@ -12,14 +12,7 @@ from typing import Any, Protocol
 from legato.model import JsonObject, Media, ToolCall
 from legato.transcript.units import AnswerBlock
 from legato.wire.projection.answer import Place
-from legato.wire.projection.messages import (
-    AnswerMessage,
-    CallPart,
-    HumanMessage,
-    MediaPart,
-    ResultsMessage,
-    TextPart,
-)
+from legato.wire.projection.messages import AnswerMessage, CallPart, HumanMessage, MediaPart, ResultsMessage, TextPart
 
 
 class Shapes(Protocol):

@@ -26,14 +26,7 @@ from legato.wire.anthropic.shapes import (
     user,
     user_text,
 )
-from legato.wire.projection import (
-    AnswerMessage,
-    Grammar,
-    HumanMessage,
-    MediaRule,
-    ResultPart,
-    ResultsMessage,
-)
+from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import End, Voice

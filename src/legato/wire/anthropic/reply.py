@@ -46,15 +46,18 @@ class Writer(EventWriter):
         """A content block."""
         native = block.native or {}
         match block:
-            case Text():
-                return text_block(block.text) | {"citations": native.get("citations")}
-            case Thinking() if "data" in native:
-                return redacted_thinking(native["data"])
-            case Thinking():
-                return thinking(block.text, native.get("signature", ""))
             case ToolCall():
                 call = tool_use(block.wire_id or minted_id("toolu_", self.response_id, place), block.name, block)
                 return call | {"caller": native["caller"]} if "caller" in native else call
+            case Text():
+                return text_block(block.text) | {"citations": native.get("citations")}
+            case Thinking():
+                is_redacted = "data" in native
+                return (
+                    redacted_thinking(native["data"])
+                    if is_redacted
+                    else thinking(block.text, native.get("signature", ""))
+                )
 
     def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
         """The blocks of a tool that the provider ran."""

@@ -27,13 +27,7 @@ from legato.wire.gemini.shapes import (
     user_text,
 )
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
-from legato.wire.projection import (
-    AnswerMessage,
-    Grammar,
-    HumanMessage,
-    ResultPart,
-    ResultsMessage,
-)
+from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import Voice

@@ -38,17 +38,16 @@ class Writer(EventWriter):
         """The fields of the message that a block is in."""
         native = block.native or {}
         match block:
-            case Text() if native.get("refusal"):
-                return {"refusal": block.text}
-            case Text():
-                return {"content": self._gap_before(block) + block.text}
-            case Thinking() if native.get("chunk"):
-                self._said = None
-                return {"content": [thinking_chunk(block)]}
-            case Thinking():
-                return {"reasoning_content": block.text, "reasoning_details": native.get("reasoning_details") or []}
             case ToolCall():
                 return {"tool_calls": [_written(block, written_arguments(block))]}
+            case Text():
+                is_refusal = native.get("refusal")
+                return {"refusal": block.text} if is_refusal else {"content": self._gap_before(block) + block.text}
+            case Thinking():
+                if native.get("chunk"):
+                    self._said = None
+                    return {"content": [thinking_chunk(block)]}
+                return {"reasoning_content": block.text, "reasoning_details": native.get("reasoning_details") or []}
 
     def _gap_before(self, text: Text) -> str:
         """A text that stands for another block is a paragraph of its own; any other goes on where the last ended."""

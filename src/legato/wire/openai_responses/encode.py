@@ -24,14 +24,7 @@ from legato.wire.openai_responses.shapes import (
     text_part,
     user_text,
 )
-from legato.wire.projection import (
-    AnswerMessage,
-    Grammar,
-    HumanMessage,
-    MediaRule,
-    ResultPart,
-    ResultsMessage,
-)
+from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import Voice

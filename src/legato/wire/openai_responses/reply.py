@@ -101,6 +101,8 @@ class Writer(EventWriter):
     def open(self, part: Part) -> list[Event]:
         """An item before it grows."""
         item = self.output[part.place]
+        name, beside = _growth(part)
+        part.growth = self._event(part, f"{name}.delta", **beside)
         match part.begun:
             case Text():
                 begun = _added(part.place, item | {"status": "in_progress", "content": []})
@@ -112,11 +114,9 @@ class Writer(EventWriter):
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """More of an item."""
-        name, beside = _growth(part)
-        growth = self._event(part, f"{name}.delta", delta=piece, **beside)
-        if isinstance(part.begun, Thinking) and not part.pieces:
-            return [self._inner(part, "added", shapes.summary_text("")), growth]
-        return [growth]
+        events = super().grow(part, piece)
+        is_new = isinstance(part.begun, Thinking) and not part.pieces
+        return [self._inner(part, "added", shapes.summary_text("")), *events] if is_new else events
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """The whole item, which the end of the response repeats."""

@@ -13,15 +13,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from legato.model import (
-    Action,
-    Choice,
-    Decision,
-    JsonObject,
-    ThinkingMode,
-    ThinkingSwitch,
-    ToolSpec,
-)
+from legato.model import Action, Choice, Decision, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.options.efforts import plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.fields import settle_extra, settle_fields, with_word_for_json

@@ -11,15 +11,7 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.projection import (
-    AnswerMessage,
-    Grammar,
-    HumanMessage,
-    MediaRule,
-    ResultPart,
-    ResultsMessage,
-    TextPart,
-)
+from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage, TextPart
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.vercel.shapes import (

@@ -40,13 +40,13 @@ class Writer(EventWriter):
     def item(self, block: Growing, place: int) -> JsonObject:
         """A content part."""
         match block:
+            case ToolCall():
+                call_id = block.wire_id or minted_id("call_", self.response_id, place)
+                return _signed(written_call(call_id, block.name, _input(block, written_arguments(block))), block.native)
             case Text():
                 return _signed(text_part(block.text), block.native)
             case Thinking():
                 return _signed(reasoning_part(block.text), block.native)
-            case ToolCall():
-                call_id = block.wire_id or minted_id("call_", self.response_id, place)
-                return _signed(written_call(call_id, block.name, _input(block, written_arguments(block))), block.native)
 
     def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
         """A tool that the provider ran, or a file."""
@@ -74,12 +74,8 @@ class Writer(EventWriter):
 
     def open(self, part: Part) -> list[Event]:
         """A text, a thought or the input of a call begins."""
-        start = self._event(part, "start")
+        part.growth, start = self._event(part, "delta"), self._event(part, "start")
         return [start | {"toolName": part.begun.name} if isinstance(part.begun, ToolCall) else start]
-
-    def grow(self, part: Part, piece: str) -> list[Event]:
-        """More of it."""
-        return [self._event(part, "delta") | {"delta": piece}]
 
     def close(self, part: Part, block: Growing) -> list[Event]:
         """Its end, with what the provider wants to see again; a call is then repeated whole."""
