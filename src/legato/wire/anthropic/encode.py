@@ -12,26 +12,15 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ThinkingMode, ToolCall
 from legato.transcript.units import AnswerBlock
+from legato.wire.anthropic import shapes
 from legato.wire.anthropic.hosted import own_blocks
-from legato.wire.anthropic.shapes import (
-    IMAGES,
-    PDF,
-    assistant,
-    media_block,
-    redacted_thinking,
-    text_block,
-    thinking,
-    tool_result,
-    tool_use,
-    user,
-    user_text,
-)
 from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import End, Voice
 
-_ONLY_HTTPS = ("https://",)
+_IMAGES = MediaRule(shapes.IMAGES, ("https://",))
+_DOCUMENTS = MediaRule(frozenset({shapes.PDF}), ("https://",), decodes_text=True)
 
 
 def grammar(target: Target) -> Grammar:
@@ -60,36 +49,36 @@ def grammar(target: Target) -> Grammar:
         thoughts_may_end=False,
         empty_results=capabilities.empty_text,
         result_images=capabilities.result_images,
-        images=MediaRule(IMAGES, _ONLY_HTTPS) if capabilities.images else None,
-        documents=MediaRule(frozenset({PDF}), _ONLY_HTTPS, decodes_text=True) if capabilities.documents else None,
+        images=_IMAGES if capabilities.images else None,
+        documents=_DOCUMENTS if capabilities.documents else None,
     )
 
 
 class AnthropicShapes:
     """The shapes of the Messages API."""
 
-    text = staticmethod(text_block)
-    call = staticmethod(tool_use)
-    result = staticmethod(tool_result)
-    human_text = staticmethod(user_text)
+    text = staticmethod(shapes.text_block)
+    call = staticmethod(shapes.tool_use)
+    result = staticmethod(shapes.tool_result)
+    human_text = staticmethod(shapes.user_text)
 
     def __init__(self, voice: Voice) -> None:
         pass
 
     def human(self, message: HumanMessage) -> JsonObject:
-        return user(human_parts(message, text_block, media_block))
+        return shapes.user(human_parts(message, shapes.text_block, shapes.media_block))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return [assistant(answer_parts(message, self))]
+        return [shapes.assistant(answer_parts(message, self))]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
-        return [user([self._result(result) for result in message.results])]
+        return [shapes.user([self._result(result) for result in message.results])]
 
     def _result(self, part: ResultPart) -> JsonObject:
-        result = tool_result(part.call.wire_id, part.call.name, part.text, part.failed)
+        result = shapes.tool_result(part.call.wire_id, part.call.name, part.text, part.failed)
         if part.media:
-            inside = [media_block(media) for media in part.media]
-            result["content"] = [text_block(part.text), *inside] if part.text.strip() else inside
+            inside = [shapes.media_block(media) for media in part.media]
+            result["content"] = [shapes.text_block(part.text), *inside] if part.text.strip() else inside
         return result
 
     def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
@@ -97,11 +86,11 @@ class AnthropicShapes:
         match block:
             case Thinking():
                 if data := native.get("data"):
-                    return [redacted_thinking(data)]
-                return [thinking(block.text, native["signature"])] if native.get("signature") else None
+                    return [shapes.redacted_thinking(data)]
+                return [shapes.thinking(block.text, native["signature"])] if native.get("signature") else None
             case Text():
                 citations = native.get("citations")
-                return [text_block(block.text) | _cited(citations)] if citations and block.text.strip() else None
+                return [shapes.text_block(block.text) | _cited(citations)] if citations and block.text.strip() else None
             case ToolCall():
                 # The provider's own code made this call and waits for its result.
                 return [{"caller": native["caller"]}] if native.get("caller") else None
@@ -114,8 +103,8 @@ class AnthropicShapes:
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
         texts += calls
-        answer = assistant(texts)
-        return (answer, user(results)) if results else (answer,)
+        answer = shapes.assistant(texts)
+        return (answer, shapes.user(results)) if results else (answer,)
 
 
 def _cited(citations: list[JsonObject]) -> JsonObject:

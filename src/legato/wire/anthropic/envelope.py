@@ -7,6 +7,7 @@ Out: the fields of the body beside `messages`.
 from __future__ import annotations
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model.json_access import present
 from legato.wire.contract import Head
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.voice import Voice
@@ -43,42 +44,44 @@ def option_grammar(target: Target) -> OptionGrammar:
 
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `messages`."""
-    fields: JsonObject = {"model": voice.target.model, "max_tokens": settled.max_tokens}
-    if settled.system.strip():
-        fields["system"] = [{"type": "text", "text": settled.system}]
-    if settled.tools:
-        fields["tools"] = [_tool(tool) for tool in settled.tools]
+    fields: JsonObject = {
+        "model": voice.target.model,
+        "max_tokens": settled.max_tokens,
+        "system": [{"type": "text", "text": settled.system}] if settled.system else None,
+        "tools": [_tool(tool) for tool in settled.tools] or None,
+        "tool_choice": _choice(settled),
+        "output_config": {"effort": settled.effort} if settled.effort is not None else None,
+        "thinking": _thinking(settled),
+        "temperature": settled.temperature,
+        "stream": envelope.options.stream or None,
+    }
+    return Head(*complete(present(fields), settled, _GRAMMAR))
+
+
+def _choice(settled: Settled) -> JsonObject | None:
     if settled.tool is not None:
-        fields["tool_choice"] = {"type": "tool", "name": settled.tool}
-    elif settled.choice is not None:
-        fields["tool_choice"] = {"type": _CHOICES[settled.choice]}
-    elif "tool_choice" in settled.fields:  # it says that calls come one at a time, beside a type
-        fields["tool_choice"] = {"type": "auto"}
-    if settled.effort is not None:
-        fields["output_config"] = {"effort": settled.effort}
+        return {"type": "tool", "name": settled.tool}
+    if settled.choice is not None:
+        return {"type": _CHOICES[settled.choice]}
+    # That calls come one at a time is said beside a type.
+    return {"type": "auto"} if "tool_choice" in settled.fields else None
+
+
+def _thinking(settled: Settled) -> JsonObject | None:
     match settled.thinking:
         case ThinkingSwitch.ON if settled.budget is not None:
-            fields["thinking"] = {"type": "enabled", "budget_tokens": settled.budget}
+            return {"type": "enabled", "budget_tokens": settled.budget}
         case ThinkingSwitch.ON:
-            fields["thinking"] = {"type": "adaptive"}
+            return {"type": "adaptive"}
         case ThinkingSwitch.OFF:
-            fields["thinking"] = {"type": "disabled"}
+            return {"type": "disabled"}
         case ThinkingSwitch.DEFAULT:
-            pass
-    if settled.temperature is not None:
-        fields["temperature"] = settled.temperature
-    if envelope.options.stream:
-        fields["stream"] = True
-    return Head(*complete(fields, settled, _GRAMMAR))
+            return None
 
 
 def _tool(tool: ToolSpec) -> JsonObject:
     if tool.kind is SpecKind.HOSTED:
         return tool.native
-    printed: JsonObject = {"name": tool.name}
-    if tool.description:
-        printed["description"] = tool.description
-    printed["input_schema"] = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
-    if tool.strict is not None:
-        printed["strict"] = tool.strict
-    return printed | tool.native
+    schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
+    described = {"description": tool.description or None, "input_schema": schema, "strict": tool.strict}
+    return {"name": tool.name} | present(described) | tool.native

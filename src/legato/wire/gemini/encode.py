@@ -13,19 +13,7 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.gemini.shapes import (
-    REACHABLE,
-    call_without_id,
-    function_call,
-    function_response,
-    media_part,
-    model,
-    response_without_id,
-    text_part,
-    thought_part,
-    user,
-    user_text,
-)
+from legato.wire.gemini import shapes
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
 from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
@@ -49,41 +37,41 @@ def grammar(target: Target) -> Grammar:
         json_results=True,
         empty_results=capabilities.empty_text,
         result_images=capabilities.result_images,
-        images=REACHABLE if capabilities.images else None,
-        documents=REACHABLE if capabilities.documents else None,
-        audio=REACHABLE if capabilities.audio else None,
-        video=REACHABLE if capabilities.audio else None,  # a model that listens here also watches
+        images=shapes.REACHABLE if capabilities.images else None,
+        documents=shapes.REACHABLE if capabilities.documents else None,
+        audio=shapes.REACHABLE if capabilities.audio else None,
+        video=shapes.REACHABLE if capabilities.audio else None,  # a model that listens here also watches
     )
 
 
 class GeminiShapes:
     """The shapes of `generateContent`; calls carry ids where the model has them."""
 
-    text = staticmethod(text_part)
-    human_text = staticmethod(user_text)
+    text = staticmethod(shapes.text_part)
+    human_text = staticmethod(shapes.user_text)
 
     def __init__(self, voice: Voice) -> None:
         has_ids = voice.target.capabilities.call_ids
-        self.call = function_call if has_ids else call_without_id
-        self.result = function_response if has_ids else response_without_id
+        self.call = shapes.function_call if has_ids else shapes.call_without_id
+        self.result = shapes.function_response if has_ids else shapes.response_without_id
 
     def human(self, message: HumanMessage) -> JsonObject:
-        return user(human_parts(message, text_part, media_part))
+        return shapes.user(human_parts(message, shapes.text_part, shapes.media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
         parts = answer_parts(message, self)
         if message.placeholder:
             first = next(part for part in parts if "functionCall" in part)
             first["thoughtSignature"] = PLACEHOLDER
-        return [model(parts)]
+        return [shapes.model(parts)]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
-        return [user([self._response(result) for result in message.results])]
+        return [shapes.user([self._response(result) for result in message.results])]
 
     def _response(self, part: ResultPart) -> JsonObject:
         response = self.result(part.call.wire_id, part.call.name, part.value, part.failed)
         if part.media:
-            response["functionResponse"]["parts"] = [media_part(media) for media in part.media]
+            response["functionResponse"]["parts"] = [shapes.media_part(media) for media in part.media]
         return response
 
     def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
@@ -91,17 +79,17 @@ class GeminiShapes:
         signed: JsonObject = {"thoughtSignature": signature} if (signature := signature_of(native)) else {}
         match block:
             case Thinking():
-                return [thought_part(block.text) | signed] if signed and block.text else None
+                return [shapes.thought_part(block.text) | signed] if signed and block.text else None
             case Text():
                 # Empty text is refused even where it carries a signature.
-                return [text_part(block.text) | signed] if signed and block.text else None
+                return [shapes.text_part(block.text) | signed] if signed and block.text else None
             case ToolCall():
                 return [signed] if signed else None
             case HostedTool():
                 # What a search found is told beside the answer; a request has no place for it.
                 return None if not native else native.get("parts") or []
             case Media():
-                return [media_part(block) | signed] if REACHABLE.accepts(block) else None
+                return [shapes.media_part(block) | signed] if shapes.REACHABLE.accepts(block) else None
             case Code():
                 return None
 
@@ -110,5 +98,5 @@ class GeminiShapes:
     ) -> Sequence[JsonObject]:
         if placeholder:
             calls[0]["thoughtSignature"] = PLACEHOLDER
-        answer = model(texts + calls if texts else calls)
-        return (answer, user(results)) if results else (answer,)
+        answer = shapes.model(texts + calls if texts else calls)
+        return (answer, shapes.user(results)) if results else (answer,)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
-from legato.model.json_access import as_object
+from legato.model.json_access import as_object, present
 from legato.wire.contract import Head
 from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, complete
 from legato.wire.voice import Voice
@@ -39,22 +39,16 @@ def option_grammar(target: Target) -> OptionGrammar:
 
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `contents`."""
-    fields: JsonObject = {}
-    if settled.system.strip():
-        fields["systemInstruction"] = {"parts": [{"text": settled.system}]}
-    if settled.tools:
-        fields["tools"] = _tools(settled.tools)
-    if settled.choice is not None:
-        config: JsonObject = {"mode": _MODES[settled.choice]}
-        if settled.tool is not None:
-            config["allowedFunctionNames"] = [settled.tool]
-        fields["toolConfig"] = {"functionCallingConfig": config}
-    if config := _generation(settled):
-        fields["generationConfig"] = config
     if "responseSchema" in as_object(settled.extra.get("generationConfig")):
         # Google's own kind of schema goes back as it came, and only one of the two is taken.
         as_object(settled.fields.get("generationConfig")).pop("responseJsonSchema", None)
-    return Head(*complete(fields, settled, _GRAMMAR))
+    fields: JsonObject = {
+        "systemInstruction": {"parts": [{"text": settled.system}]} if settled.system else None,
+        "tools": _tools(settled.tools) or None,
+        "toolConfig": _choice(settled),
+        "generationConfig": _generation(settled) or None,
+    }
+    return Head(*complete(present(fields), settled, _GRAMMAR))
 
 
 def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
@@ -65,29 +59,29 @@ def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
 
 
 def _declaration(tool: ToolSpec) -> JsonObject:
-    declaration: JsonObject = {"name": tool.name}
-    if tool.description:
-        declaration["description"] = tool.description
     # `parameters` takes a subset of OpenAPI schemas only; this one takes JSON Schema as it is.
-    declaration["parametersJsonSchema"] = tool.parameters
-    return declaration | tool.native
+    declaration = {"name": tool.name, "description": tool.description or None, "parametersJsonSchema": tool.parameters}
+    return present(declaration) | tool.native
+
+
+def _choice(settled: Settled) -> JsonObject | None:
+    if settled.choice is None:
+        return None
+    allowed = None if settled.tool is None else [settled.tool]
+    return {"functionCallingConfig": present({"mode": _MODES[settled.choice], "allowedFunctionNames": allowed})}
 
 
 def _generation(settled: Settled) -> JsonObject:
-    config: JsonObject = {}
-    if settled.max_tokens is not None:
-        config["maxOutputTokens"] = settled.max_tokens
-    if settled.temperature is not None:
-        config["temperature"] = settled.temperature
-    thinking: JsonObject = {}
-    if settled.thinking is ThinkingSwitch.ON or settled.thoughts_wanted:
-        thinking["includeThoughts"] = True
-    if settled.thinking is ThinkingSwitch.ON:
-        thinking["thinkingBudget"] = _AS_NEEDED if settled.budget is None else settled.budget
-    elif settled.thinking is ThinkingSwitch.OFF:
-        thinking["thinkingBudget"] = 0
-    if settled.effort is not None:
-        thinking["thinkingLevel"] = settled.effort
-    if thinking:
-        config["thinkingConfig"] = thinking
-    return config
+    is_on = settled.thinking is ThinkingSwitch.ON
+    budgets = {ThinkingSwitch.ON: _AS_NEEDED if settled.budget is None else settled.budget, ThinkingSwitch.OFF: 0}
+    thinking: JsonObject = {
+        "includeThoughts": is_on or settled.thoughts_wanted or None,
+        "thinkingBudget": budgets.get(settled.thinking),
+        "thinkingLevel": settled.effort,
+    }
+    config: JsonObject = {
+        "maxOutputTokens": settled.max_tokens,
+        "temperature": settled.temperature,
+        "thinkingConfig": present(thinking) or None,
+    }
+    return present(config)

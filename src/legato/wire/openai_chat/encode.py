@@ -17,20 +17,8 @@ from typing import Any
 from legato.model import JsonObject, Target, Thinking, ToolCall
 from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
+from legato.wire.openai_chat import shapes
 from legato.wire.openai_chat.profiles import profile_of
-from legato.wire.openai_chat.shapes import (
-    AUDIO_FORMATS,
-    Prose,
-    assistant,
-    function_call,
-    media_part,
-    named_tool,
-    text_part,
-    thinking_chunk,
-    tool,
-    user,
-    written_call,
-)
 from legato.wire.projection import (
     AnswerMessage,
     CallPart,
@@ -48,7 +36,7 @@ from legato.wire.voice import Voice
 NO_THOUGHT = " "
 """stands in `reasoning_content` where there is no thinking, or none that may be sent"""
 
-_SOUNDS = MediaRule(frozenset(AUDIO_FORMATS), addresses=())
+_SOUNDS = MediaRule(frozenset(shapes.AUDIO_FORMATS), addresses=())
 
 
 def grammar(target: Target) -> Grammar:
@@ -92,22 +80,22 @@ class ChatShapes:
     """The shapes of Chat Completions, as one server wants them."""
 
     text = staticmethod(str)
-    call = staticmethod(function_call)
-    human_text = staticmethod(user)
+    call = staticmethod(shapes.function_call)
+    human_text = staticmethod(shapes.user)
 
     def __init__(self, voice: Voice) -> None:
         target = voice.target
         self._profile = profile_of(target)
         self._instruction_role = instruction_role(target)
         is_named = self._profile.named_results or target.capabilities.named_results
-        self.result = named_tool if is_named else tool
+        self.result = shapes.named_tool if is_named else shapes.tool
         self._has_reasoning_field = self._profile.reasoning_content and target.capabilities.reasoning_field
         self._bare = None if self._profile.null_beside_calls or not target.capabilities.empty_text else ""
         """the content of an answer that has none beside its calls"""
 
     def human(self, message: HumanMessage) -> JsonObject:
         profile = self._profile
-        prose = Prose()
+        prose = shapes.Prose()
         parts: list[JsonObject] = []
         for part in message.parts:
             match part:
@@ -115,15 +103,17 @@ class ChatShapes:
                     _add(prose, part)
                 case MediaPart():
                     _flush(prose, parts)
-                    media = media_part(part.media, document_urls=profile.document_urls, plain_audio=profile.plain_audio)
+                    media = shapes.media_part(
+                        part.media, document_urls=profile.document_urls, plain_audio=profile.plain_audio
+                    )
                     parts.append(media)
         if parts:
             _flush(prose, parts)
         content = parts or prose.take()
-        return {"role": self._instruction_role, "content": content} if message.instructs else user(content)
+        return {"role": self._instruction_role, "content": content} if message.instructs else shapes.user(content)
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        prose = Prose()
+        prose = shapes.Prose()
         calls: list[JsonObject] = []
         chunks: list[JsonObject] = []
         thoughts: list[str] = []
@@ -134,9 +124,9 @@ class ChatShapes:
                     _add(prose, part)
                 case CallPart():
                     if part.custom:
-                        call = written_call(part.wire_id, part.name, part.call.arguments["input"], custom=True)
+                        call = shapes.written_call(part.wire_id, part.name, part.call.arguments["input"], custom=True)
                     else:
-                        call = function_call(part.wire_id, part.name, part.call)
+                        call = shapes.function_call(part.wire_id, part.name, part.call)
                     calls.append(call | part.extra if part.extra else call)
                 case OwnPart():
                     for own in part.objects:
@@ -149,7 +139,7 @@ class ChatShapes:
         text = prose.take()
         answer = self._answer(text or (self._bare if calls else text), calls, message.placeholder)
         if chunks:
-            answer["content"] = [*chunks, text_part(text)] if text else chunks
+            answer["content"] = [*chunks, shapes.text_part(text)] if text else chunks
         if thoughts:
             fields["reasoning_content"] = "".join(thoughts)
         return [answer | fields]
@@ -164,7 +154,7 @@ class ChatShapes:
                 if self._has_reasoning_field:
                     return [{"reasoning_content": block.text}] if block.text and not block.text.isspace() else []
                 if profile.thinking_chunks and native.get("chunk"):
-                    return [thinking_chunk(block)]
+                    return [shapes.thinking_chunk(block)]
                 if profile.reasoning_details and native.get("reasoning_details"):
                     return [{"reasoning_details": as_objects(native["reasoning_details"])}]
                 return None
@@ -182,7 +172,7 @@ class ChatShapes:
         return (self._answer(text, calls, placeholder), *results)
 
     def _answer(self, content: str | None, calls: list[JsonObject], placeholder: bool) -> JsonObject:
-        answer = assistant(content)
+        answer = shapes.assistant(content)
         if placeholder:
             answer["reasoning_content"] = NO_THOUGHT
         if calls:
@@ -190,14 +180,14 @@ class ChatShapes:
         return answer
 
 
-def _add(prose: Prose, part: TextPart) -> None:
+def _add(prose: shapes.Prose, part: TextPart) -> None:
     if part.apart:
         prose.add_apart(part.text)
     else:
         prose.add(part.text)
 
 
-def _flush(prose: Prose, parts: list[JsonObject]) -> None:
+def _flush(prose: shapes.Prose, parts: list[JsonObject]) -> None:
     text = prose.take()
     if text:
-        parts.append(text_part(text))
+        parts.append(shapes.text_part(text))

@@ -6,15 +6,20 @@ Out: the fields beside `messages` in the words of the target's profile, and the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from legato.model import JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
+from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
+from legato.model.json_access import present
 from legato.wire.contract import Head
 from legato.wire.openai_chat.encode import instruction_role
 from legato.wire.openai_chat.profiles import profile_of
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.options.paths import merged
 from legato.wire.voice import Voice
+
+_SWITCHES = {
+    ThinkingSwitch.DEFAULT: None,
+    ThinkingSwitch.ON: {"type": "enabled"},
+    ThinkingSwitch.OFF: {"type": "disabled"},
+}
 
 
 def option_grammar(target: Target) -> OptionGrammar:
@@ -36,50 +41,39 @@ def option_grammar(target: Target) -> OptionGrammar:
 
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `messages`, and the instructions that come before all units."""
-    target, options = voice.target, envelope.options
-    fields: JsonObject = {"model": target.model}
-    if settled.tools:
-        fields["tools"] = [_definition(tool) for tool in settled.tools]
-    if settled.tool is not None:
-        kind = "custom" if _is_custom(settled.tool, settled.tools) else "function"
-        fields["tool_choice"] = {"type": kind, kind: {"name": settled.tool}}
-    elif settled.choice is not None:
-        fields["tool_choice"] = str(settled.choice)
-    if settled.max_tokens is not None:
-        fields[target.capabilities.max_tokens_field] = settled.max_tokens
-    if settled.temperature is not None:
-        fields["temperature"] = settled.temperature
-    if settled.thinking is not ThinkingSwitch.DEFAULT:
-        fields["thinking"] = {"type": "enabled" if settled.thinking is ThinkingSwitch.ON else "disabled"}
-    if settled.effort is not None:
-        fields["reasoning_effort"] = settled.effort
-    if options.stream:
-        fields["stream"] = True
-        if profile_of(target).stream_options:
-            fields["stream_options"] = {"include_usage": True}
-    first: tuple[JsonObject, ...] = ()
-    if settled.system.strip():
-        first = ({"role": instruction_role(target), "content": settled.system},)
-    spelled, decisions = complete(fields, settled, option_grammar(target))
-    return Head(spelled, decisions, first)
+    target, is_streamed = voice.target, envelope.options.stream
+    fields: JsonObject = {
+        "model": target.model,
+        "tools": [_definition(tool) for tool in settled.tools] or None,
+        "tool_choice": _choice(settled),
+        target.capabilities.max_tokens_field: settled.max_tokens,
+        "temperature": settled.temperature,
+        "thinking": _SWITCHES[settled.thinking],
+        "reasoning_effort": settled.effort,
+        "stream": is_streamed or None,
+        "stream_options": {"include_usage": True} if is_streamed and profile_of(target).stream_options else None,
+    }
+    spelled, decisions = complete(present(fields), settled, option_grammar(target))
+    instructions = {"role": instruction_role(target), "content": settled.system}
+    return Head(spelled, decisions, (instructions,) if settled.system else ())
 
 
-def _is_custom(name: str, tools: Sequence[ToolSpec]) -> bool:
-    return any(tool.name == name and tool.kind is SpecKind.CUSTOM for tool in tools)
+def _choice(settled: Settled) -> Json:
+    if settled.tool is None:
+        return None if settled.choice is None else str(settled.choice)
+    is_custom = any(tool.name == settled.tool and tool.kind is SpecKind.CUSTOM for tool in settled.tools)
+    kind = "custom" if is_custom else "function"
+    return {"type": kind, kind: {"name": settled.tool}}
 
 
 def _definition(tool: ToolSpec) -> JsonObject:
     if tool.kind is SpecKind.HOSTED:
         return tool.native
-    described: JsonObject = {"name": tool.name}
-    if tool.description:
-        described["description"] = tool.description
+    described: JsonObject = {"name": tool.name, "description": tool.description or None}
     if tool.kind is SpecKind.CUSTOM:
         if tool.grammar is not None:
             grammar = {"syntax": tool.grammar.syntax, "definition": tool.grammar.definition}
             described["format"] = {"type": "grammar", "grammar": grammar}
-        return merged({"type": "custom", "custom": described}, tool.native)
-    described["parameters"] = tool.parameters
-    if tool.strict is not None:
-        described["strict"] = tool.strict
-    return merged({"type": "function", "function": described}, tool.native)
+        return merged({"type": "custom", "custom": present(described)}, tool.native)
+    described |= {"parameters": tool.parameters, "strict": tool.strict}
+    return merged({"type": "function", "function": present(described)}, tool.native)

@@ -12,18 +12,8 @@ from typing import Any
 
 from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
+from legato.wire.openai_responses import shapes
 from legato.wire.openai_responses.envelope import has_own_kinds
-from legato.wire.openai_responses.shapes import (
-    assistant,
-    custom_call,
-    function_call,
-    function_output,
-    media_part,
-    message_item,
-    reasoning,
-    text_part,
-    user_text,
-)
 from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
@@ -55,30 +45,30 @@ def grammar(target: Target) -> Grammar:
 class ResponsesShapes:
     """The shapes of the Responses API."""
 
-    text = staticmethod(assistant)
-    call = staticmethod(function_call)
-    result = staticmethod(function_output)
-    human_text = staticmethod(user_text)
+    text = staticmethod(shapes.assistant)
+    call = staticmethod(shapes.function_call)
+    result = staticmethod(shapes.function_output)
+    human_text = staticmethod(shapes.user_text)
 
     def __init__(self, voice: Voice) -> None:
         self._instruction_role = "developer" if voice.target.capabilities.developer_role else "system"
 
     def human(self, message: HumanMessage) -> JsonObject:
         role = self._instruction_role if message.instructs else "user"
-        return message_item(role, human_parts(message, text_part, media_part))
+        return shapes.message_item(role, human_parts(message, shapes.text_part, shapes.media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return answer_parts(message, self, custom_call)
+        return answer_parts(message, self, shapes.custom_call)
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [self._output(result) for result in message.results]
 
     def _output(self, part: ResultPart) -> JsonObject:
-        item = function_output(part.call.wire_id, part.call.name, part.text, part.failed)
+        item = shapes.function_output(part.call.wire_id, part.call.name, part.text, part.failed)
         if part.call.custom:
             item["type"] = "custom_tool_call_output"
         if part.media:
-            item["output"] = [text_part(part.text), *(media_part(media) for media in part.media)]
+            item["output"] = [shapes.text_part(part.text), *(shapes.media_part(media) for media in part.media)]
         if part.call.extra and "caller" in part.call.extra:
             item["caller"] = part.call.extra["caller"]
         return item
@@ -88,11 +78,11 @@ class ResponsesShapes:
         item = native.get("item")
         match block:
             case Thinking():
-                return [reasoning(item)] if item is not None and item.get("encrypted_content") else None
+                return [shapes.reasoning(item)] if item is not None and item.get("encrypted_content") else None
             case Text():
                 if "phase" not in native or not block.text.strip():
                     return None
-                return [assistant(block.text) | {"phase": native["phase"]}]
+                return [shapes.assistant(block.text) | {"phase": native["phase"]}]
             case ToolCall():
                 return [{"caller": native["caller"]}] if "caller" in native else None
             case HostedTool():

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from legato.model import JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
+from legato.model import Json, JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
+from legato.model.json_access import present
 from legato.wire.contract import Head
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
@@ -40,44 +41,30 @@ def option_grammar(target: Target) -> OptionGrammar:
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `input`."""
     capabilities = voice.target.capabilities
-    fields: JsonObject = {"model": voice.target.model, "store": False}
-    if settled.system.strip():
-        fields["instructions"] = settled.system
-    if settled.tools:
-        fields["tools"] = _definitions(settled.tools)
-    if settled.tool is not None:
-        fields["tool_choice"] = _forced(settled.tool, settled.tools)
-    elif settled.choice is not None:
-        fields["tool_choice"] = str(settled.choice)
-    if envelope.tools and capabilities.max_calls == 1:
-        fields["parallel_tool_calls"] = False
-    if settled.max_tokens is not None:
-        fields["max_output_tokens"] = settled.max_tokens
-    if settled.temperature is not None:
-        fields["temperature"] = settled.temperature
-    if reasoning := _reasoning(settled):
-        fields["reasoning"] = reasoning
-    if capabilities.thinking is not ThinkingMode.NEVER:
-        fields["include"] = [ENCRYPTED_REASONING]
-    if envelope.options.stream:
-        fields["stream"] = True
-    return Head(*complete(fields, settled, option_grammar(voice.target)))
+    summary = "auto" if settled.thoughts_wanted else None  # only when asked for: some accounts may not have summaries
+    fields: JsonObject = {
+        "model": voice.target.model,
+        "store": False,
+        "instructions": settled.system or None,
+        "tools": _definitions(settled.tools) or None,
+        "tool_choice": _choice(settled),
+        "parallel_tool_calls": False if envelope.tools and capabilities.max_calls == 1 else None,
+        "max_output_tokens": settled.max_tokens,
+        "temperature": settled.temperature,
+        "reasoning": present({"effort": settled.effort, "summary": summary}) or None,
+        "include": None if capabilities.thinking is ThinkingMode.NEVER else [ENCRYPTED_REASONING],
+        "stream": envelope.options.stream or None,
+    }
+    return Head(*complete(present(fields), settled, option_grammar(voice.target)))
 
 
-def _reasoning(settled: Settled) -> JsonObject:
-    reasoning: JsonObject = {}
-    if settled.effort is not None:
-        reasoning["effort"] = settled.effort
-    if settled.thoughts_wanted:
-        reasoning["summary"] = "auto"  # only when asked for: some accounts may not have summaries
-    return reasoning
-
-
-def _forced(name: str, tools: Sequence[ToolSpec]) -> JsonObject:
-    tool = next(tool for tool in tools if tool.name == name)
+def _choice(settled: Settled) -> Json:
+    if settled.tool is None:
+        return None if settled.choice is None else str(settled.choice)
+    tool = next(tool for tool in settled.tools if tool.name == settled.tool)
     if tool.kind is SpecKind.HOSTED:
         return {"type": tool.native["type"]}
-    return {"type": "custom" if tool.kind is SpecKind.CUSTOM else "function", "name": name}
+    return {"type": "custom" if tool.kind is SpecKind.CUSTOM else "function", "name": settled.tool}
 
 
 def _definitions(tools: Sequence[ToolSpec]) -> list[JsonObject]:

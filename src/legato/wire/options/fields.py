@@ -152,7 +152,7 @@ def with_word_for_json(system: str, situation: Situation) -> str:
     if grammar.json_mode:
         detail = "the target answers in JSON only if the word is said, so the instructions say it"
         situation.decisions.append(projected(Action.INSERTED, "output-format", detail))
-    return f"{system}\n\n{_SAYS_JSON}" if system.strip() else _SAYS_JSON
+    return f"{system}\n\n{_SAYS_JSON}" if system else _SAYS_JSON
 
 
 # --- labels, and what no option covers --------------------------------------------------------------------------------

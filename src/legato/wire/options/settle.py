@@ -31,6 +31,7 @@ class Settled(Struct, frozen=True, kw_only=True):
     """What the request asks for in the end. None, and a switch at `DEFAULT`, mean that nothing is said about it."""
 
     system: str
+    """the instructions, empty if they say nothing"""
     tools: Sequence[ToolSpec]
     """what to define, under the target's names"""
     free_text: frozenset[tuple[str, str]]
@@ -65,7 +66,7 @@ def settle(envelope: Envelope, voice: Voice, grammar: OptionGrammar) -> Settled:
     fields = settle_fields(situation, temperature=temperature, has_tools=bool(tools))
     can_think = situation.capabilities.thinking is not ThinkingMode.NEVER
     return Settled(
-        system=with_word_for_json(envelope.system, situation),
+        system=with_word_for_json(envelope.system if envelope.system.strip() else "", situation),
         tools=tools,
         free_text=free_text_tools(envelope.tools, situation),
         choice=choice,

@@ -14,22 +14,7 @@ from legato.transcript.units import AnswerBlock
 from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage, TextPart
 from legato.wire.projection.answer import Place
 from legato.wire.shapes import answer_parts, human_parts
-from legato.wire.vercel.shapes import (
-    assistant,
-    custom_call,
-    file_part,
-    image_in_result,
-    media_part,
-    reasoning_part,
-    source_of,
-    text_part,
-    tool,
-    tool_call,
-    tool_output,
-    tool_result,
-    user,
-    user_text,
-)
+from legato.wire.vercel import shapes
 from legato.wire.voice import Voice
 
 
@@ -56,10 +41,10 @@ def grammar(target: Target) -> Grammar:
 class VercelShapes:
     """The shapes of ModelMessages."""
 
-    text = staticmethod(text_part)
-    call = staticmethod(tool_call)
-    result = staticmethod(tool_result)
-    human_text = staticmethod(user_text)
+    text = staticmethod(shapes.text_part)
+    call = staticmethod(shapes.tool_call)
+    result = staticmethod(shapes.tool_result)
+    human_text = staticmethod(shapes.user_text)
 
     def __init__(self, voice: Voice) -> None:
         pass
@@ -68,42 +53,44 @@ class VercelShapes:
         if message.instructs:  # its content is a string
             texts = [part.text for part in message.parts if type(part) is TextPart]
             return {"role": "system", "content": "\n\n".join(texts)}
-        return user(human_parts(message, text_part, media_part))
+        return shapes.user(human_parts(message, shapes.text_part, shapes.media_part))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return [assistant(answer_parts(message, self, custom_call))]
+        return [shapes.assistant(answer_parts(message, self, shapes.custom_call))]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
-        return [tool([self._result(result) for result in message.results])]
+        return [shapes.tool([self._result(result) for result in message.results])]
 
     def _result(self, part: ResultPart) -> JsonObject:
         wire_id, name = part.call.wire_id, part.call.name
         if part.media:
-            inside = [image_in_result(media) for media in part.media]
-            return tool_output(wire_id, name, "content", [text_part(part.text), *inside] if part.text else inside)
+            inside = [shapes.image_in_result(media) for media in part.media]
+            return shapes.tool_output(
+                wire_id, name, "content", [shapes.text_part(part.text), *inside] if part.text else inside
+            )
         if part.value is not part.text:
-            return tool_output(wire_id, name, "json", part.value)
-        return tool_result(wire_id, name, part.text, part.failed)
+            return shapes.tool_output(wire_id, name, "json", part.value)
+        return shapes.tool_result(wire_id, name, part.text, part.failed)
 
     def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
         native = block.native or {}
         options: JsonObject = {name: native[name] for name in ("providerOptions",) if name in native}
         match block:
             case Thinking():
-                return [reasoning_part(block.text) | options] if block.text or block.native is not None else []
+                return [shapes.reasoning_part(block.text) | options] if block.text or block.native is not None else []
             case Text():
-                return [text_part(block.text) | options]
+                return [shapes.text_part(block.text) | options]
             case ToolCall():
                 return [options] if options else None
             case HostedTool():
                 return native.get("parts")
             case Media():
-                return [file_part(block) | options] if source_of(block) is not None else None
+                return [shapes.file_part(block) | options] if shapes.source_of(block) is not None else None
             case Code():
                 return None
 
     def exchange(
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
-        answer = assistant(texts + calls if texts else calls)
-        return (answer, tool(results)) if results else (answer,)
+        answer = shapes.assistant(texts + calls if texts else calls)
+        return (answer, shapes.tool(results)) if results else (answer,)

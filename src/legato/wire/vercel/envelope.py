@@ -7,9 +7,8 @@ Out: the fields beside `messages`. The SDK refuses system messages among the oth
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from legato.model import JsonObject, SpecKind, Target, ToolSpec
+from legato.model import Json, JsonObject, SpecKind, Target, ToolSpec
+from legato.model.json_access import present
 from legato.wire.contract import Head
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
@@ -24,35 +23,27 @@ def option_grammar(target: Target) -> OptionGrammar:
 
 def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     """The fields beside `messages`."""
-    fields: JsonObject = {"model": voice.target.model}
-    if settled.system.strip():
-        fields["system"] = settled.system
-    if voice.target.capabilities.middle_system:
-        fields["allowSystemInMessages"] = True
-    if settled.tools:
-        fields["tools"] = _definitions(settled.tools)
+    fields: JsonObject = {
+        "model": voice.target.model,
+        "system": settled.system or None,
+        "allowSystemInMessages": voice.target.capabilities.middle_system or None,
+        "tools": {tool.name: _definition(tool) for tool in settled.tools} or None,
+        "toolChoice": _choice(settled),
+        "maxOutputTokens": settled.max_tokens,
+        "temperature": settled.temperature,
+        "reasoning": settled.effort,
+        "stream": envelope.options.stream or None,
+    }
+    return Head(*complete(present(fields), settled, _GRAMMAR))
+
+
+def _choice(settled: Settled) -> Json:
     if settled.tool is not None:
-        fields["toolChoice"] = {"type": "tool", "toolName": settled.tool}
-    elif settled.choice is not None:
-        fields["toolChoice"] = str(settled.choice)
-    if settled.max_tokens is not None:
-        fields["maxOutputTokens"] = settled.max_tokens
-    if settled.temperature is not None:
-        fields["temperature"] = settled.temperature
-    if settled.effort is not None:
-        fields["reasoning"] = settled.effort
-    if envelope.options.stream:
-        fields["stream"] = True
-    return Head(*complete(fields, settled, _GRAMMAR))
+        return {"type": "tool", "toolName": settled.tool}
+    return None if settled.choice is None else str(settled.choice)
 
 
-def _definitions(tools: Sequence[ToolSpec]) -> JsonObject:
-    definitions: JsonObject = {}
-    for tool in tools:
-        definition: JsonObject = {} if tool.kind is SpecKind.HOSTED else {"inputSchema": tool.parameters}
-        if tool.description and tool.kind is not SpecKind.HOSTED:
-            definition["description"] = tool.description
-        if tool.strict is not None:
-            definition["strict"] = tool.strict
-        definitions[tool.name] = definition | tool.native
-    return definitions
+def _definition(tool: ToolSpec) -> JsonObject:
+    described: JsonObject = {"inputSchema": tool.parameters, "description": tool.description or None}
+    strict = {"strict": tool.strict}
+    return present(strict if tool.kind is SpecKind.HOSTED else described | strict) | tool.native
