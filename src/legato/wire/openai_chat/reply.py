@@ -57,11 +57,13 @@ class Writer(EventWriter):
 
     def body(self, answer: Answer) -> JsonObject:
         """The completion: the order among text, thinking and calls is the protocol's own."""
-        message: JsonObject = {"role": "assistant", "content": None, "refusal": None}
+        fields: dict[str, list[Json]] = {}
         for item in self.output:
             for name, value in item.items():
                 if value:
-                    message[name] = _joined(message.get(name), value)
+                    fields.setdefault(name, []).append(value)
+        message: JsonObject = {"role": "assistant", "content": None, "refusal": None}
+        message |= {name: _joined(values) for name, values in fields.items()}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.reason(answer)}
         body = self._response("chat.completion") | {"choices": [choice]}
         return body if answer.usage is None else body | {"usage": _usage(answer.usage)}
@@ -122,7 +124,7 @@ class Writer(EventWriter):
 
     def reason(self, answer: Answer) -> str:
         """The finish reason: that the model refused is told in the message, and filters are not to blame for it."""
-        if any(isinstance(block, Text) and (block.native or {}).get("refusal") for block in answer.entry.blocks):
+        if any(block.native and block.native.get("refusal") for block in answer.entry.blocks):
             return "stop"
         return super().reason(answer)
 
@@ -147,13 +149,11 @@ def _written(call: ToolCall, arguments: str) -> JsonObject:
     return spelled | {"extra_content": native["extra_content"]} if "extra_content" in native else spelled
 
 
-def _joined(before: Json, more: Json) -> Json:
-    """What two blocks put into one field: one text, or the parts of both where one of them has parts."""
-    if before is None:
-        return more
-    if isinstance(before, str) and isinstance(more, str):
-        return before + more
-    return [*parts_of(before), *parts_of(more)]
+def _joined(values: list[Json]) -> Json:
+    """What blocks put into one field: one text, or the parts of all where some of them have parts."""
+    if {*map(type, values)} == {str}:
+        return "".join(values)
+    return [part for value in values for part in parts_of(value)]
 
 
 def _usage(usage: Usage) -> JsonObject:
