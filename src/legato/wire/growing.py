@@ -7,12 +7,15 @@ from typing import TypeAlias
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from legato.model import CallKind, JsonObject, Text, Thinking, ToolCall, clean_text
+from legato.model import CallKind, Code, HostedTool, JsonObject, Media, Text, Thinking, ToolCall, clean_text
 from legato.model.hashing import base62
 from legato.wire.arguments import read_arguments
 
 Growing: TypeAlias = Text | Thinking | ToolCall
 """the blocks that arrive in pieces"""
+
+Whole: TypeAlias = Code | HostedTool | Media
+"""the blocks that an answer may hold beside them, which come whole"""
 
 
 class Part(Struct, eq=False):

@@ -27,24 +27,10 @@ import msgspec
 from msgspec.structs import replace
 
 from legato.errors import RenderError
-from legato.model import (
-    Answer,
-    Block,
-    CallKind,
-    Code,
-    Ending,
-    HostedTool,
-    JsonObject,
-    Media,
-    Text,
-    Thinking,
-    ToolCall,
-    ToolResponse,
-    Usage,
-)
+from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Text, Thinking, ToolCall, ToolResponse, Usage
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
-from legato.wire.growing import Growing, Part, minted_id
+from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.plain import told
 
 Event: TypeAlias = JsonObject | bytes
@@ -113,7 +99,7 @@ class EventWriter(ABC):
     def item(self, block: Growing, place: int) -> JsonObject:
         """The object that `block` is, at `place` in the response."""
 
-    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+    def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """The objects of another block; None where it has no form here and is told as text."""
         return None
 
@@ -264,7 +250,7 @@ class EventWriter(ABC):
                     self.output.append(item)
                 return events + [event for text in texts for event in self._write_whole(text)]
 
-    def _own(self, block: Code | HostedTool | Media | ToolResponse) -> tuple[list[JsonObject], list[Text]]:
+    def _own(self, block: Whole | ToolResponse) -> tuple[list[JsonObject], list[Text]]:
         """The objects of a block that never grows, or the text that stands for one without a form of its own."""
         if isinstance(block, ToolResponse):
             raise RenderError("a tool response stands in an answer, which cannot be printed as a reply", layer="reply")
@@ -399,8 +385,8 @@ class EventWriter(ABC):
             return events
         if not part.is_open:
             part.begun = begun
-        elif part.is_free_text != (block.kind is CallKind.CUSTOM):
-            block = replace(block, kind=CallKind.FUNCTION if block.kind is CallKind.CUSTOM else CallKind.CUSTOM)
+        elif isinstance(part.begun, ToolCall) and part.begun.kind is not block.kind:
+            block = replace(block, kind=part.begun.kind)
         events += self._write_half(part)
         written, so_far = written_arguments(block), part.text
         if written.startswith(so_far):
@@ -417,13 +403,8 @@ class EventWriter(ABC):
 
 
 def _call_of(delta: Delta) -> int:
-    match delta:
-        case TextDelta() | ThinkingDelta():
-            return -1
-        case CallDelta():
-            return delta.index
-        case BlockStart() | BlockDone():
-            return delta.call
+    """The number of the call that `delta` is about; -1 if it is about none."""
+    return delta.index if type(delta) is CallDelta else getattr(delta, "call", -1)
 
 
 def _kind_of(block: Block) -> type[Block] | bytes:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import msgspec
 from msgspec.structs import replace
 
-from legato.model import Answer, Code, Ending, HostedTool, JsonObject, Media, Text, Thinking, ToolCall, Usage
+from legato.model import Answer, Ending, HostedTool, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.anthropic.hosted import is_use
 from legato.wire.anthropic.shapes import redacted_thinking, text_block, thinking, tool_use
-from legato.wire.growing import Growing, Part, minted_id
+from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.replying import Event, EventWriter
 
 _STOP_REASONS = {
@@ -59,7 +59,7 @@ class Writer(EventWriter):
                     else thinking(block.text, native.get("signature", ""))
                 )
 
-    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+    def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """The blocks of a tool that the provider ran."""
         return (block.native or {}).get("blocks") or None if isinstance(block, HostedTool) else None
 

@@ -8,9 +8,9 @@ Text streams as parts without a mark where a block ends. A call is one part, so 
 
 from __future__ import annotations
 
-from legato.model import Answer, Block, Code, Ending, HostedTool, JsonObject, Media, Thinking, ToolCall, Usage
+from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Media, Thinking, ToolCall, Usage
 from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, model, text_part, thought_part
-from legato.wire.growing import Growing, Part
+from legato.wire.growing import Growing, Part, Whole
 from legato.wire.replying import Event, EventWriter
 
 _FINISH_REASONS = dict.fromkeys(Ending, "STOP") | {
@@ -36,7 +36,7 @@ class Writer(EventWriter):
             return function_call(block.wire_id, block.name, block) | _signature(block)
         return _prose(block, block.text) | _signature(block)
 
-    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+    def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """What the provider tells of its tools, in parts or beside them, or an attachment."""
         native = block.native or {}
         if isinstance(block, HostedTool):

@@ -8,10 +8,12 @@ Ids and argument texts stand as the model wrote them; there is no clock here, so
 
 from __future__ import annotations
 
+from itertools import chain, groupby
+
 from legato.model import Answer, CallKind, Ending, Json, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.arguments import written_arguments
 from legato.wire.growing import Growing, Part
-from legato.wire.openai_chat.shapes import parts_of, thinking_chunk, written_call
+from legato.wire.openai_chat.shapes import text_part, thinking_chunk, written_call
 from legato.wire.replying import DONE, Event, EventWriter
 
 _REASONS = {
@@ -124,7 +126,7 @@ class Writer(EventWriter):
 
     def reason(self, answer: Answer) -> str:
         """The finish reason: that the model refused is told in the message, and filters are not to blame for it."""
-        if any(block.native and block.native.get("refusal") for block in answer.entry.blocks):
+        if any(type(block) is Text and (block.native or {}).get("refusal") for block in answer.entry.blocks):
             return "stop"
         return super().reason(answer)
 
@@ -150,10 +152,13 @@ def _written(call: ToolCall, arguments: str) -> JsonObject:
 
 
 def _joined(values: list[Json]) -> Json:
-    """What blocks put into one field: one text, or the parts of all where some of them have parts."""
+    """What blocks put into one field: one text; or lists, and a text between two of them is a part of its own."""
     if {*map(type, values)} == {str}:
         return "".join(values)
-    return [part for value in values for part in parts_of(value)]
+    parts: list[Json] = []
+    for kind, run in groupby(values, type):
+        parts += [text_part("".join(run))] if kind is str else chain.from_iterable(run)
+    return parts
 
 
 def _usage(usage: Usage) -> JsonObject:

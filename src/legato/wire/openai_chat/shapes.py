@@ -29,11 +29,10 @@ def joined(first: JsonObject, second: JsonObject) -> JsonObject:
     one, other = first["content"], second["content"]
     if isinstance(one, str) and isinstance(other, str):
         return {**first, "content": f"{one}\n\n{other}"}
-    return {**first, "content": [*parts_of(one), *parts_of(other)]}
+    return {**first, "content": [*_parts(one), *_parts(other)]}
 
 
-def parts_of(content: str | list[JsonObject]) -> list[JsonObject]:
-    """A content as the parts that it may as well be."""
+def _parts(content: str | list[JsonObject]) -> list[JsonObject]:
     return [text_part(content)] if isinstance(content, str) else content
 
 

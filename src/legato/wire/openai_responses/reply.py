@@ -12,22 +12,9 @@ answer that was refused is one that a content filter stopped.
 
 from __future__ import annotations
 
-from legato.model import (
-    Answer,
-    Block,
-    CallKind,
-    Code,
-    Ending,
-    HostedTool,
-    JsonObject,
-    Media,
-    Text,
-    Thinking,
-    ToolCall,
-    Usage,
-)
+from legato.model import Answer, Block, CallKind, Ending, HostedTool, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.arguments import written_arguments
-from legato.wire.growing import Growing, Part, minted_id
+from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.openai_responses import shapes
 from legato.wire.replying import Event, EventWriter
 
@@ -77,7 +64,7 @@ class Writer(EventWriter):
                 kept = {"namespace": block.namespace, "caller": native.get("caller")}
                 return call | {name: value for name, value in kept.items() if value}
 
-    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+    def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """The item of a tool that the provider ran."""
         item = (block.native or {}).get("item") if isinstance(block, HostedTool) else None
         return None if item is None else [item]

@@ -30,21 +30,8 @@ from legato.model import (
 from legato.transcript.units import AnswerBlock, Exchange
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text
-from legato.wire.projection.decisions import (
-    BLANK_TEXT,
-    BY_POLICY,
-    DANGLING,
-    FOREIGN_DROPPED,
-    FOREIGN_SHOWN,
-    HOSTED_KNOWN,
-    HOSTED_TOLD,
-    MEDIA_OMITTED,
-    SILENCED,
-    THINKING_OFF,
-    UNSIGNED_DROPPED,
-    UNSIGNED_SHOWN,
-    projected,
-)
+from legato.wire.projection import decisions as why
+from legato.wire.projection.decisions import projected
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
 from legato.wire.projection.results import has_media_after
@@ -135,7 +122,7 @@ class AnswerProjector:
             if own:
                 return [OwnPart(block, own)]
             if not block.text or block.text.isspace():
-                decisions.append(BLANK_TEXT)
+                decisions.append(why.BLANK_TEXT)
                 return []
         return [TextPart(block.text)]
 
@@ -144,22 +131,22 @@ class AnswerProjector:
     ) -> list[AnswerPart]:
         """A thought in its own form, as text, or not at all."""
         if thoughts is Thoughts.HELD_BACK:
-            decisions.append(BY_POLICY)
+            decisions.append(why.BY_POLICY)
             return []
         is_own = home and self._grammar.own_thoughts
         own = self._own(block, place) if is_own else None
         if own is not None:
             if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
-                decisions.append(THINKING_OFF)
+                decisions.append(why.THINKING_OFF)
                 return []
             if thoughts is Thoughts.SILENCED:
-                decisions.append(SILENCED)
+                decisions.append(why.SILENCED)
                 return []
             return [OwnPart(block, own)] if own else []
         if self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
-            decisions.append(UNSIGNED_SHOWN if is_own else FOREIGN_SHOWN)
+            decisions.append(why.UNSIGNED_SHOWN if is_own else why.FOREIGN_SHOWN)
             return [TextPart(block.text, apart=True)]
-        decisions.append(UNSIGNED_DROPPED if is_own else FOREIGN_DROPPED)
+        decisions.append(why.UNSIGNED_DROPPED if is_own else why.FOREIGN_DROPPED)
         return []
 
     def _hosted(self, block: HostedTool, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
@@ -167,27 +154,27 @@ class AnswerProjector:
         if own:
             return [OwnPart(block, own)]
         if own is not None:
-            decisions.append(HOSTED_KNOWN)
+            decisions.append(why.HOSTED_KNOWN)
             return []
         if block.silent:
             detail = f"a record that its own provider keeps ({block.name}) has nothing to tell to another"
             decisions.append(projected(Action.DROPPED, "control-item", detail))
             return []
-        decisions.append(HOSTED_TOLD)
+        decisions.append(why.HOSTED_TOLD)
         return [TextPart(hosted_text(block), apart=True)]
 
     def _media(self, block: Media, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
         own = self._own(block, place) if home else None
         if own:
             return [OwnPart(block, own)]
-        decisions.append(MEDIA_OMITTED)
+        decisions.append(why.MEDIA_OMITTED)
         return [TextPart(media_omitted(block.kind, block.mime), apart=True)]
 
 
 def _leave_thoughts(parts: list[AnswerPart], decisions: list[Decision]) -> None:
     while parts and is_thought(parts[-1]):
         parts.pop()
-        decisions.append(DANGLING)
+        decisions.append(why.DANGLING)
 
 
 def is_thought(part: AnswerPart) -> bool:

@@ -16,33 +16,11 @@ from typing import assert_never
 
 from legato.model import Action, Authority, Code, Decision, Media, Text
 from legato.transcript.units import Exchange, Said, SaidBlock, Summary, Unit
-from legato.wire.phrases import (
-    ANSWER_BRIDGE,
-    CONTINUE,
-    HUMAN_BRIDGE,
-    INSTRUCTION_MARK,
-    MEDIA_CAPTION,
-    SUMMARY_MARK,
-    media_omitted,
-)
+from legato.wire import phrases
 from legato.wire.plain import fenced
+from legato.wire.projection import decisions as why
 from legato.wire.projection.answer import AnswerProjector, Own, is_text, is_thought
-from legato.wire.projection.decisions import (
-    ANSWER_BRIDGED,
-    DANGLING,
-    HUMAN_BRIDGED,
-    INSTRUCTION_TOLD,
-    MEDIA_OMITTED,
-    NOTHING_SAID,
-    OUT_OF_ORDER,
-    TAIL,
-    TEXT_APART,
-    TEXT_MOVED,
-    TRIMMED,
-    missing_signature,
-    missing_thought,
-    projected,
-)
+from legato.wire.projection.decisions import missing_signature, missing_thought, projected
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import (
     AnswerMessage,
@@ -79,7 +57,7 @@ class Projector:
             case Said():
                 self._said(unit, page)
             case Summary():
-                page.human([TextPart(SUMMARY_MARK + unit.text)])
+                page.human([TextPart(phrases.SUMMARY_MARK + unit.text)])
             case Exchange():
                 parts = self._answers.parts(unit, before, thoughts, page.decisions)
                 if unit.completions and self._grammar.native_calls:
@@ -96,8 +74,8 @@ class Projector:
         needs_words = is_empty or (end is End.ANSWER and not self._grammar.continues_answers)
         if not needs_words:
             return Projection([], end)
-        why = NOTHING_SAID if is_empty else TAIL
-        return Projection([HumanMessage([TextPart(CONTINUE)])], End.HUMAN, (why,))
+        reason = why.NOTHING_SAID if is_empty else why.TAIL
+        return Projection([HumanMessage([TextPart(phrases.CONTINUE)])], End.HUMAN, (reason,))
 
     # --- the human side -----------------------------------------------------------------------------------------------
 
@@ -109,7 +87,7 @@ class Projector:
         elif self._may_instruct(parts, page.end):
             page.instruct(parts)
         else:
-            page.decisions.append(INSTRUCTION_TOLD)
+            page.decisions.append(why.INSTRUCTION_TOLD)
             page.human(_marked(parts, every_text=grammar.joins_turns))
 
     def _said_part(self, block: SaidBlock, decisions: list[Decision]) -> HumanPart:
@@ -121,8 +99,8 @@ class Projector:
             case Media():
                 if self._grammar.accepts(block):
                     return MediaPart(block)
-                decisions.append(MEDIA_OMITTED)
-                return TextPart(media_omitted(block.kind, block.mime), apart=True)
+                decisions.append(why.MEDIA_OMITTED)
+                return TextPart(phrases.media_omitted(block.kind, block.mime), apart=True)
             case _:
                 assert_never(block)
 
@@ -144,7 +122,7 @@ class Projector:
         last = parts[-1]
         if self._grammar.trims_answers and type(last) is TextPart and last.text[-1:].isspace():
             parts[-1] = TextPart(last.text.rstrip(), last.apart)
-            page.decisions.append(TRIMMED)
+            page.decisions.append(why.TRIMMED)
         self._say(parts, page)
 
     def _say(self, parts: list[AnswerPart], page: _Page) -> None:
@@ -172,7 +150,7 @@ class Projector:
                     result, media = project_result(part, next(completions), grammar, decisions, withheld=self._withheld)
                     results.append(result)
                     if media:
-                        after.append(TextPart(MEDIA_CAPTION.format(tool=part.name), apart=True))
+                        after.append(TextPart(phrases.MEDIA_CAPTION.format(tool=part.name), apart=True))
                         after += map(MediaPart, media)
             page.results(results)
         if after:
@@ -200,12 +178,12 @@ class Projector:
             stays = type(part) is CallPart or (self._demands_thoughts and is_thought(part))
             (rest if stays else said).append(part)
         if not all(map(is_thought, said)):
-            page.decisions.append(TEXT_APART)
+            page.decisions.append(why.TEXT_APART)
             self._say(said, page)
             return rest
         if self._grammar.thoughts_beside_calls:
             return parts
-        page.decisions += [DANGLING] * len(said)
+        page.decisions += [why.DANGLING] * len(said)
         return rest
 
     def _embedded(self, unit: Exchange, page: _Page) -> None:
@@ -230,13 +208,13 @@ class Projector:
             if not is_thought(part):
                 is_led_to = grammar.thoughts_may_end or not self._is_outcome(part)
             elif not is_led_to:
-                decisions.append(DANGLING)
+                decisions.append(why.DANGLING)
                 continue
             kept.append(part)
         parts = kept[::-1]
         if grammar.thoughts_lead and parts and not is_thought(parts[0]):
             others = [part for part in parts if not is_thought(part)]
-            decisions += [OUT_OF_ORDER] * (len(parts) - len(others))
+            decisions += [why.OUT_OF_ORDER] * (len(parts) - len(others))
             return others
         return parts
 
@@ -258,8 +236,8 @@ class _Page:
 
     def human(self, parts: list[HumanPart]) -> None:
         if self.end is End.RESULTS and not self._grammar.user_after_tool:
-            self._messages.append(AnswerMessage([TextPart(ANSWER_BRIDGE)], self._bridge_lacks_thought))
-            self.decisions.append(ANSWER_BRIDGED)
+            self._messages.append(AnswerMessage([TextPart(phrases.ANSWER_BRIDGE)], self._bridge_lacks_thought))
+            self.decisions.append(why.ANSWER_BRIDGED)
         self._messages.append(HumanMessage(parts))
         self.end = End.HUMAN
 
@@ -269,8 +247,8 @@ class _Page:
 
     def answer(self, parts: list[AnswerPart], *, placeholder: bool = False) -> None:
         if self._needs_human(parts):
-            self._messages.append(HumanMessage([TextPart(HUMAN_BRIDGE)]))
-            self.decisions.append(HUMAN_BRIDGED)
+            self._messages.append(HumanMessage([TextPart(phrases.HUMAN_BRIDGE)]))
+            self.decisions.append(why.HUMAN_BRIDGED)
         self._messages.append(AnswerMessage(parts, placeholder))
         self.end = End.ANSWER
 
@@ -299,10 +277,10 @@ def _marked(parts: list[HumanPart], *, every_text: bool) -> list[HumanPart]:
     is_marked = False
     for part in parts:
         if type(part) is TextPart and (every_text or not is_marked):
-            part = TextPart(INSTRUCTION_MARK + part.text, part.apart)
+            part = TextPart(phrases.INSTRUCTION_MARK + part.text, part.apart)
             is_marked = True
         marked.append(part)
-    return marked if is_marked else [TextPart(INSTRUCTION_MARK.strip()), *marked]
+    return marked if is_marked else [TextPart(phrases.INSTRUCTION_MARK.strip()), *marked]
 
 
 def _split(parts: list[AnswerPart], most: int) -> list[list[AnswerPart]]:
@@ -338,5 +316,5 @@ def _text_first(parts: list[AnswerPart], decisions: list[Decision]) -> list[Answ
         else:
             lead.append(part)
     if is_moved:
-        decisions.append(TEXT_MOVED)
+        decisions.append(why.TEXT_MOVED)
     return lead + calls

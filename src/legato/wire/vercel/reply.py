@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.model import Answer, CallKind, Code, Ending, HostedTool, JsonObject, Media, Text, Thinking, ToolCall, Usage
+from legato.model import Answer, CallKind, Code, Ending, JsonObject, Media, Text, Thinking, ToolCall, Usage
 from legato.model.json_access import as_object
 from legato.wire.arguments import written_arguments
-from legato.wire.growing import Growing, Part, minted_id
+from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.replying import DONE, Event, EventWriter
 from legato.wire.vercel.shapes import generated_file, reasoning_part, text_part, written_call
 
@@ -48,7 +48,7 @@ class Writer(EventWriter):
             case Thinking():
                 return _signed(reasoning_part(block.text), block.native)
 
-    def own(self, block: Code | HostedTool | Media, place: int) -> list[JsonObject] | None:
+    def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """A tool that the provider ran, or a file."""
         if isinstance(block, Media):
             file = generated_file(block)
