@@ -84,11 +84,18 @@ def answer_parts(
         if isinstance(part, TextPart):
             objects.append(shapes.text(part.text))
         elif isinstance(part, CallPart):
-            if part.custom and custom_call is not None:
-                call = custom_call(part.wire_id, part.name, part.call.arguments["input"])
-            else:
-                call = shapes.call(part.wire_id, part.name, part.call)
-            objects.append(call | part.extra if part.extra else call)
+            objects.append(spelled_call(part, shapes, custom_call))
         else:
             objects += part.objects
     return objects
+
+
+def spelled_call(
+    part: CallPart, shapes: Shapes, custom_call: Callable[[str, str, str], JsonObject] | None
+) -> JsonObject:
+    """A call with the fields that are its provider's own."""
+    if part.custom and custom_call is not None:
+        call = custom_call(part.wire_id, part.name, part.call.arguments["input"])
+    else:
+        call = shapes.call(part.wire_id, part.name, part.call)
+    return call | part.extra if part.extra else call

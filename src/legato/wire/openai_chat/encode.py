@@ -31,6 +31,7 @@ from legato.wire.projection import (
     TextPart,
 )
 from legato.wire.projection.answer import Place
+from legato.wire.shapes import spelled_call
 from legato.wire.voice import Voice
 
 NO_THOUGHT = " "
@@ -94,54 +95,37 @@ class ChatShapes:
         """the content of an answer that has none beside its calls"""
 
     def human(self, message: HumanMessage) -> JsonObject:
-        profile = self._profile
-        prose = shapes.Prose()
+        prose, profile = shapes.Prose(), self._profile
         parts: list[JsonObject] = []
         for part in message.parts:
             match part:
                 case TextPart():
-                    _add(prose, part)
+                    prose.add(part.text, apart=part.apart)
                 case MediaPart():
-                    _flush(prose, parts)
-                    media = shapes.media_part(
-                        part.media, document_urls=profile.document_urls, plain_audio=profile.plain_audio
-                    )
-                    parts.append(media)
-        if parts:
-            _flush(prose, parts)
-        content = parts or prose.take()
+                    if text := prose.take():
+                        parts.append(shapes.text_part(text))
+                    forms = {"document_urls": profile.document_urls, "plain_audio": profile.plain_audio}
+                    parts.append(shapes.media_part(part.media, **forms))
+        text = prose.take()
+        content = [*parts, shapes.text_part(text)] if parts and text else parts or text
         return {"role": self._instruction_role, "content": content} if message.instructs else shapes.user(content)
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
         prose = shapes.Prose()
         calls: list[JsonObject] = []
-        chunks: list[JsonObject] = []
-        thoughts: list[str] = []
-        fields: JsonObject = {}
+        own: list[JsonObject] = []
         for part in message.parts:
             match part:
                 case TextPart():
-                    _add(prose, part)
+                    prose.add(part.text, apart=part.apart)
                 case CallPart():
-                    if part.custom:
-                        call = shapes.written_call(part.wire_id, part.name, part.call.arguments["input"], custom=True)
-                    else:
-                        call = shapes.function_call(part.wire_id, part.name, part.call)
-                    calls.append(call | part.extra if part.extra else call)
+                    calls.append(spelled_call(part, self, shapes.custom_call))
                 case OwnPart():
-                    for own in part.objects:
-                        if "reasoning_content" in own:
-                            thoughts.append(own["reasoning_content"])
-                        elif "reasoning_details" in own:
-                            fields.setdefault("reasoning_details", []).extend(own["reasoning_details"])
-                        else:
-                            chunks.append(own)
-        text = prose.take()
+                    own += part.objects
+        text, fields = prose.take(), shapes.joined_fields(own)
         answer = self._answer(text or (self._bare if calls else text), calls, message.placeholder)
-        if chunks:
-            answer["content"] = [*chunks, shapes.text_part(text)] if text else chunks
-        if thoughts:
-            fields["reasoning_content"] = "".join(thoughts)
+        if "content" in fields and text:
+            fields["content"].append(shapes.text_part(text))
         return [answer | fields]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
@@ -154,7 +138,7 @@ class ChatShapes:
                 if self._has_reasoning_field:
                     return [{"reasoning_content": block.text}] if block.text and not block.text.isspace() else []
                 if profile.thinking_chunks and native.get("chunk"):
-                    return [shapes.thinking_chunk(block)]
+                    return [{"content": [shapes.thinking_chunk(block)]}]
                 if profile.reasoning_details and native.get("reasoning_details"):
                     return [{"reasoning_details": as_objects(native["reasoning_details"])}]
                 return None
@@ -178,16 +162,3 @@ class ChatShapes:
         if calls:
             answer["tool_calls"] = calls
         return answer
-
-
-def _add(prose: shapes.Prose, part: TextPart) -> None:
-    if part.apart:
-        prose.add_apart(part.text)
-    else:
-        prose.add(part.text)
-
-
-def _flush(prose: shapes.Prose, parts: list[JsonObject]) -> None:
-    text = prose.take()
-    if text:
-        parts.append(shapes.text_part(text))

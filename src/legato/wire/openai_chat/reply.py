@@ -8,12 +8,10 @@ Ids and argument texts stand as the model wrote them; there is no clock here, so
 
 from __future__ import annotations
 
-from itertools import chain, groupby
-
-from legato.model import Answer, CallKind, Ending, Json, JsonObject, Text, Thinking, ToolCall, Usage
+from legato.model import Answer, CallKind, Ending, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.arguments import written_arguments
 from legato.wire.growing import Growing, Part
-from legato.wire.openai_chat.shapes import text_part, thinking_chunk, written_call
+from legato.wire.openai_chat.shapes import custom_call, joined_fields, thinking_chunk, written_call
 from legato.wire.replying import DONE, Event, EventWriter
 
 _REASONS = {
@@ -59,13 +57,7 @@ class Writer(EventWriter):
 
     def body(self, answer: Answer) -> JsonObject:
         """The completion: the order among text, thinking and calls is the protocol's own."""
-        fields: dict[str, list[Json]] = {}
-        for item in self.output:
-            for name, value in item.items():
-                if value:
-                    fields.setdefault(name, []).append(value)
-        message: JsonObject = {"role": "assistant", "content": None, "refusal": None}
-        message |= {name: _joined(values) for name, values in fields.items()}
+        message: JsonObject = {"role": "assistant", "content": None, "refusal": None} | joined_fields(self.output)
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": self.reason(answer)}
         body = self._response("chat.completion") | {"choices": [choice]}
         return body if answer.usage is None else body | {"usage": _usage(answer.usage)}
@@ -146,19 +138,10 @@ def _is_told(text: Text) -> bool:
 
 
 def _written(call: ToolCall, arguments: str) -> JsonObject:
-    spelled = written_call(call.wire_id, call.name, arguments, custom=call.kind is CallKind.CUSTOM)
+    spell = custom_call if call.kind is CallKind.CUSTOM else written_call
+    spelled = spell(call.wire_id, call.name, arguments)
     native = call.native or {}
     return spelled | {"extra_content": native["extra_content"]} if "extra_content" in native else spelled
-
-
-def _joined(values: list[Json]) -> Json:
-    """What blocks put into one field: one text; or lists, and a text between two of them is a part of its own."""
-    if {*map(type, values)} == {str}:
-        return "".join(values)
-    parts: list[Json] = []
-    for kind, run in groupby(values, type):
-        parts += [text_part("".join(run))] if kind is str else chain.from_iterable(run)
-    return parts
 
 
 def _usage(usage: Usage) -> JsonObject:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import chain, groupby
+
 from legato.model import Json, JsonObject, Media, MediaKind, Thinking, ToolCall
 from legato.wire.arguments import wire_arguments_text
 
@@ -51,10 +54,13 @@ def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": wire_arguments_text(call)}}
 
 
-def written_call(wire_id: str, name: str, arguments: str, *, custom: bool) -> JsonObject:
-    """A call with the arguments as the model wrote them; with `custom`, one whose argument is free text."""
-    if custom:
-        return {"id": wire_id, "type": "custom", "custom": {"name": name, "input": arguments}}
+def custom_call(wire_id: str, name: str, source: str) -> JsonObject:
+    """A call whose argument is free text."""
+    return {"id": wire_id, "type": "custom", "custom": {"name": name, "input": source}}
+
+
+def written_call(wire_id: str, name: str, arguments: str) -> JsonObject:
+    """A call with the arguments as the model wrote them."""
     return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
@@ -96,26 +102,14 @@ class Prose:
         self._pieces: list[str] = []
         self._is_apart = False
 
-    def add(self, text: str) -> None:
-        """More of what the model said."""
-        if self._is_apart:
-            self._begin_paragraph()
-            self._is_apart = False
-        self._pieces.append(text)
-
-    def add_apart(self, text: str) -> None:
-        """A piece that stands by itself."""
-        if not text:
+    def add(self, text: str, *, apart: bool = False) -> None:
+        """More text; what is `apart`, and what comes after it, begins a paragraph unless a line begins there anyway."""
+        if apart and not text:
             return
-        if self._pieces:
-            self._begin_paragraph()
-        self._pieces.append(text)
-        self._is_apart = True
-
-    def _begin_paragraph(self) -> None:
-        """A blank line, unless the text before it ends its own line already."""
-        if not self._pieces[-1].endswith("\n"):
+        if self._pieces and (apart or self._is_apart) and not self._pieces[-1].endswith("\n"):
             self._pieces.append("\n\n")
+        self._pieces.append(text)
+        self._is_apart = apart
 
     def take(self) -> str:
         """The text so far; what comes next starts anew."""
@@ -123,3 +117,26 @@ class Prose:
         self._pieces.clear()
         self._is_apart = False
         return text
+
+
+def joined_fields(holders: Iterable[JsonObject]) -> JsonObject:
+    """The fields of a message that several blocks have a part in: their texts are one, and so are their lists.
+
+    A text beside lists is a part of its own.
+    """
+    fields: dict[str, list[Json]] = {}
+    for holder in holders:
+        for name, value in holder.items():
+            if value:
+                fields.setdefault(name, []).append(value)
+    return {name: _joined(values) for name, values in fields.items()}
+
+
+def _joined(values: list[Json]) -> Json:
+    if {*map(type, values)} == {str}:
+        return "".join(values)
+    parts: list[Json] = []
+    for kind, group in groupby(values, type):
+        run = list(group)
+        parts += [text_part("".join(run))] if kind is str else chain.from_iterable(run)
+    return parts
