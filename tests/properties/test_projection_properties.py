@@ -13,7 +13,9 @@ from legato.model import Dialect, Entry, Foreign, NameRule, Origin, Target
 from legato.request.catalogue import resolve
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
-from legato.wire.projection import Grammar, Projection, Projector
+from legato.wire.projection.grammar import Grammar
+from legato.wire.projection.messages import Projection
+from legato.wire.projection.project import Projector
 from legato.wire.voice import End, Voice
 
 from builders import OTHER_ROUTES, ROUTES, talk, units

@@ -20,7 +20,7 @@ from legato.request.voices import Voices
 from legato.transcript import Conversation, Unit
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import ERROR_MARK
-from legato.wire.projection import CallPart, ResultPart, ResultsMessage
+from legato.wire.projection.messages import CallPart, ResultPart, ResultsMessage
 from on_the_wire import WireCall, WireResult, calls_of, read_body, sent
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, result, talk, thought, tool, units, user

@@ -46,7 +46,7 @@ from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
 from legato.wire.judge import Ruleset
 from legato.wire.options import Envelope, OptionGrammar, Settled, settle
-from legato.wire.projection import Grammar
+from legato.wire.projection.grammar import Grammar
 from legato.wire.rules import Rule
 from legato.wire.shapes import Shapes
 from legato.wire.voice import Names, Voice

@@ -20,8 +20,10 @@ from legato.model import Authority, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import CompletionKind, Exchange, Said, Unit
 from legato.wire.assembly import Assembly
 from legato.wire.phrases import ANSWER_BRIDGE
-from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, Message, Projector, ResultsMessage
 from legato.wire.projection.decisions import ANSWER_BRIDGED, missing_signature, missing_thought
+from legato.wire.projection.grammar import Grammar
+from legato.wire.projection.messages import AnswerMessage, HumanMessage, Message, ResultsMessage
+from legato.wire.projection.project import Projector
 from legato.wire.projection.results import mark_failure
 from legato.wire.shapes import Shapes
 from legato.wire.voice import End, Thoughts, Voice

@@ -14,8 +14,9 @@ from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thin
 from legato.transcript.units import AnswerBlock
 from legato.wire.anthropic import shapes
 from legato.wire.anthropic.hosted import own_blocks
-from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
+from legato.wire.projection.grammar import Grammar, MediaRule
+from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import End, Voice
 

@@ -15,8 +15,9 @@ from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thin
 from legato.transcript.units import AnswerBlock
 from legato.wire.gemini import shapes
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
-from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
+from legato.wire.projection.grammar import Grammar
+from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import Voice
 

@@ -19,18 +19,17 @@ from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
 from legato.wire.openai_chat import shapes
 from legato.wire.openai_chat.profiles import profile_of
-from legato.wire.projection import (
+from legato.wire.projection.answer import Place
+from legato.wire.projection.grammar import Grammar, MediaRule
+from legato.wire.projection.messages import (
     AnswerMessage,
     CallPart,
-    Grammar,
     HumanMessage,
     MediaPart,
-    MediaRule,
     OwnPart,
     ResultsMessage,
     TextPart,
 )
-from legato.wire.projection.answer import Place
 from legato.wire.shapes import spelled_call
 from legato.wire.voice import Voice
 

@@ -14,8 +14,9 @@ from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCal
 from legato.transcript.units import AnswerBlock
 from legato.wire.openai_responses import shapes
 from legato.wire.openai_responses.envelope import has_own_kinds
-from legato.wire.projection import AnswerMessage, Grammar, HumanMessage, MediaRule, ResultPart, ResultsMessage
 from legato.wire.projection.answer import Place
+from legato.wire.projection.grammar import Grammar, MediaRule
+from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
 from legato.wire.voice import Voice
 

@@ -64,37 +64,36 @@ class AnswerProjector:
 
     def parts(self, unit: Exchange, before: End, thoughts: Thoughts, decisions: list[Decision]) -> list[AnswerPart]:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
+        grammar, home = self._grammar, self._voice.is_home(unit.origin)
+        place = Place(before, self._is_answered(unit))
         parts: list[AnswerPart] = []
-        home = self._voice.is_home(unit.origin)
-        # Where only calls may stand beside calls, the rest of the answer is a message of its own, without results.
-        is_answered = bool(unit.completions) and self._grammar.native_calls and self._grammar.text_beside_calls
-        place = Place(
-            before,
-            is_answered
-            and not any(
-                has_media_after(done, self._grammar, withheld=self._voice.withheld) for done in unit.completions
-            ),
-        )
         for block in unit.blocks:
             match block:
                 case ToolCall():
-                    if self._grammar.native_calls:
+                    if grammar.native_calls:
                         parts.append(self._call(block, place, home, decisions))
                     else:
                         _leave_thoughts(parts, decisions)  # they led to a call that is left out
-                case Text():
-                    parts += self._text(block, place, home, decisions)
                 case Thinking():
-                    parts += self._thinking(block, place, home, thoughts, decisions)
-                case HostedTool():
-                    parts += self._hosted(block, place, home, decisions)
-                case Media():
-                    parts += self._media(block, place, home, decisions)
+                    parts += self._thinking(block, place, home and grammar.own_thoughts, thoughts, decisions)
                 case Code():
                     parts.append(TextPart(fenced(block), apart=True))
+                case Text(native=None):
+                    parts.append(TextPart(block.text))
+                case Text() | HostedTool() | Media():
+                    own = self._own(block, place) if home else None
+                    parts += [OwnPart(block, own)] if own else _told(block, own, decisions)
                 case _:
                     assert_never(block)
         return parts
+
+    def _is_answered(self, unit: Exchange) -> bool:
+        """Whether results of our own tools follow the answer, with nothing beside them."""
+        grammar, withheld = self._grammar, self._voice.withheld
+        # Where only calls may stand beside calls, the rest of the answer is a message of its own, without results.
+        if not unit.completions or not grammar.native_calls or not grammar.text_beside_calls:
+            return False
+        return not any(has_media_after(done, grammar, withheld=withheld) for done in unit.completions)
 
     def _call(self, call: ToolCall, place: Place, home: bool, decisions: list[Decision]) -> CallPart:
         grammar = self._grammar
@@ -116,59 +115,52 @@ class AnswerProjector:
             decisions.append(projected(Action.CONVERTED, "custom-call", detail, call.id))
         return CallPart(self._voice.ids[call.id], name, call, fields, custom)
 
-    def _text(self, block: Text, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
-        if block.native is not None:
-            own = self._own(block, place) if home else None
-            if own:
-                return [OwnPart(block, own)]
-            if not block.text or block.text.isspace():
-                decisions.append(why.BLANK_TEXT)
-                return []
-        return [TextPart(block.text)]
-
     def _thinking(
-        self, block: Thinking, place: Place, home: bool, thoughts: Thoughts, decisions: list[Decision]
+        self, block: Thinking, place: Place, is_own: bool, thoughts: Thoughts, decisions: list[Decision]
     ) -> list[AnswerPart]:
         """A thought in its own form, as text, or not at all."""
         if thoughts is Thoughts.HELD_BACK:
             decisions.append(why.BY_POLICY)
             return []
-        is_own = home and self._grammar.own_thoughts
         own = self._own(block, place) if is_own else None
-        if own is not None:
-            if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
-                decisions.append(why.THINKING_OFF)
-                return []
-            if thoughts is Thoughts.SILENCED:
-                decisions.append(why.SILENCED)
-                return []
-            return [OwnPart(block, own)] if own else []
-        if self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
+        if own is None and self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
             decisions.append(why.UNSIGNED_SHOWN if is_own else why.FOREIGN_SHOWN)
             return [TextPart(block.text, apart=True)]
-        decisions.append(why.UNSIGNED_DROPPED if is_own else why.FOREIGN_DROPPED)
-        return []
+        if own is None:
+            decisions.append(why.UNSIGNED_DROPPED if is_own else why.FOREIGN_DROPPED)
+            return []
+        if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
+            decisions.append(why.THINKING_OFF)
+            return []
+        if thoughts is Thoughts.SILENCED:
+            decisions.append(why.SILENCED)
+            return []
+        return [OwnPart(block, own)] if own else []
 
-    def _hosted(self, block: HostedTool, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
-        own = self._own(block, place) if home else None
-        if own:
-            return [OwnPart(block, own)]
-        if own is not None:
+
+def _told(
+    block: Text | HostedTool | Media, own: list[JsonObject] | None, decisions: list[Decision]
+) -> list[AnswerPart]:
+    """What stands for a block that does not go back in its own form; `own` is empty if its provider knows it anyway."""
+    match block:
+        case Text() if block.text and not block.text.isspace():
+            return [TextPart(block.text)]
+        case Text():
+            decisions.append(why.BLANK_TEXT)
+            return []
+        case HostedTool() if own is not None:
             decisions.append(why.HOSTED_KNOWN)
             return []
-        if block.silent:
+        case HostedTool(silent=True):
             detail = f"a record that its own provider keeps ({block.name}) has nothing to tell to another"
             decisions.append(projected(Action.DROPPED, "control-item", detail))
             return []
-        decisions.append(why.HOSTED_TOLD)
-        return [TextPart(hosted_text(block), apart=True)]
-
-    def _media(self, block: Media, place: Place, home: bool, decisions: list[Decision]) -> list[AnswerPart]:
-        own = self._own(block, place) if home else None
-        if own:
-            return [OwnPart(block, own)]
-        decisions.append(why.MEDIA_OMITTED)
-        return [TextPart(media_omitted(block.kind, block.mime), apart=True)]
+        case HostedTool():
+            decisions.append(why.HOSTED_TOLD)
+            return [TextPart(hosted_text(block), apart=True)]
+        case Media():
+            decisions.append(why.MEDIA_OMITTED)
+            return [TextPart(media_omitted(block.kind, block.mime), apart=True)]
 
 
 def _leave_thoughts(parts: list[AnswerPart], decisions: list[Decision]) -> None:
