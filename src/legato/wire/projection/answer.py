@@ -34,7 +34,7 @@ from legato.wire.projection import decisions as why
 from legato.wire.projection.decisions import projected
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
-from legato.wire.projection.results import has_media_after
+from legato.wire.projection.results import ResultProjector
 from legato.wire.voice import End, Thoughts, Voice
 
 
@@ -57,10 +57,11 @@ it anyway and has no place for it in a request.
 class AnswerProjector:
     """Projects the answers of one conversation for one target."""
 
-    def __init__(self, voice: Voice, grammar: Grammar, own: Own) -> None:
+    def __init__(self, voice: Voice, grammar: Grammar, own: Own, results: ResultProjector) -> None:
         self._voice = voice
         self._grammar = grammar
         self._own = own
+        self._results = results
 
     def parts(self, unit: Exchange, before: End, thoughts: Thoughts, decisions: list[Decision]) -> list[AnswerPart]:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
@@ -89,11 +90,11 @@ class AnswerProjector:
 
     def _is_answered(self, unit: Exchange) -> bool:
         """Whether results of our own tools follow the answer, with nothing beside them."""
-        grammar, withheld = self._grammar, self._voice.withheld
+        grammar = self._grammar
         # Where only calls may stand beside calls, the rest of the answer is a message of its own, without results.
         if not unit.completions or not grammar.native_calls or not grammar.text_beside_calls:
             return False
-        return not any(has_media_after(done, grammar, withheld=withheld) for done in unit.completions)
+        return not any(map(self._results.has_media_after, unit.completions))
 
     def _call(self, call: ToolCall, place: Place, home: bool, decisions: list[Decision]) -> CallPart:
         grammar = self._grammar

@@ -36,7 +36,7 @@ from legato.wire.projection.messages import (
     ResultsMessage,
     TextPart,
 )
-from legato.wire.projection.results import embed_result, project_result
+from legato.wire.projection.results import ResultProjector
 from legato.wire.voice import End, Thoughts, Voice
 
 
@@ -45,8 +45,8 @@ class Projector:
 
     def __init__(self, voice: Voice, grammar: Grammar, own: Own) -> None:
         self._grammar = grammar
-        self._withheld = voice.withheld
-        self._answers = AnswerProjector(voice, grammar, own)
+        self._results = ResultProjector(grammar, voice.withheld)
+        self._answers = AnswerProjector(voice, grammar, own, self._results)
         self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
         self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
 
@@ -147,7 +147,7 @@ class Projector:
             results: list[ResultPart] = []
             for part in ordered:
                 if type(part) is CallPart:
-                    result, media = project_result(part, next(completions), grammar, decisions, withheld=self._withheld)
+                    result, media = self._results.project(part, next(completions), decisions)
                     results.append(result)
                     if media:
                         after.append(TextPart(phrases.MEDIA_CAPTION.format(tool=part.name), apart=True))
@@ -191,7 +191,7 @@ class Projector:
         if not unit.completions:
             return
         for completion in unit.completions:
-            page.human(embed_result(completion, self._grammar, page.decisions, withheld=self._withheld))
+            page.human(self._results.embed(completion, page.decisions))
         detail = "results became human text and their calls were left out"
         page.decisions.append(projected(Action.CONVERTED, "text-embed", detail, *(call.id for call in unit.calls)))
 

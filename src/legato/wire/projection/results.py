@@ -7,7 +7,6 @@ Out: a `ResultPart`, and the media that have to follow after all results because
 from __future__ import annotations
 
 from collections.abc import Container
-from typing import NamedTuple
 
 from legato.model import Action, CallId, Decision, Media, MediaKind
 from legato.transcript.units import Completion, CompletionKind, completion_text
@@ -17,93 +16,69 @@ from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import CallPart, HumanPart, MediaPart, ResultPart, TextPart
 
 
-class _Told(NamedTuple):
-    """The text of a completion with words about its media, and where those go."""
+class ResultProjector:
+    """Projects the results of one conversation for one target, which refused the media of `withheld` calls before."""
 
-    text: str
-    inside: list[Media]
-    after: list[Media]
+    def __init__(self, grammar: Grammar, withheld: Container[CallId]) -> None:
+        self._grammar = grammar
+        self._withheld = withheld
 
+    def project(
+        self, call: CallPart, completion: Completion, decisions: list[Decision]
+    ) -> tuple[ResultPart, list[Media]]:
+        """The result of `call`, and the media that must follow after all results."""
+        grammar, failed = self._grammar, completion.kind is not CompletionKind.SUCCESS
+        text, inside, after = self._tell(completion, decisions)
+        if grammar.json_results and not failed and _is_json(completion) and text == completion_text(completion):
+            return ResultPart(call, text, completion.result, media=tuple(inside)), after
+        if not inside and (failed or not grammar.empty_results):
+            text = _unless_blank(text, completion, decisions)
+        if not grammar.error_flag:
+            text = mark_failure(text, completion)
+        return ResultPart(call, text, text, failed, tuple(inside)), after
 
-def project_result(
-    call: CallPart,
-    completion: Completion,
-    grammar: Grammar,
-    decisions: list[Decision],
-    *,
-    withheld: Container[CallId] = (),
-) -> tuple[ResultPart, list[Media]]:
-    """The result of `call`, and the media that must follow after all results.
+    def embed(self, completion: Completion, decisions: list[Decision]) -> list[HumanPart]:
+        """The result of a call that is left out, as what the human side says: its text, and its media beside it."""
+        text, inside, _ = self._tell(completion, decisions, embedded=True)
+        text = mark_failure(text if inside else _unless_blank(text, completion, decisions), completion)
+        return [TextPart(EMBEDDED_RESULT + text, apart=True), *map(MediaPart, inside)]
 
-    `withheld` are calls whose media this provider refused before.
-    """
-    failed = completion.kind is not CompletionKind.SUCCESS
-    told = _tell(completion, grammar, decisions, withheld)
-    if grammar.json_results and not failed and _is_json(completion) and told.text == completion_text(completion):
-        return ResultPart(call, told.text, completion.result, media=tuple(told.inside)), told.after
-    text = told.text
-    if not told.inside and (failed or not grammar.empty_results):
-        text = _unless_blank(text, completion, decisions)
-    if not grammar.error_flag:
-        text = mark_failure(text, completion)
-    return ResultPart(call, text, text, failed, tuple(told.inside)), told.after
+    def has_media_after(self, completion: Completion) -> bool:
+        """Whether media of a result have to follow after it."""
+        if completion.call_id in self._withheld:
+            return False
+        return any(self._grammar.accepts(media) and not self._fits(media, completion) for media in completion.media)
 
+    def _tell(
+        self, completion: Completion, decisions: list[Decision], *, embedded: bool = False
+    ) -> tuple[str, list[Media], list[Media]]:
+        """The text of a completion with words about its media, those that stand inside, and those that follow."""
 
-def has_media_after(completion: Completion, grammar: Grammar, *, withheld: Container[CallId] = ()) -> bool:
-    """Whether media of a result have to follow after it."""
-    if completion.call_id in withheld:
-        return False
-    return any(grammar.accepts(media) and not _fits_inside(media, completion, grammar) for media in completion.media)
+        def convert(reason: str, detail: str) -> None:
+            decisions.append(projected(Action.CONVERTED, reason, detail, completion.call_id))
 
+        text = completion_text(completion)
+        inside: list[Media] = []
+        after: list[Media] = []
+        lines = [text] if text else []
+        for media in completion.media:
+            if completion.call_id in self._withheld:
+                lines.append(media_omitted(media.kind, media.mime))
+                convert("media-refused", f"the provider refused {media.kind} ({media.mime}) of this result before")
+            elif not self._grammar.accepts(media):
+                lines.append(media_omitted(media.kind, media.mime))
+                convert("media-omitted", f"the target cannot take {media.kind} ({media.mime})")
+            else:
+                (inside if embedded or self._fits(media, completion) else after).append(media)
+        if after:
+            lines.append(MEDIA_FOLLOWS)
+            convert("media-moved", "attachments of a result follow after all results")
+        return "\n".join(lines), inside, after
 
-def embed_result(
-    completion: Completion, grammar: Grammar, decisions: list[Decision], *, withheld: Container[CallId] = ()
-) -> list[HumanPart]:
-    """The result of a call that is left out, as what the human side says: its text, and its media beside it."""
-    told = _tell(completion, grammar, decisions, withheld, embedded=True)
-    text = told.text if told.inside else _unless_blank(told.text, completion, decisions)
-    text = EMBEDDED_RESULT + mark_failure(text, completion)
-    return [TextPart(text, apart=True), *(MediaPart(media) for media in told.inside)]
-
-
-def _tell(
-    completion: Completion,
-    grammar: Grammar,
-    decisions: list[Decision],
-    withheld: Container[CallId],
-    *,
-    embedded: bool = False,
-) -> _Told:
-    text = completion_text(completion)
-    if not completion.media:
-        return _Told(text, [], [])
-    inside: list[Media] = []
-    after: list[Media] = []
-    lines = [text] if text else []
-    for media in completion.media:
-        if completion.call_id in withheld:
-            lines.append(media_omitted(media.kind, media.mime))
-            detail = f"the provider refused {media.kind} ({media.mime}) of this result before"
-            decisions.append(projected(Action.CONVERTED, "media-refused", detail, completion.call_id))
-        elif not grammar.accepts(media):
-            lines.append(media_omitted(media.kind, media.mime))
-            detail = f"the target cannot take {media.kind} ({media.mime})"
-            decisions.append(projected(Action.CONVERTED, "media-omitted", detail, completion.call_id))
-        elif embedded or _fits_inside(media, completion, grammar):
-            inside.append(media)
-        else:
-            after.append(media)
-    if after:
-        lines.append(MEDIA_FOLLOWS)
-        detail = "attachments of a result follow after all results"
-        decisions.append(projected(Action.CONVERTED, "media-moved", detail, completion.call_id))
-    return _Told("\n".join(lines), inside, after)
-
-
-def _fits_inside(media: Media, completion: Completion, grammar: Grammar) -> bool:
-    """Whether `media`, which the target accepts, may stand inside a result."""
-    failed = completion.kind is not CompletionKind.SUCCESS
-    return grammar.result_images and media.kind is MediaKind.IMAGE and (grammar.images_in_errors or not failed)
+    def _fits(self, media: Media, completion: Completion) -> bool:
+        """Whether `media`, which the target accepts, may stand inside a result."""
+        may_fail = self._grammar.images_in_errors or completion.kind is CompletionKind.SUCCESS
+        return self._grammar.result_images and media.kind is MediaKind.IMAGE and may_fail
 
 
 def _is_json(completion: Completion) -> bool:
