@@ -92,12 +92,12 @@ class Writer(EventWriter):
         part.growth = self._event(part, f"{name}.delta", **beside)
         match part.begun:
             case Text():
-                begun = _added(part.place, item | {"status": "in_progress", "content": []})
+                begun = _whole("added", part.place, item | {"status": "in_progress", "content": []})
                 return [begun, self._inner(part, "added", item["content"][0])]
             case Thinking():
-                return [_added(part.place, shapes.reasoning_item(item.get("id", ""), ""))]
+                return [_whole("added", part.place, shapes.reasoning_item(item.get("id", ""), ""))]
             case ToolCall():
-                return [_added(part.place, item | {"status": "in_progress"} | _arguments(part, ""))]
+                return [_whole("added", part.place, item | {"status": "in_progress"} | _arguments(part, ""))]
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """More of an item."""
@@ -125,11 +125,11 @@ class Writer(EventWriter):
             whole = {"refusal" if name == "refusal" else "text": part.text}
             inside = item["content"][0] if isinstance(block, Text) else shapes.summary_text(part.text)
             events = [self._event(part, f"{name}.done", **whole, **beside), self._inner(part, "done", inside)]
-        return [*events, _done(part.place, item)]
+        return [*events, _whole("done", part.place, item)]
 
     def put(self, item: JsonObject, place: int) -> list[Event]:
         """An item that comes whole."""
-        return [_added(place, item), _done(place, item)]
+        return [_whole("added", place, item), _whole("done", place, item)]
 
     def end(self, answer: Answer) -> list[Event]:
         """The whole response."""
@@ -183,12 +183,8 @@ def _growth(part: Part) -> tuple[str, JsonObject]:
             return "custom_tool_call_input" if part.is_free_text else "function_call_arguments", {}
 
 
-def _added(place: int, item: JsonObject) -> Event:
-    return {"type": "response.output_item.added", "output_index": place, "item": item}
-
-
-def _done(place: int, item: JsonObject) -> Event:
-    return {"type": "response.output_item.done", "output_index": place, "item": item}
+def _whole(what: str, place: int, item: JsonObject) -> Event:
+    return {"type": f"response.output_item.{what}", "output_index": place, "item": item}
 
 
 def _arguments(part: Part, text: str) -> JsonObject:

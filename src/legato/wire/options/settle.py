@@ -13,14 +13,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from legato.model import Action, Choice, Decision, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.model import Choice, Decision, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.wire.options.efforts import plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.fields import settle_extra, settle_fields, with_word_for_json
 from legato.wire.options.grammar import OptionGrammar
-from legato.wire.options.thinking import Situation, settle_thinking
+from legato.wire.options.thinking import Situation, adjusted, settle_thinking
 from legato.wire.options.tools import free_text_tools, settle_choice, settle_tools
-from legato.wire.projection.decisions import projected
 from legato.wire.voice import Voice
 
 _ONLY_TEMPERATURE = 1
@@ -95,11 +94,9 @@ def _max_tokens(situation: Situation) -> tuple[int | None, Decision | None]:
             return None, None
         return (most if options.stream else min(most, grammar.unstreamed_max_tokens)), None
     if asked < least:
-        detail = f"at least {least} tokens have to be allowed, not {asked}"
-        return least, projected(Action.ADJUSTED, "max-tokens", detail)
+        return least, adjusted("max-tokens", f"at least {least} tokens have to be allowed, not {asked}")
     if grammar.caps_max_tokens and asked > most:
-        detail = f"the model writes at most {most} tokens, not {asked}"
-        return most, projected(Action.ADJUSTED, "max-tokens", detail)
+        return most, adjusted("max-tokens", f"the model writes at most {most} tokens, not {asked}")
     return asked, None
 
 

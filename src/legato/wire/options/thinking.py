@@ -21,21 +21,19 @@ from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.projection.decisions import projected
 from legato.wire.voice import Voice
 
-UNSUPPORTED = projected(Action.ADJUSTED, "thinking-unsupported", "the model does not think")
-ALWAYS_ON = projected(Action.ADJUSTED, "thinking-always-on", "the model's thinking cannot be switched off")
-ASKED_FOR_LITTLE = projected(
-    Action.ADJUSTED,
-    "thinking-always-on",
-    "the model's thinking cannot be switched off, so it is asked to think little",
-)
-NO_SWITCH = projected(
-    Action.ADJUSTED, "thinking-switch", "no field of this target switches thinking; name it in options.extra"
-)
-NO_DEGREES = projected(Action.ADJUSTED, "effort", "the model's thinking has no degrees")
-NO_EFFORT_BESIDE_SWITCH = projected(
-    Action.ADJUSTED, "effort", "the target takes no effort beside the switch for thinking"
-)
-NO_BUDGET = projected(Action.ADJUSTED, "thinking-budget", "the model's thinking takes no budget")
+
+def adjusted(reason: str, detail: str) -> Decision:
+    """The decision to send something else than what was asked for."""
+    return projected(Action.ADJUSTED, reason, detail)
+
+
+UNSUPPORTED = adjusted("thinking-unsupported", "the model does not think")
+ALWAYS_ON = adjusted("thinking-always-on", "the model's thinking cannot be switched off")
+ASKED_FOR_LITTLE = adjusted(ALWAYS_ON.reason, f"{ALWAYS_ON.detail}, so it is asked to think little")
+NO_SWITCH = adjusted("thinking-switch", "no field of this target switches thinking; name it in options.extra")
+NO_DEGREES = adjusted("effort", "the model's thinking has no degrees")
+NO_EFFORT_BESIDE_SWITCH = adjusted("effort", "the target takes no effort beside the switch for thinking")
+NO_BUDGET = adjusted("thinking-budget", "the model's thinking takes no budget")
 
 _ON, _OFF, _UNSAID = ThinkingSwitch.ON, ThinkingSwitch.OFF, ThinkingSwitch.DEFAULT
 
@@ -55,7 +53,7 @@ class Situation(Struct, frozen=True):
 
     def adjust(self, reason: str, detail: str) -> None:
         """Something else is sent than what was asked for."""
-        self.decisions.append(projected(Action.ADJUSTED, reason, detail))
+        self.decisions.append(adjusted(reason, detail))
 
 
 class SettledThinking(Struct, frozen=True, kw_only=True):

@@ -238,23 +238,23 @@ class _Page:
         if self.end is End.RESULTS and not self._grammar.user_after_tool:
             self._messages.append(AnswerMessage([TextPart(phrases.ANSWER_BRIDGE)], self._bridge_lacks_thought))
             self.decisions.append(why.ANSWER_BRIDGED)
-        self._messages.append(HumanMessage(parts))
-        self.end = End.HUMAN
+        self._add(HumanMessage(parts), End.HUMAN)
 
     def instruct(self, parts: list[HumanPart]) -> None:
-        self._messages.append(HumanMessage(parts, instructs=True))
-        self.end = End.HUMAN
+        self._add(HumanMessage(parts, instructs=True), End.HUMAN)
 
     def answer(self, parts: list[AnswerPart], *, placeholder: bool = False) -> None:
         if self._needs_human(parts):
             self._messages.append(HumanMessage([TextPart(phrases.HUMAN_BRIDGE)]))
             self.decisions.append(why.HUMAN_BRIDGED)
-        self._messages.append(AnswerMessage(parts, placeholder))
-        self.end = End.ANSWER
+        self._add(AnswerMessage(parts, placeholder), End.ANSWER)
 
     def results(self, results: list[ResultPart]) -> None:
-        self._messages.append(ResultsMessage(results))
-        self.end = End.RESULTS
+        self._add(ResultsMessage(results), End.RESULTS)
+
+    def _add(self, message: Message, end: End) -> None:
+        self._messages.append(message)
+        self.end = end
 
     def finished(self) -> Projection:
         return Projection(self._messages, self.end, tuple(self.decisions))
