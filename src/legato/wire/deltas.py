@@ -71,13 +71,9 @@ def deltas_of(answer: Answer, piece: int = _PIECE) -> Iterator[Delta]:
     calls = 0
     for block in answer.entry.blocks:
         match block:
-            case Text():
+            case Text() | Thinking():
                 yield BlockStart(replace(block, text=""))
-                yield from (TextDelta(text) for text in _pieces(block.text, piece))
-                yield BlockDone(block)
-            case Thinking():
-                yield BlockStart(replace(block, text=""))
-                yield from (ThinkingDelta(text) for text in _pieces(block.text, piece))
+                yield from map(TextDelta if isinstance(block, Text) else ThinkingDelta, _pieces(block.text, piece))
                 yield BlockDone(block)
             case ToolCall():
                 yield BlockStart(replace(block, arguments={}, raw=None, finished=True), calls)

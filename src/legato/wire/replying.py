@@ -314,9 +314,8 @@ class EventWriter(ABC):
     def _grow_run(self, kind: Text | Thinking, piece: str) -> list[Event]:
         if not piece:
             return []
-        events: list[Event] = []
-        if self._run is None or type(self._run.begun) is not type(kind):
-            events += self._start(kind)
+        is_same = self._run is not None and type(self._run.begun) is type(kind)
+        events = [] if is_same else self._start(kind)
         assert self._run is not None  # a text or thought opens at once
         return events + self._write(self._run, piece)
 
@@ -367,12 +366,10 @@ class EventWriter(ABC):
     # --- calls --------------------------------------------------------------------------------------------------------
 
     def _grow_call(self, delta: CallDelta) -> list[Event]:
-        part = self._calls.get(delta.index)
-        events: list[Event] = []
-        if part is None:
-            events += self._start(ToolCall(delta.name), delta.index)
-            part = self._calls[delta.index]
-        elif delta.name and isinstance(part.begun, ToolCall) and not part.begun.name:
+        is_new = delta.index not in self._calls
+        events = self._start(ToolCall(delta.name), delta.index) if is_new else []
+        part = self._calls[delta.index]
+        if delta.name and isinstance(part.begun, ToolCall) and not part.begun.name:
             part.begun = replace(part.begun, name=delta.name)
             events += [] if self.whole_calls else self._open(part)
         return events + self._write(part, delta.arguments)
