@@ -198,6 +198,14 @@ def test_an_answer_without_ending_and_id_still_makes_a_response():
     assert body["choices"][0]["message"]["tool_calls"][0]["custom"]["input"] == '{"command":"ls"}'
 
 
+def test_what_is_told_is_a_paragraph_in_a_body_as_in_a_stream() -> None:
+    said = answer(Text("so\n"), Code("ls", "sh"), Text("done"))
+    reading = decoder()
+    reading.feed(streamed(said))
+    body = decode(DIALECT.reply(said, "m-1"), TARGET, NameTable(NameRule.OPENAI))
+    assert body.text == reading.finish().text == "so\n\n\n```sh\nls\n```\n\ndone"
+
+
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1)
 IDS = st.text("abc_0123456789", min_size=1, max_size=12)
 ARGUMENTS = st.dictionaries(TEXTS, st.integers(-(2**60), 2**60) | TEXTS | st.lists(st.booleans()))
