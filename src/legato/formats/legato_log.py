@@ -16,7 +16,7 @@ from legato.formats.document import Document
 from legato.model import Record, Speaker
 from legato.model.codec import check_header, decode_record
 from legato.model.records import Recorded, RouteSelected
-from legato.transcript.compose import standing
+from legato.transcript.standing import standing
 
 
 def read(content: Content) -> list[Document]:

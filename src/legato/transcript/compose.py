@@ -11,10 +11,6 @@ recorded. A view for one window puts summaries in place of the runs that compact
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from msgspec.structs import replace
-
 from legato.ledger import Ledger
 from legato.model import (
     Action,
@@ -24,7 +20,6 @@ from legato.model import (
     Entry,
     Fault,
     HostedTool,
-    Origin,
     PrefixCause,
     Speaker,
     Text,
@@ -32,7 +27,6 @@ from legato.model import (
     ToolCall,
     ToolResponse,
 )
-from legato.model.native import halves, judge_native, record_call, record_ids
 from legato.model.records import (
     Answered,
     Compacted,
@@ -43,33 +37,15 @@ from legato.model.records import (
     Rewound,
     Started,
 )
+from legato.transcript.hosted_records import HostedRecords
 from legato.transcript.slots import Slot, SlotKind, orphan_call
+from legato.transcript.standing import standing, undone_spans
 from legato.transcript.units import AnswerBlock
 
 _HUMAN, _AI, _TOOL = Speaker
 _PERSON, _INSTRUCTION = Authority
 _SAID, _ANSWER = SlotKind.SAID, SlotKind.ANSWER
 _LATE_RESULT = PrefixCause.LATE_RESULT
-
-
-class _Waiting:
-    """Tools of a provider's own that wait, by their ids, and the answers that they are in.
-
-    They wait for the results of our own tools that were called beside them, and theirs then begin the next answer
-    (https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons).
-    """
-
-    def __init__(self, origin: Origin | None) -> None:
-        self.origin = origin
-        self.slots: list[Slot] = []
-        self.ids: set[str] = set()
-
-    def take(self, late: frozenset[str], slot: Slot) -> bool:
-        """Whether results in `slot` are those of tools that wait, which are then done."""
-        if slot.origin != self.origin or not late <= self.ids or not all(map(_has_calls, self.slots)):
-            return False
-        self.ids -= late
-        return True
 
 
 class Composer:
@@ -94,15 +70,7 @@ class Composer:
         self._undone: list[range] = []
         """what undos have taken out of the view, as sequence numbers"""
         self._slot_of: dict[CallId, Slot] = {}
-        self._records: set[str] = set()
-        """the ids of records that go back to their provider"""
-        self._record_calls: dict[str, Slot] = {}
-        """the answers with records that share the space of ids with calls, by that id"""
-        self._wire_ids: set[str] = set()
-        self._looked_through = 0
-        """the providers' ids of that many calls, as far as a record asked for them"""
-        self._waiting: _Waiting | None = None
-        """the tools of a provider's own that the newest answers left waiting"""
+        self._hosted = HostedRecords(ledger, self._touch_slot)
         self._answers: dict[str, Slot] = {}
 
     def apply(self, seq: int, record: Record, log: list[Record]) -> None:
@@ -133,8 +101,8 @@ class Composer:
     def place(self, seq: int, entry: Entry) -> None:
         """Place an entry that the ledger has taken: most records are one."""
         self._place(seq, entry)
-        if self._waiting is not None:
-            self._look_after_waiting(self._waiting)
+        if self._hosted.waiting is not None:
+            self._hosted.follow(self.slots[-1])
 
     def _place(self, seq: int, entry: Entry) -> None:
         speaker = entry.speaker
@@ -182,11 +150,11 @@ class Composer:
                 answer.note(Decision(Action.DEDUPED, "replayed-call", Fault.CANONICAL, calls=(block.id,)))
                 return
             self._slot_of[block.id] = answer
-            self._claim(block.wire_id)
+            self._hosted.claim(block.wire_id)
             if speaker is not _AI or block.adopts is not None:
                 self._note_odd_call(block, speaker, answer)
         elif type(block) is HostedTool:
-            block = self._take_record(block, answer)
+            block = self._hosted.take(block, answer)
         answer.blocks.append(block)
 
     def _awaits(self, entry: Entry) -> bool:
@@ -205,7 +173,7 @@ class Composer:
     def _place_simple_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
         slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
-        slot_of, record_calls, blocks = self._slot_of, self._record_calls, slot.blocks
+        slot_of, record_calls, blocks = self._slot_of, self._hosted.calls, slot.blocks
         for block in entry.blocks:
             if type(block) is ToolCall:
                 if block.adopts is not None or block.id in slot_of or block.wire_id in record_calls:
@@ -234,65 +202,6 @@ class Composer:
             if response is not None and response.call_id == call.adopts:  # else it was given back since
                 slot.move(call.id, "result-before-call")
             self._touch(call.adopts, PrefixCause.LATE_CALL)
-
-    # --- records of a provider's own tools ----------------------------------------------------------------------------
-
-    def _take_record(self, block: HostedTool, slot: Slot) -> HostedTool:
-        """`block`, told as text if its provider would refuse it here: for the second time, or as half of a pair."""
-        judged = judge_native(block, slot.origin.dialect if slot.origin is not None else "")[0]
-        ids, call_id, (waiting, late) = record_ids(judged), record_call(judged), halves(judged)
-        if ids & self._records or self._is_call(call_id):
-            slot.note(
-                Decision(Action.DEDUPED, "repeated-record", Fault.CANONICAL, f"{block.name} has the id of another")
-            )
-            return replace(block, native=None)
-        if late and not (self._waiting is not None and self._waiting.take(late, slot)):
-            detail = f"{block.name} gave this for a use that is not open here"
-            slot.note(Decision(Action.DROPPED, "result-without-use", Fault.CANONICAL, detail))
-            return replace(block, native=None)
-        self._records |= ids
-        if call_id:
-            self._record_calls[call_id] = slot
-        if waiting:
-            if self._waiting is None or self._waiting.origin != slot.origin:
-                self._abandon()
-                self._waiting = _Waiting(slot.origin)
-            self._waiting.slots.append(slot)
-            self._waiting.ids |= waiting
-        return block
-
-    def _is_call(self, wire_id: str) -> bool:
-        """Whether a call that the ledger knows has this id. Few records ask, so they are looked through only then."""
-        if not wire_id:
-            return False
-        calls = self.ledger.in_order
-        self._wire_ids.update([calls[number].wire_id for number in range(self._looked_through, len(calls))])
-        self._looked_through = len(calls)
-        return wire_id in self._wire_ids
-
-    def _claim(self, wire_id: str) -> None:
-        """A call has this id: a record that has it too can no longer go back."""
-        slot = self._record_calls.pop(wire_id, None)
-        if slot is not None:
-            slot.tell({wire_id})
-            self._touch_slot(slot, PrefixCause.LATE_CALL)
-
-    def _look_after_waiting(self, waiting: _Waiting) -> None:
-        """See whether the newest answer goes on with the tools that wait; if it does not, they will never be done."""
-        newest = self.slots[-1]
-        if newest is waiting.slots[-1]:
-            return  # it may still grow, and the calls beside the tools get their results
-        if not waiting.ids:
-            self._waiting = None
-        elif not (newest.kind is _ANSWER and newest.origin == waiting.origin and _has_calls(newest)):
-            self._abandon()
-
-    def _abandon(self) -> None:
-        if self._waiting is not None:
-            for slot in self._waiting.slots:
-                slot.tell(self._waiting.ids)
-                self._touch_slot(slot, PrefixCause.ANSWER_ABANDONED)
-        self._waiting = None
 
     def _answer_slot(self, seq: int, entry: Entry, *, continues: bool) -> Slot:
         """The slot of this answer: a new one, or the one that an earlier entry with the same key began."""
@@ -324,7 +233,7 @@ class Composer:
                 orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
             orphans.blocks.append(orphan_call(orphan))
             self._slot_of[call_id] = orphans
-            self._claim(orphan.wire_id)
+            self._hosted.claim(orphan.wire_id)
             slot = orphans
         elif self.slots[-1] is not slot and slot.kind is _ANSWER:
             slot.move(call_id, "late-result")
@@ -381,8 +290,8 @@ class Composer:
         """Place everything again that is not undone; slots that come out the same stay the same objects."""
         before = {(slot.kind, slot.first): slot for slot in self.slots}
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
-        self._records, self._record_calls, self._waiting = set(), {}, None
-        self._undone = _undone(log)
+        self._hosted = HostedRecords(self.ledger, self._touch_slot)
+        self._undone = undone_spans(log)
         for seq, record in standing(log):
             if type(record) is Recorded:
                 self.place(seq, record.entry)
@@ -403,29 +312,6 @@ class Composer:
                 self.compactions.pop(record.compaction, None)
         self._reorder(PrefixCause.UNDO)
         self.taken_back = self.epoch
-
-
-def standing(log: list[Record]) -> Iterator[tuple[int, Record]]:
-    """The records that no undo has taken out of the view, with their sequence numbers."""
-    undone = _undone(log)
-    for seq, record in enumerate(log):
-        if not any(seq in span for span in undone):
-            yield seq, record
-
-
-def _undone(log: list[Record]) -> list[range]:
-    """The sequence numbers that undos have taken out of the view."""
-    undone: list[range] = []
-    for seq in range(len(log) - 1, -1, -1):
-        record = log[seq]
-        # An undo that was itself undone no longer counts.
-        if type(record) is Rewound and not any(seq in span for span in undone):
-            undone.append(range(max(record.to, 0), seq + 1))
-    return undone
-
-
-def _has_calls(answer: Slot) -> bool:
-    return any(type(block) is ToolCall for block in answer.blocks)
 
 
 def _has_names(orphans: Slot) -> bool:

@@ -34,7 +34,8 @@ from legato.model import (
     safe,
 )
 from legato.model.records import Record, Recorded, Rewound
-from legato.transcript.compose import Composer, standing
+from legato.transcript.compose import Composer
+from legato.transcript.standing import standing
 from legato.transcript.view import View
 
 T = TypeVar("T")
