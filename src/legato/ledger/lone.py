@@ -24,7 +24,7 @@ _Queue: TypeAlias = "OrderedDict[CallId, None]"  # unlike a dict, its first item
 class LoneResults:
     """The results that wait, by name; of one that came again, what counts."""
 
-    _responses: dict[CallId, ToolResponse] = field(default_factory=dict[CallId, ToolResponse])
+    responses: dict[CallId, ToolResponse] = field(default_factory=dict[CallId, ToolResponse])
     _waiting: dict[tuple[str, str], _Queue] = field(default_factory=dict[tuple[str, str], _Queue])
     """by id and tool, in order"""
     _told: dict[tuple[str, bytes], CallId] = field(default_factory=dict[tuple[str, bytes], CallId])
@@ -34,11 +34,8 @@ class LoneResults:
     _spelling: dict[str, str] = field(default_factory=dict[str, str])
     """by bare id: the newest spelling"""
 
-    def __len__(self) -> int:
-        return len(self._responses)
-
     def __contains__(self, name: CallId | None) -> bool:
-        return name in self._responses
+        return name in self.responses
 
     def add(self, name: CallId, ordinal: int, response: ToolResponse) -> None:
         """Let `response` wait under `name`."""
@@ -49,7 +46,7 @@ class LoneResults:
 
     def take(self, name: CallId) -> ToolResponse | None:
         """The result of that name, which waits no longer."""
-        response = self._responses.pop(name, None)
+        response = self.responses.pop(name, None)
         if response is not None:
             del self._waiting[response.wire_id, response.tool_name][name]
             self._untold.get(response.wire_id, OrderedDict[CallId, None]()).pop(name, None)
@@ -60,7 +57,7 @@ class LoneResults:
 
     def repeat(self, name: CallId, response: ToolResponse) -> None:
         """Take `response` for the result of that name once more; the better of the two counts."""
-        before = self._responses[name]
+        before = self.responses[name]
         news, known = infer(response), infer(before)
         if news is not None and (known is None or RANK[news] < RANK[known]):
             self._untold.get(before.wire_id, OrderedDict[CallId, None]()).pop(name, None)
@@ -89,10 +86,10 @@ class LoneResults:
     def _first(self, wire_id: str, tool_name: str) -> CallId | None:
         queues = (self._waiting.get((wire_id, name)) for name in dict.fromkeys(("", tool_name)))
         names = [next(iter(queue)) for queue in queues if queue]
-        return min(names, key=lambda name: self._responses[name].ordinal) if names else None
+        return min(names, key=lambda name: self.responses[name].ordinal) if names else None
 
     def _keep(self, name: CallId, response: ToolResponse) -> None:
-        self._responses[name] = response
+        self.responses[name] = response
         if is_real(response):
             self._told.setdefault((response.wire_id, outcome(response)), name)
         else:
