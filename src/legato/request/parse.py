@@ -31,13 +31,14 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     target = resolve(source, catalogue)
     parts = dialect_parts(target.dialect)
     given = body if isinstance(body, bytes | str) else _as_json(body)
-    parsed = parts.parse_json(given) if parts.parse_json and isinstance(given, bytes | str) else None
+    origin = target.origin()
+    parsed = parts.parse_json(given, origin) if parts.parse_json and isinstance(given, bytes | str) else None
     if parsed is None:
         try:
-            parsed = parts.parse(_fields(given, parts.messages_field, target))
+            parsed = parts.parse(_fields(given, parts.messages_field, target)).answered_by(origin)
         except RecursionError:
             raise FormatError("a value in it is nested too deeply to be read") from None
-    return parsed.answered_by(target.origin()).belonging_to(target.home)
+    return parsed.belonging_to(target.home)
 
 
 def _fields(body: object, messages_field: str, target: Target) -> JsonObject:

@@ -52,7 +52,7 @@ def read_plain_arguments(text: str) -> JsonObject | None:
     Nearly all arguments are the text of a small object. The parser checks that while it reads, so that nobody has to
     walk over the value again.
     """
-    if len(text) > _LONGEST_PLAIN or "u0000" in text:
+    if len(text) > _LONGEST_PLAIN or ("\\" in text and "u0000" in text):
         return None
     try:
         value = _decode_plain(text)

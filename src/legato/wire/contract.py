@@ -211,7 +211,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
     parse: Callable[[JsonObject], Parsed]
-    parse_json: Callable[[bytes | str], Parsed | None] | None = None
+    parse_json: Callable[[bytes | str, Origin | None], Parsed | None] | None = None
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     writer: WriterMaker
     """what writes a response, whole or streamed"""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from legato.model import Authority, Block, Entry, Json, Speaker, Text, ToolCall, ToolResponse
+from legato.model import Authority, Block, Entry, Json, Origin, Speaker, Text, ToolCall, ToolResponse
 from legato.wire.readback import HUMAN_OPENINGS, is_answer_bridge, is_filler, read_instruction, reunite
 
 _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a member of an enum takes its time
@@ -20,7 +20,9 @@ _AI, _HUMAN, _TOOL = Speaker.AI, Speaker.HUMAN, Speaker.TOOL  # looking up a mem
 class EntryBuilder:
     """Collects what was said so far as entries."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: Origin | None = None) -> None:
+        self.origin = origin
+        """where the answers were made"""
         self.has_begun = False
         """whether there was a message that is no instruction: the instructions before it are the system prompt"""
         self.names: dict[str, str] = {}
@@ -83,7 +85,7 @@ class EntryBuilder:
         for block in blocks:
             if type(block) is ToolCall and block.wire_id:
                 self.names[block.wire_id] = block.name
-        self.take(Entry(_AI, tuple(blocks)), number)
+        self.take(Entry(_AI, tuple(blocks), self.origin), number)
 
     def take_result(self, response: ToolResponse, number: int) -> None:
         """The result of a call. Results in a row are one entry, also where something of ours stood between them."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import cast
 
-from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall
+from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall
 from legato.model.ingest import MAX_NODES
 from legato.model.json_access import as_id, as_object, as_string
 from legato.wire.openai_chat.entry_builder import EntryBuilder
@@ -65,9 +65,9 @@ class _SameNames:
 class MessageListReader:
     """Reads one list of messages."""
 
-    def __init__(self) -> None:
+    def __init__(self, origin: Origin | None = None) -> None:
         self.notes: list[str] = []
-        self.builder = EntryBuilder()
+        self.builder = EntryBuilder(origin)
         self._number = 0
         """that of the message that is being read"""
 

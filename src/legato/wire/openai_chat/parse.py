@@ -18,6 +18,7 @@ from legato.model import (
     Json,
     JsonObject,
     Options,
+    Origin,
     SpecKind,
     TextGrammar,
     ThinkingSwitch,
@@ -54,13 +55,16 @@ def parse(body: JsonObject) -> Parsed:
     return _parsed(reader, rest)
 
 
-def parse_json(data: bytes | str) -> Parsed | None:
-    """The same from JSON, of a body or of its messages alone; None if that takes a closer look at what it holds."""
+def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None:
+    """The same from JSON, of a body or of its messages alone; None if that takes a closer look at what it holds.
+
+    The answers in it were made at `origin`.
+    """
     found = read_simple_json(data)
     if found is None:
         return None
     messages, rest = found
-    reader = MessageListReader()
+    reader = MessageListReader(origin)
     return _parsed(reader, _present(ingest(rest))) if reader.read_simple(messages) else None
 
 

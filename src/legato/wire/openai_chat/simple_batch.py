@@ -5,7 +5,8 @@ Out: what they say, in an `EntryBuilder`, up to the first that is not quite simp
 
 A long conversation is thousands of messages, and nearly all of them are a question, an answer with calls, and results
 that are a string: those are read in the loop itself, because calling a function for each part of them would take as
-long as what it does.
+long as what it does. Their strings are known to be encodable and not too long (see `simple_messages`). One that holds
+NUL has to be cleaned, and its message is not simple.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.model import UNMINTED, Block, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
-from legato.model.ingest import MAX_TEXT
 from legato.wire.arguments import read_arguments, read_plain_arguments
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.simple_messages import (
@@ -34,45 +34,43 @@ _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 
 
 def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
-    """Read messages from number `first` up to one that is not simple; the number of that one.
-
-    Strings are asked for exactly, since one of a subclass may become something else when it is ingested.
-    """
-    results, names, places = builder.results, builder.names, builder.places
+    """Read messages from number `first` up to one that is not simple; the number of that one."""
+    results, names, places, origin = builder.results, builder.names, builder.places, builder.origin
     for number in range(first, len(messages)):
         message = messages[number]
         if type(message) is Result:
             wire_id, content = message.tool_call_id, message.content
+            tool_name = names.get(wire_id)
             if (
-                type(content) is str
-                and type(wire_id) is str
-                and wire_id in names
-                and message.name is None
-                and content[:1] not in RESULT_OPENINGS
+                tool_name is None
+                or message.name is not None
+                or type(content) is not str
+                or "\0" in content
+                or (content and content[0] in RESULT_OPENINGS)
             ):
-                if not content.isascii() or "\0" in content or len(content) > MAX_TEXT:
-                    content = clean_text(content)
-                response = ToolResponse(UNMINTED, wire_id, names[wire_id], content, None, True)
-            else:
                 response = _read_result(message, builder)
                 if response is None:
                     return number
+            else:
+                response = ToolResponse(UNMINTED, wire_id, tool_name, content, None, True)
             if results:
                 results.append(response)
                 builder.last_result = number
             else:
                 builder.take_result(response, number)
-        elif type(message) is Answer:
+                builder.has_begun = True
+            continue
+        if type(message) is Answer:
             blocks = _read_answer(message, builder)
             if not blocks:
                 return number
             if type(blocks[-1]) is ToolCall or not builder.is_bridge(message.content, message.tool_calls):
-                builder.entries().append(Entry(_AI, tuple(blocks)))
+                builder.entries().append(Entry(_AI, tuple(blocks), origin))
                 places.append(number)
         elif type(message) is User:
             said = message.content
-            if type(said) is str and said and said[0] not in HUMAN_OPENINGS:
-                builder.entries().append(Entry(_HUMAN, (Text(clean_text(said)),)))
+            if type(said) is str and said and said[0] not in HUMAN_OPENINGS and "\0" not in said:
+                builder.entries().append(Entry(_HUMAN, (Text(said),)))
                 places.append(number)
             else:
                 texts = _read_texts(said, builder)
@@ -93,61 +91,56 @@ def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: En
 
 def _read_result(message: Result, builder: EntryBuilder) -> ToolResponse | None:
     """A result. Mostly it is the call before it that says the name of the tool."""
-    wire_id, name = message.tool_call_id, message.name
-    if name is None:
-        name = ""
-    if type(wire_id) is not str or type(name) is not str:
-        return None
+    wire_id, name = message.tool_call_id, message.name or ""
     texts = _read_texts(message.content, builder)
-    if texts is None:
+    if texts is None or "\0" in wire_id or "\0" in name:
         return None
-    text, wire_id = "".join(block.text for block in texts), clean_text(wire_id)
-    return read_result(text, wire_id, clean_text(name) or builder.names.get(wire_id, ""))
+    return read_result("".join(block.text for block in texts), wire_id, name or builder.names.get(wire_id, ""))
 
 
 def _read_answer(message: Answer, builder: EntryBuilder) -> list[Block] | None:
     """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
-    thought, content, calls = message.reasoning_content, message.content, message.tool_calls or ()
+    thought, content, calls = message.reasoning_content, message.content, message.tool_calls
     blocks: list[Block] = []
-    if thought is not None:
-        if type(thought) is not str:
+    if thought and not thought.isspace():
+        if "\0" in thought:
             return None
-        if (thought := clean_text(thought)).strip():
-            blocks.append(Thinking(thought))
-    if content is not None:
-        if type(content) is not str:
+        blocks.append(Thinking(thought))
+    if content:
+        if "\0" in content:
             return None
-        if content:
-            blocks.append(Text(clean_text(content)))
+        blocks.append(Text(content))
+    if not calls:
+        return blocks
+    names = builder.names
     for call in calls:
         function, wire_id = call.function, call.id
-        name, text = function.name, function.arguments
-        if type(name) is not str or type(wire_id) is not str or type(text) is not str or not name:
+        name = function.name
+        if not name or "\0" in name or "\0" in wire_id:
             return None
-        name, wire_id = clean_text(name), clean_text(wire_id)
         if wire_id:
-            builder.names[wire_id] = name
-        arguments = read_plain_arguments(text)  # a text that is not clean is no JSON
+            names[wire_id] = name
+        arguments = read_plain_arguments(function.arguments)  # a text that is not clean is no JSON
         if arguments is not None:
             blocks.append(ToolCall(name, arguments, wire_id))
         else:
-            arguments, raw, finished = read_arguments(clean_text(text))
+            arguments, raw, finished = read_arguments(clean_text(function.arguments))
             blocks.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
     builder.parts += _PARTS_OF_A_CALL * len(calls)
     return blocks
 
 
 def _read_texts(content: Texts, builder: EntryBuilder) -> list[Text] | None:
-    """The texts in `content`; None if one of them says nothing."""
+    """The texts in `content`; None if one of them says nothing, or has to be cleaned."""
     if type(content) is str:
-        return [Text(clean_text(content))] if content else []
-    if type(content) is not list:
-        return None
+        if "\0" in content:
+            return None
+        return [Text(content)] if content else []
     texts: list[Text] = []
     for item in content:
         text = item.text if type(item) is TextPart else item
-        if type(text) is not str or not text:
+        if type(text) is not str or not text or "\0" in text:
             return None
-        texts.append(Text(clean_text(text)))
+        texts.append(Text(text))
     builder.parts += _PARTS_OF_A_TEXT * len(content)
     return texts

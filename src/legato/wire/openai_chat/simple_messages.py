@@ -6,7 +6,8 @@ Out: each message as the shape that it has, or that it has none of these.
 Simple is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text
 and function calls whose arguments are a string; any other field says nothing. Looking whether a message has one of
 these shapes, and taking it apart, is the work of the JSON parser, or of one conversion of all messages; what it gives
-shares nothing with the caller.
+shares nothing with the caller. The strings in it are exact, can be encoded and are not too long: the JSON parser
+refuses half a surrogate pair, and other strings are looked at.
 """
 
 from __future__ import annotations
@@ -20,8 +21,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from legato.model import JsonObject
+from legato.model.ingest import MAX_TEXT, encodable
 
 _NONE = Meta(max_length=0)
+_Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]
 _Nothing: TypeAlias = Annotated[str, _NONE] | Annotated[list[Any], _NONE] | Annotated[dict[str, Any], _NONE] | None
 
 
@@ -33,19 +36,19 @@ class TextPart(_Shape):
     """A part of a list that is text."""
 
     type: Literal["text"]
-    text: str
+    text: _Text
 
 
-Texts: TypeAlias = str | list[str | TextPart]
+Texts: TypeAlias = _Text | list[_Text | TextPart]
 
 
 class _Function(_Shape):
-    name: str
-    arguments: str
+    name: _Text
+    arguments: _Text
 
 
 class _Call(_Shape):
-    id: str
+    id: _Text
     type: Literal["function"]
     function: _Function
 
@@ -89,8 +92,8 @@ class Result(_Message, tag="tool", kw_only=True):
     """What came back for a call."""
 
     content: Texts
-    tool_call_id: str
-    name: str | None = None
+    tool_call_id: _Text
+    name: _Text | None = None
     tool_calls: _Nothing = None
     reasoning_content: _Nothing = None
 
@@ -98,9 +101,9 @@ class Result(_Message, tag="tool", kw_only=True):
 class Answer(_Message, tag="assistant", kw_only=True):
     """What the model said: what it thought, text, and calls of functions."""
 
-    content: str | None = None
+    content: _Text | None = None
     tool_calls: list[_Call] | None = None
-    reasoning_content: str | None = None
+    reasoning_content: _Text | None = None
     name: _Nothing = None
     tool_call_id: _Nothing = None
 
@@ -157,22 +160,36 @@ def _is_nothing(name: object, value: object) -> bool:
 
 
 def _is_exact(item: JsonObject, message: SimpleMessage) -> bool:
-    """Whether the lists and dictionaries in `item` are such themselves: what only behaves like one may hold more."""
-    if message.tool_calls is None and type(message.content) is not list:
-        return True  # there are none
+    """Whether all in `item` is what it behaves like: a list, dictionary or string of another type may hold more."""
+    texts: list[object] = [item.get(name) for name in ("content", "tool_call_id", "name", "reasoning_content")]
     calls: list[JsonObject] | None = item.get("tool_calls")
     if type(calls) is list:
         for call in calls:
-            if type(call) is not dict or type(call["function"]) is not dict or type(call["type"]) is not str:
+            if (
+                type(call) is not dict
+                or type(function := call["function"]) is not dict
+                or type(call["type"]) is not str
+            ):
                 return False
+            texts += (call["id"], function["name"], function["arguments"])
     elif calls is not None:
         return False
-    if type(message.content) is not list:
-        return True
-    content: list[str | JsonObject] = item["content"]
-    return type(content) is list and all(
-        type(part) is str or (type(part) is dict and type(part["type"]) is str) for part in content
-    )
+    if type(message.content) is list:
+        content: list[str | JsonObject] = item["content"]
+        if type(content) is not list:
+            return False
+        for part in content:
+            if type(part) is dict and type(part["type"]) is not str:
+                return False
+            texts.append(part["text"] if type(part) is dict else part)
+    return all(map(_is_clean, texts))
+
+
+def _is_clean(text: object) -> bool:
+    """Whether `text`, where it is one, is a string itself and can be encoded."""
+    if type(text) is str:
+        return text.isascii() or encodable(text) == text
+    return text is None or type(text) is list
 
 
 def read_simple_json(data: bytes | str) -> tuple[list[SimpleMessage], JsonObject] | None:
