@@ -19,7 +19,9 @@ from legato.ledger.evidence import Evidence
 from legato.ledger.names import Names
 from legato.ledger.pairs import Pairs
 from legato.ledger.stems import bare, is_usual, our_id
-from legato.model import UNMINTED, Block, CallId, Entry, ToolCall, ToolResponse
+from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
+
+_HUMAN, _AI, _TOOL = Speaker
 
 
 class Identity:
@@ -60,27 +62,35 @@ class Identity:
         One loop, and no function for a call whose id was never met and makes a name as it is, nor for the result of an
         open call under its own id: nearly all are such, and there is no more to look at.
         """
-        names, pairs = self._names, self._pairs
-        pairs.begin(entry)
+        names, pairs, speaker = self._names, self._pairs, entry.speaker
+        if speaker is not _TOOL or entry.answer is not None:  # results do not end the answer that they come in
+            pairs.begin(entry)
+            if len(entry.blocks) == 1 and type(entry.blocks[0]) is Text:
+                return entry
         taken, ids, open_calls = names.taken, pairs.ids, pairs.open.current
         newest, spellings, armed = ids.newest, ids.spellings, ids.armed
         blocks: list[Block] = []
-        is_named, has_early = False, pairs.has_early
         places: dict[int, CallId] | None = None
+        is_named, is_quiet = False, speaker is _AI and pairs.is_quiet
         for block in entry.blocks:
-            if type(block) is ToolCall:
+            if type(block) is ToolResponse:
                 wire_id = block.wire_id
-                usual = is_usual(wire_id)
-                if (
-                    usual is None
-                    or (stem := usual[1]) in taken
-                    or stem in spellings
-                    or has_early
-                    or pairs.round_over
-                    or block.adopts is not None
-                ):
+                owner = newest.get(wire_id, UNMINTED)
+                if owner not in open_calls or wire_id in armed or (block.call_id and block.call_id != owner):
+                    if places is None:
+                        places = pairs.places(entry.blocks, len(blocks))
+                    block = self._mint_response(block, places.get(len(blocks)))
+                else:
+                    del open_calls[owner]
+                    block = replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None)
+                    pairs.round_over = True
+                is_named, is_quiet = True, False
+            elif type(block) is ToolCall:
+                wire_id = block.wire_id
+                simple = is_usual(wire_id) if is_quiet else None
+                if simple is None or (stem := simple[1]) in taken or stem in spellings or block.adopts is not None:
                     block, places = self._mint_call(block), None
-                    has_early = pairs.has_early
+                    is_quiet = pairs.is_quiet
                 else:
                     name, ordinal = our_id(stem), names.next_ordinal
                     block = replace(block, id=name, ordinal=ordinal)
@@ -90,29 +100,9 @@ class Identity:
                     open_calls[name] = block
                     pairs.answer_calls.append(block)
                 is_named = True
-            elif type(block) is ToolResponse:
-                wire_id = block.wire_id
-                owner = newest.get(wire_id)
-                if (
-                    owner is None
-                    or owner not in open_calls
-                    or wire_id in armed
-                    or block.call_id not in (UNMINTED, owner)
-                    or block.ordinal >= 0
-                    or block.guessed
-                    or block.displaces is not None
-                ):
-                    if places is None:
-                        places = pairs.places(entry.blocks, len(blocks))
-                    block = self._mint_response(block, places.get(len(blocks)))
-                    has_early = pairs.has_early
-                else:
-                    del open_calls[owner]
-                    block = replace(block, call_id=owner)
-                    pairs.round_over = True
-                is_named = True
             blocks.append(block)
-        pairs.end(entry)
+        if speaker is _HUMAN:
+            pairs.end(entry)
         return replace(entry, blocks=tuple(blocks)) if is_named else entry
 
     def _mint_call(self, call: ToolCall) -> ToolCall:

@@ -64,6 +64,7 @@ class Call(Struct, gc=False):
     ending: Ending | None
     incarnation: int
     imported: bool
+    namespace: str = ""
     state: CallState = CallState.PENDING
     response: ToolResponse | None = None
     response_seq: int = -1
@@ -74,7 +75,6 @@ class Call(Struct, gc=False):
     answered: Answered | None = None
     started: int | None = None
     frozen: ClosureReason | None = None
-    namespace: str = ""
 
     @property
     def news(self) -> CallNews | None:
@@ -190,12 +190,14 @@ class Ledger:
         calls, pending = self.calls, self.pending
         for block in entry.blocks:
             if type(block) is ToolResponse:
-                call = calls.get(block.call_id)
+                call_id = block.call_id
+                call = calls.get(call_id)
+                result = block.result
                 if (
                     call is None
                     or call.response is not None
                     or call.answered is not None
-                    or block.result is None
+                    or result is None
                     or block.error is not None
                     or block.reason is not None
                     or block.guessed
@@ -205,11 +207,13 @@ class Ledger:
                     continue
                 # The first result, and nothing else to know about it, as nearly always: `_respond` would do the same.
                 call.state, call.response, call.response_seq = _COMPLETE, block, seq
-                call.completion = Completion(call.id, _SUCCESS, block.result, None, block.media)
-                pending.pop(call.id, None)
-            elif type(block) is ToolCall and block.id not in calls:  # else it is a replay within its answer
+                call.completion = Completion(call_id, _SUCCESS, result, None, block.media)
+                pending.pop(call_id, None)
+            elif type(block) is ToolCall:
                 call_id = block.id
-                call = Call(
+                if call_id in calls:
+                    continue  # a replay within its answer
+                call = calls[call_id] = pending[call_id] = Call(
                     call_id,
                     block.ordinal,
                     block.wire_id,
@@ -219,10 +223,8 @@ class Ledger:
                     entry.ending,
                     self.incarnation,
                     imported,
+                    block.namespace,
                 )
-                if block.namespace:
-                    call.namespace = block.namespace
-                calls[call_id] = pending[call_id] = call
                 self.in_order.append(call)
                 if block.adopts is not None:
                     self._take_over(call, block.adopts)

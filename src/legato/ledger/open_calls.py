@@ -43,17 +43,25 @@ class _Tier:
             heappop(heap)
         return self.calls[heap[0][1]] if heap else None
 
+    def hand_down(self, lower: _Tier) -> None:
+        """Let all of them be in the `lower` tier."""
+        self.index = None
+        for call in self.calls.values():
+            lower.add(call)
+        self.calls.clear()
+
 
 @dataclass(slots=True)
 class OpenCalls:
     """Open calls by name."""
 
-    _tiers: tuple[_Tier, _Tier, _Tier] = field(default_factory=lambda: (_Tier(), _Tier(), _Tier()))
+    current: dict[CallId, ToolCall] = field(default_factory=dict[CallId, ToolCall])
+    """those of this round; only `add` may add to it once something was asked of it"""
+    _tiers: tuple[_Tier, _Tier, _Tier] = field(init=False)
+    """this round, since a person last spoke, before"""
 
-    @property
-    def current(self) -> dict[CallId, ToolCall]:
-        """Those of this round. Only `add` may add to it once something was asked of it."""
-        return self._tiers[0].calls
+    def __post_init__(self) -> None:
+        self._tiers = (_Tier(self.current), _Tier(), _Tier())
 
     def __contains__(self, call_id: CallId | None) -> bool:
         return any(call_id in tier.calls for tier in self._tiers)
@@ -80,12 +88,17 @@ class OpenCalls:
 
     def end_round(self) -> None:
         """The calls so far are of a former round."""
-        self._hand_down(0)
+        current, recent, _ = self._tiers
+        if current.calls or current.index is not None:
+            current.hand_down(recent)
 
     def hear(self) -> None:
         """A person spoke."""
-        self._hand_down(0)
-        self._hand_down(1)
+        current, recent, former = self._tiers
+        if current.calls or current.index is not None:
+            current.hand_down(recent)
+        if recent.calls or recent.index is not None:
+            recent.hand_down(former)
 
     def first(self, tool_name: str) -> tuple[ToolCall | None, bool]:
         """The first open call of that tool, of any tool if there is no name, and whether it is of this round."""
@@ -102,14 +115,6 @@ class OpenCalls:
             if call is not None and call.ordinal < ordinal:
                 return call
         return None
-
-    def _hand_down(self, number: int) -> None:
-        upper, lower = self._tiers[number], self._tiers[number + 1]
-        upper.index = None
-        if upper.calls:
-            for call in upper.calls.values():
-                lower.add(call)
-            upper.calls.clear()
 
 
 def _enter(index: _Index, call: ToolCall) -> None:

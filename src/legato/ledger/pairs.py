@@ -69,18 +69,20 @@ class Pairs:
     def begin(self, entry: Entry) -> None:
         """`entry` comes next: it may end an answer, a round, or the time of early results."""
         speaker, answer = entry.speaker, entry.answer
-        if speaker is _HUMAN:
-            if type(entry.blocks[0]) is not ToolResponse:  # else what comes first belongs to what was before
-                self._hear()
-        elif speaker is _TOOL and answer is None:
+        if speaker is _TOOL and answer is None:
             return  # results between the parts of one answer do not end it
+        # What begins with results belongs to what was before.
+        is_heard = speaker is _HUMAN and type(entry.blocks[0]) is not ToolResponse
+        if is_heard:
+            self._hear()
         if answer is None or answer != self._answer:
             self._answer = answer
             if self.answer_calls or self._siblings:
                 self.answer_calls, self._siblings = [], {}
             if self.round_over:
                 self._round_first, self.round_over = self.names.next_ordinal, False
-                self.open.end_round()
+                if not is_heard:
+                    self.open.end_round()
         if speaker is _AI and entry.ending is not None and entry.ending in BROKEN_OFF:
             self.round_over = True
 
@@ -179,9 +181,9 @@ class Pairs:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     @property
-    def has_early(self) -> bool:
-        """Whether there are results whose calls may still come."""
-        return bool(self._placed or self.lone.responses)
+    def is_quiet(self) -> bool:
+        """Whether a call that comes now can only be a new one: the round goes on, and no result waits for its call."""
+        return not (self.round_over or self._placed or self.lone.responses)
 
     def early(self, call: ToolCall) -> CallId | None:
         """What `call` adopts: the name of a result that waits for it, or the call that its result was guessed for."""

@@ -11,6 +11,8 @@ recorded. A view for one window puts summaries in place of the runs that compact
 
 from __future__ import annotations
 
+from typing import cast
+
 from legato.ledger import Ledger
 from legato.model import (
     Action,
@@ -100,24 +102,17 @@ class Composer:
 
     def place(self, seq: int, entry: Entry) -> None:
         """Place an entry that the ledger has taken: most records are one."""
-        self._place(seq, entry)
-        if self._hosted.waiting is not None:
-            self._hosted.follow(self.slots[-1])
-
-    def _place(self, seq: int, entry: Entry) -> None:
         speaker = entry.speaker
         if speaker is _TOOL:
-            if self._awaits(entry):
-                if not self.ledger.pending and not self.slots[-1].revision:
-                    self._make_units()  # the answer is whole; one that changed again is made when it is asked for
-                return
+            is_placed = self._place_awaited(entry)
         elif speaker is _AI:
-            if entry.answer is None and self._place_simple_answer(seq, entry):
-                return
-        elif entry.authority is _INSTRUCTION and self._leads(entry):
-            self.instructions.append(entry.text)
-            return
-        self._place_blocks(seq, entry)
+            is_placed = entry.answer is None and self._place_simple_answer(seq, entry)
+        else:
+            is_placed = self._place_simple_words(seq, entry)
+        if not is_placed:
+            self._place_blocks(seq, entry)
+        if self._hosted.waiting is not None:
+            self._hosted.follow(self.slots[-1])
 
     def _place_blocks(self, seq: int, entry: Entry) -> None:
         """Place each block by what it is, whoever the entry is from."""
@@ -157,8 +152,8 @@ class Composer:
             block = self._hosted.take(block, answer)
         answer.blocks.append(block)
 
-    def _awaits(self, entry: Entry) -> bool:
-        """Whether `entry` holds nothing but results for the newest answer, which needs nothing to know of them."""
+    def _place_awaited(self, entry: Entry) -> bool:
+        """Place an entry of nothing but results for the newest answer, which needs nothing to know of them."""
         newest = self.slots[-1] if self.slots else None
         if newest is None or newest.kind is not _ANSWER or not newest.is_stale:
             return False
@@ -168,30 +163,47 @@ class Composer:
                 return False
             if block.displaces is not None:
                 return False
+        if not self.ledger.pending and not newest.revision:
+            self._make_units()  # the answer is whole; one that changed again is made when it is asked for
+        return True
+
+    def _place_simple_words(self, seq: int, entry: Entry) -> bool:
+        """Place one text of a person, or an instruction that the conversation begins with; false for anything else."""
+        blocks, authority = entry.blocks, entry.authority
+        if authority is _INSTRUCTION and not self.slots and all(type(block) is Text for block in blocks):
+            self.instructions.append(entry.text)
+            return True
+        first = blocks[0]
+        if len(blocks) != 1 or type(first) is not Text:
+            return False
+        slot = Slot(_SAID, seq, seq, [first], authority)
+        slot.make(self.ledger)  # it is whole
+        if self._stale:
+            self._make_units()
+        self.slots.append(slot)
         return True
 
     def _place_simple_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
         slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
-        slot_of, record_calls, blocks = self._slot_of, self._hosted.calls, slot.blocks
+        slot_of, record_calls = self._slot_of, self._hosted.calls
+        placed = 0
         for block in entry.blocks:
             if type(block) is ToolCall:
                 if block.adopts is not None or block.id in slot_of or block.wire_id in record_calls:
                     break
                 slot_of[block.id] = slot
-            elif isinstance(block, ToolResponse) or (type(block) is HostedTool and block.native is not None):
+            elif type(block) is ToolResponse or (type(block) is HostedTool and block.native is not None):
                 break
-            blocks.append(block)
+            placed += 1
         else:
+            slot.blocks = cast("list[AnswerBlock]", list(entry.blocks))  # all but results
             self._append(slot)
             return True
-        for block in blocks:
+        for block in entry.blocks[:placed]:
             if type(block) is ToolCall:
                 del slot_of[block.id]
         return False
-
-    def _leads(self, entry: Entry) -> bool:
-        return not self.slots and all(type(block) is Text for block in entry.blocks)
 
     def _note_odd_call(self, call: ToolCall, speaker: Speaker, slot: Slot) -> None:
         """Note what was decided about a call that was not the model's word, or came after its result."""
@@ -259,7 +271,8 @@ class Composer:
 
     def _append(self, slot: Slot) -> Slot:
         """`slot` at the end. Those before it are likely whole now."""
-        self._make_units()
+        if self._stale:
+            self._make_units()
         self._stale.append(slot)
         self.slots.append(slot)
         return slot

@@ -9,6 +9,8 @@ the other two at once, and `take` does them for a whole transcript.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import TypeVar, cast
 
 from msgspec.structs import replace
@@ -41,6 +43,8 @@ from legato.transcript.view import View
 T = TypeVar("T")
 
 _BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
+_SPEAKERS = frozenset({Speaker})
+_blocks_of, _speaker_of = attrgetter("blocks"), attrgetter("speaker")
 
 
 class Conversation:
@@ -158,7 +162,7 @@ class Conversation:
     def take(self, entries: Iterable[Entry]) -> None:
         """Record entries that our own parsers or readers made: their values are safe, and nobody changes them."""
         self._forget_unapplied()
-        news = [_meaningful(entry) for entry in entries]  # all of them say something, or none is recorded
+        news = _all_meaningful(entries)  # all of them say something, or none is recorded
         log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
         for seq, entry in enumerate(news, len(log)):
             entry = mint(entry)
@@ -239,6 +243,15 @@ def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
     if type(news) is Recorded:
         return safe(replace(news, entry=_meaningful(news.entry)))
     return safe(cast(Record, news))
+
+
+def _all_meaningful(entries: Iterable[Entry]) -> list[Entry]:
+    """`entries`, if somebody says something in each of them."""
+    news = list(entries)
+    kinds = set(map(type, chain.from_iterable(map(_blocks_of, news))))
+    if kinds <= _BLOCKS and all(map(_blocks_of, news)) and set(map(type, map(_speaker_of, news))) <= _SPEAKERS:
+        return news
+    return [_meaningful(entry) for entry in news]  # which says what is wrong with one of them
 
 
 def _meaningful(entry: Entry) -> Entry:

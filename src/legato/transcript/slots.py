@@ -152,6 +152,19 @@ _CUT, _CANCELLED, _REFUSED = BROKEN_OFF
 
 
 def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    """The exchange of an answer. About nearly all there is nothing to decide: text, and calls that were answered."""
+    if not (slot.notes or slot.moved) and slot.ending not in BROKEN_OFF:
+        calls = [ledger.calls[block.id] for block in slot.blocks if type(block) is ToolCall]
+        completions = [call.completion for call in calls if call.completion is not None and not call.is_odd]
+        if len(completions) == len(calls):
+            unit = Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin)
+            if unit.outputs is not None:
+                return unit, ()
+    return _decide_exchange(slot, ledger)
+
+
+def _decide_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
+    """The exchange of an answer that needs decisions: about calls without an end, or what cannot go back."""
     decisions: list[Decision] = list(slot.notes) if slot.notes else []
     blocks: list[AnswerBlock] = []
     completions: list[Completion] = []

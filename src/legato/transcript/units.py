@@ -36,11 +36,10 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
 class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     """One answer and one completion for every call in it, in call order; the constructor refuses anything else.
 
-    `outputs` is there if the exchange is simple: text, then function calls outside of any namespace, nothing native in
-    them, and for each call a text, which is in `outputs`; there may be no text, or no calls. It is `plain` if, besides,
-    those texts are just what the tools gave, and no call failed. Nearly all exchanges are such, and little has to be
-    decided about them.
-    The constructor works both out, whatever it was given.
+    `outputs` is there if the exchange is simple: text that says something, then function calls outside of any
+    namespace, nothing native in them, and for each call a text, which is in `outputs`; there may be no text, or no
+    calls. It is `plain` if, besides, those texts are just what the tools gave, and no call failed. Nearly all exchanges
+    are such, and little has to be decided about them. The constructor works both out, whatever it was given.
     """
 
     key: int
@@ -51,17 +50,26 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     plain: bool = False
 
     def __post_init__(self) -> None:
-        completions = self.completions
-        count, found = len(completions), 0
-        outputs: list[str] | None = []
-        plain = True
+        completions, is_simple, plain = self.completions, True, True
+        found, count = 0, len(completions)
+        outputs: list[str] = []
         for block in self.blocks:
             if type(block) is ToolCall:
-                if found == count or completions[found].call_id != block.id:
+                if found == count or (completion := completions[found]).call_id != block.id:
                     raise _unpaired(self)
-                if outputs is not None:
-                    completion = completions[found]
-                    text = completion.plain_text
+                found += 1
+                if is_simple:
+                    text = completion.result
+                    if (
+                        type(text) is not str
+                        or completion.kind is not _SUCCESS
+                        or completion.shortened is not None
+                        or completion.ran_with is not None
+                        or completion.media
+                        or not text
+                        or text.isspace()
+                    ):
+                        text, plain = completion.plain_text, False
                     if (
                         text is None
                         or block.native is not None
@@ -69,17 +77,15 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                         or block.kind is not _FUNCTION
                         or block.namespace
                     ):
-                        outputs = None
+                        is_simple = False
                     else:
                         outputs.append(text)
-                        plain = plain and text is completion.result and completion.kind is _SUCCESS
-                found += 1
-            elif found or type(block) is not Text or block.native is not None:
-                outputs = None
+            elif found or type(block) is not Text or block.native is not None or not block.text or block.text.isspace():
+                is_simple = False
         if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
             raise _unpaired(self)
-        force_setattr(self, "outputs", None if outputs is None else tuple(outputs))
-        force_setattr(self, "plain", outputs is not None and plain)
+        force_setattr(self, "outputs", tuple(outputs) if is_simple else None)
+        force_setattr(self, "plain", is_simple and plain)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -314,6 +314,12 @@ def test_leading_instructions_are_the_system_prompt_and_later_ones_stay_where_th
     ]
 
 
+def test_a_leading_instruction_in_several_texts_is_one_and_is_said_nowhere_else() -> None:
+    conversation = talk(Entry(Speaker.HUMAN, (Text("be kind"), Text(", be brief")), authority=Authority.INSTRUCTION))
+    assert conversation.instructions == "be kind, be brief"
+    assert units(conversation) == []
+
+
 # --- verdicts and edits -----------------------------------------------------------------------------------------------
 
 
