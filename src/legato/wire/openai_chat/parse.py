@@ -25,7 +25,7 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
-from legato.model.json_access import as_object, as_string
+from legato.model.json_access import as_object, as_string, present
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat.message_list import MessageListReader
 from legato.wire.openai_chat.simple_messages import read_simple_json
@@ -46,10 +46,10 @@ def parse(body: JsonObject) -> Parsed:
     """The conversation, tools and options in a request body."""
     reader = MessageListReader()
     if _is_plain(body):
-        rest = _present(ingest({**body, "messages": None}))
-        reader.read(body["messages"], lambda: _present(ingest(body))["messages"])
+        rest = present(as_object(ingest({**body, "messages": None})))
+        reader.read(body["messages"], lambda: present(as_object(ingest(body)))["messages"])
     else:
-        rest = _present(ingest(body))
+        rest = present(as_object(ingest(body)))
         messages: Any = rest.pop("messages", [])
         reader.read(messages, lambda: messages)
     return _parsed(reader, rest)
@@ -65,7 +65,7 @@ def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None
         return None
     messages, rest = found
     reader = MessageListReader(origin)
-    return _parsed(reader, _present(ingest(rest))) if reader.read_simple(messages) else None
+    return _parsed(reader, present(as_object(ingest(rest)))) if reader.read_simple(messages) else None
 
 
 def _parsed(reader: MessageListReader, rest: JsonObject) -> Parsed:
@@ -82,10 +82,6 @@ def _is_plain(body: object) -> bool:
         return False
     fields = cast(JsonObject, body)
     return type(fields.get("messages")) is list and all(type(name) is str for name in fields)
-
-
-def _present(body: Json) -> JsonObject:
-    return {name: value for name, value in as_object(body).items() if value is not None}
 
 
 # --- tools ------------------------------------------------------------------------------------------------------------
