@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from legato.ledger.evidence import Evidence
 from legato.ledger.names import Names
 from legato.ledger.pairs import Pairs
-from legato.ledger.stems import bare, is_usual, our_id
+from legato.ledger.stems import bare, match_simple_id, our_id
 from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
 
 _HUMAN, _AI, _TOOL = Speaker
@@ -87,7 +87,7 @@ class Identity:
                 is_named, is_quiet = True, False
             elif type(block) is ToolCall:
                 wire_id = block.wire_id
-                simple = is_usual(wire_id) if is_quiet else None
+                simple = match_simple_id(wire_id) if is_quiet else None
                 if simple is None or (stem := simple[1]) in taken or stem in spellings or block.adopts is not None:
                     block, places = self._mint_call(block), None
                     is_quiet = pairs.is_quiet

@@ -20,14 +20,14 @@ _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)"
 _FIRST = ("call", "toolu_", "hist_tool_")
 _LONGEST_STEM = 24
 _STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
-is_usual = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
+match_simple_id = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
 """a wire id with one prefix and a stem that is good for a name"""
 
 
 def bare(wire_id: str) -> str:
     """`wire_id` without known prefixes, however often they were put before it."""
-    if usual := is_usual(wire_id):
-        return usual[1]
+    if simple := match_simple_id(wire_id):
+        return simple[1]
     while wire_id.startswith(_FIRST) and (match := _PREFIXES.match(wire_id)) and match.end() < len(wire_id):
         wire_id = wire_id[match.end() :]
     return wire_id
