@@ -7,11 +7,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.model import CallId, ClosureReason, Json, JsonObject, Media, closure_text
+from legato.model.enums import FastStrEnum
 from legato.model.hashing import digest
-from legato.model.words import Word
 
 
-class CompletionKind(Word):
+class CompletionKind(FastStrEnum):
     """How a call ended, best first: this is the order in which one completion is preferred to another."""
 
     SUCCESS = "success"

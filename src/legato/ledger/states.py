@@ -12,10 +12,10 @@ transcript is no news at all: the call stays pending, so that its real result st
 from __future__ import annotations
 
 from legato.model import ToolResponse
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class CallState(Word):
+class CallState(FastStrEnum):
     """What is true of a call."""
 
     PENDING = "pending"
@@ -24,7 +24,7 @@ class CallState(Word):
     CANCELLED = "cancelled"
 
 
-class CallNews(Word):
+class CallNews(FastStrEnum):
     """What a response tells about its call."""
 
     FINISHED = "finished"

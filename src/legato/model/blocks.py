@@ -14,8 +14,8 @@ from typing import NewType, TypeAlias
 from msgspec import Struct
 
 from legato.model.closures import ClosureReason
+from legato.model.enums import FastStrEnum
 from legato.model.jsonvalue import Json, JsonObject
-from legato.model.words import Word
 
 CallId = NewType("CallId", str)
 """Our own name for one occurrence of a call: `hist_tool_` and a stem, unique in its log, never a provider's id."""
@@ -41,7 +41,7 @@ class Thinking(_Block, frozen=True, tag="thinking"):
     text: str = ""
 
 
-class CallKind(Word):
+class CallKind(FastStrEnum):
     """How the arguments of a call are typed."""
 
     FUNCTION = "function"
@@ -71,7 +71,7 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
     namespace: str = ""
 
 
-class MediaKind(Word):
+class MediaKind(FastStrEnum):
     """What a medium is."""
 
     IMAGE = "image"

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class ClosureReason(Word):
+class ClosureReason(FastStrEnum):
     """Why a call is closed without a result of its own."""
 
     NOT_STARTED = "not-started"

@@ -10,10 +10,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from legato.model.blocks import CallId
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class Fault(Word):
+class Fault(FastStrEnum):
     """Where the cause of a decision lies."""
 
     CANONICAL = "canonical-state"
@@ -21,7 +21,7 @@ class Fault(Word):
     PROJECTION = "projection"
 
 
-class Action(Word):
+class Action(FastStrEnum):
     """What was done."""
 
     CLOSED = "closed"
@@ -50,7 +50,7 @@ class Decision(Struct, frozen=True, omit_defaults=True, gc=False):
     calls: tuple[CallId, ...] = ()
 
 
-class PrefixCause(Word):
+class PrefixCause(FastStrEnum):
     """Why a later render does not extend an earlier one. The set is closed."""
 
     LATE_RESULT = "late-result"

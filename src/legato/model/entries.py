@@ -5,10 +5,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from legato.model.blocks import Block, Text, ToolCall
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class Speaker(Word):
+class Speaker(FastStrEnum):
     """Who an entry is from."""
 
     HUMAN = "human"
@@ -16,7 +16,7 @@ class Speaker(Word):
     TOOL = "tool"
 
 
-class Ending(Word):
+class Ending(FastStrEnum):
     """How a model's answer ended."""
 
     DONE = "done"
@@ -32,7 +32,7 @@ BROKEN_OFF = (Ending.CUT, Ending.CANCELLED, Ending.REFUSED)
 """Endings of answers that the model did not bring to an end."""
 
 
-class Authority(Word):
+class Authority(FastStrEnum):
     """Whether a human-side entry is a person's word or an instruction (a system or developer message)."""
 
     PERSON = "person"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from legato.model.enums import FastStrEnum
 from legato.model.jsonvalue import JsonObject
-from legato.model.words import Word
 
 
-class Include(Word):
+class Include(FastStrEnum):
     """Which of a model's own thoughts are sent back to it."""
 
     ALL = "all"
@@ -16,7 +16,7 @@ class Include(Word):
     NONE = "none"
 
 
-class Foreign(Word):
+class Foreign(FastStrEnum):
     """What becomes of visible thoughts that another model had."""
 
     DROP = "drop"
@@ -30,7 +30,7 @@ class ThinkingPolicy(Struct, frozen=True):
     foreign: Foreign = Foreign.DROP
 
 
-class ThinkingSwitch(Word):
+class ThinkingSwitch(FastStrEnum):
     """Whether the model should think in the answer we ask for."""
 
     DEFAULT = "default"
@@ -38,7 +38,7 @@ class ThinkingSwitch(Word):
     OFF = "off"
 
 
-class Choice(Word):
+class Choice(FastStrEnum):
     """How the model may use the tools; `Options.tool` names one to force."""
 
     AUTO = "auto"

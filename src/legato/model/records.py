@@ -14,8 +14,8 @@ from msgspec import Struct
 from legato.model.blocks import CallId
 from legato.model.closures import ClosureReason
 from legato.model.entries import Entry, Origin, Usage
+from legato.model.enums import FastStrEnum
 from legato.model.jsonvalue import JsonObject
-from legato.model.words import Word
 
 
 class _Record(
@@ -51,7 +51,7 @@ class RouteSelected(_Record, frozen=True, tag="route-selected"):
     route: str
 
 
-class TurnCause(Word):
+class TurnCause(FastStrEnum):
     """Why a turn began."""
 
     MESSAGE = "message"
@@ -66,7 +66,7 @@ class TurnBegan(_Record, frozen=True, tag="turn-began"):
     cause: TurnCause = TurnCause.MESSAGE
 
 
-class TurnOutcome(Word):
+class TurnOutcome(FastStrEnum):
     """How a turn ended."""
 
     DONE = "done"
@@ -112,7 +112,7 @@ class Asked(_Record, frozen=True, tag="asked"):
     digest: str
 
 
-class Verdict(Word):
+class Verdict(FastStrEnum):
     """What was answered when a call needed approval."""
 
     ALLOWED = "allowed"
@@ -121,7 +121,7 @@ class Verdict(Word):
     TIMED_OUT = "timed-out"
 
 
-class Scope(Word):
+class Scope(FastStrEnum):
     """How far an approval reaches."""
 
     ONCE = "once"
@@ -146,7 +146,7 @@ class Started(_Record, frozen=True, tag="started"):
     digest: str = ""
 
 
-class CompactionKind(Word):
+class CompactionKind(FastStrEnum):
     """What a compaction leaves of what it touches."""
 
     CLIP = "clip"

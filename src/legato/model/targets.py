@@ -9,10 +9,10 @@ from __future__ import annotations
 from msgspec import Struct
 
 from legato.model.entries import Origin
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class Dialect(Word):
+class Dialect(FastStrEnum):
     """A family of request and response shapes."""
 
     OPENAI_CHAT = "openai_chat"
@@ -22,7 +22,7 @@ class Dialect(Word):
     VERCEL = "vercel"
 
 
-class IdScheme(Word):
+class IdScheme(FastStrEnum):
     """The form of a tool call's id on the wire."""
 
     CALL40 = "call40"
@@ -32,7 +32,7 @@ class IdScheme(Word):
     KIMI = "kimi"
 
 
-class NameRule(Word):
+class NameRule(FastStrEnum):
     """The form of a tool's name on the wire."""
 
     OPENAI = "openai"
@@ -45,7 +45,7 @@ class NameRule(Word):
     """`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`"""
 
 
-class ThinkingMode(Word):
+class ThinkingMode(FastStrEnum):
     """How a model's thinking is switched."""
 
     NEVER = "never"

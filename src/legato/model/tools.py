@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from msgspec import Struct, field
 
+from legato.model.enums import FastStrEnum
 from legato.model.jsonvalue import JsonObject
-from legato.model.words import Word
 
 FREE_TEXT: JsonObject = {"type": "object", "properties": {"input": {"type": "string"}}, "required": ["input"]}
 """what a custom tool takes where there are only functions: its text is the argument `input`"""
@@ -23,7 +23,7 @@ def _no_arguments() -> JsonObject:
     return {"type": "object", "properties": {}}
 
 
-class SpecKind(Word):
+class SpecKind(FastStrEnum):
     """What is passed to a tool, and who knows it."""
 
     FUNCTION = "function"

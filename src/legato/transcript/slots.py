@@ -30,8 +30,8 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
+from legato.model.enums import FastStrEnum
 from legato.model.native import caller_of, halves, judge_native, record_call
-from legato.model.words import Word
 from legato.transcript.units import (
     AnswerBlock,
     Completion,
@@ -45,7 +45,7 @@ from legato.transcript.units import (
 )
 
 
-class SlotKind(Word):
+class SlotKind(FastStrEnum):
     """What a slot becomes."""
 
     SAID = "said"

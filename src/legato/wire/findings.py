@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class Severity(Word):
+class Severity(FastStrEnum):
     """Whether a provider refuses the request, or only sometimes does."""
 
     REFUSED = "refused"

@@ -8,10 +8,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from legato.model import CallId, Foreign, Origin, Target
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 
-class End(Word):
+class End(FastStrEnum):
     """How the last encoded unit ended: all that the next one may know about what came before."""
 
     START = "start"
@@ -20,7 +20,7 @@ class End(Word):
     RESULTS = "results"
 
 
-class Thoughts(Word):
+class Thoughts(FastStrEnum):
     """What becomes of the thoughts of an answer."""
 
     SHOWN = "shown"

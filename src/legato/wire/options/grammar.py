@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from legato.model import ThinkingMode
-from legato.model.words import Word
+from legato.model.enums import FastStrEnum
 
 SWITCHABLE = frozenset({ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH})
 """the modes in which thinking can be switched on and off"""
 
 
-class Switch(Word):
+class Switch(FastStrEnum):
     """How a request says whether the model should think, where that can be switched."""
 
     NONE = "none"

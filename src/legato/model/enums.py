@@ -1,6 +1,6 @@
-"""Words of a closed set.
+"""The enum that closed sets of words are made of.
 
-An enum of strings whose members hash as fast as strings do: states, kinds and roles are looked up in tables all the
+Its members are strings and hash as fast as strings do: states, kinds and roles are looked up in tables all the
 time, and the hash that Python gives to enums is a function written in Python. Loops that run for every block also keep
 the members they need under names of their own: up to Python 3.11 the way from the class to a member is a slow one.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 
-class Word(StrEnum):
-    """A member of a closed set of words."""
+class FastStrEnum(StrEnum):
+    """An enum of strings with the hash of a string."""
 
     __hash__ = str.__hash__
