@@ -47,7 +47,7 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
         return self.kind is _SUCCESS or self.kind is _ERROR
 
     @property
-    def plain_text(self) -> str | None:
+    def visible_text(self) -> str | None:
         """The text that it comes to; None if there is more to print, or nothing that can be seen."""
         if self.media:
             return None

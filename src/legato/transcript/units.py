@@ -69,7 +69,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                         or not text
                         or text.isspace()
                     ):
-                        text, plain = completion.plain_text, False
+                        text, plain = completion.visible_text, False
                     if (
                         text is None
                         or block.native is not None
