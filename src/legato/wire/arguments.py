@@ -17,6 +17,8 @@ from legato.model import CallKind, Json, JsonObject, ToolCall, clean_text, inges
 RAW_KEY = "raw_arguments"
 """the one key of the object that stands on the wire for arguments that are not a JSON object"""
 
+encode_json = msgspec.json.Encoder().encode
+
 _LONGEST_PLAIN = 64 * 1024  # shorter text cannot hold a string or a number of parts that is too large
 
 
@@ -86,7 +88,7 @@ def wire_arguments(call: ToolCall) -> JsonObject:
 
 def wire_arguments_text(call: ToolCall) -> str:
     """The same as JSON text, for dialects that want a string."""
-    return msgspec.json.encode(call.arguments if call.raw is None else {RAW_KEY: call.raw}).decode()
+    return encode_json(call.arguments if call.raw is None else {RAW_KEY: call.raw}).decode()
 
 
 def written_arguments(call: ToolCall) -> str:

@@ -27,18 +27,21 @@ encode_json = msgspec.json.Encoder().encode
 class Assembly:
     """The messages of one spelling.
 
-    `messages`, `starts` and `ends` belong to each other: whoever prints units into them adds to all three.
+    `messages`, `counts`, `fills` and `ends` belong together: code that adds a unit to one of them adds it to all. The
+    loop over simple units does so itself, because a call for each unit would cost as much as encoding it.
     """
 
     def __init__(self, blocks_field: str, join: Callable[[JsonObject, JsonObject], JsonObject] | None = None) -> None:
         """`blocks_field` is what grows when messages of one role are joined; `join` makes one of two human ones."""
-        self._field = blocks_field
+        self.blocks_field = self._field = blocks_field
         self._join = join
         self._pieces: dict[int, list[JsonObject]] = {}
         """what a message was joined from, by its number"""
         self.messages: list[JsonObject] = []
-        self.starts: list[tuple[int, int]] = []
-        """where each unit begins: how many messages stand before it, and how many blocks or pieces are in the last"""
+        self.counts: list[int] = []
+        """how many messages there were before each unit"""
+        self.fills: list[int] = []
+        """how many blocks or pieces the last of them held; empty where messages are never joined"""
         self.ends: list[End] = []
         """how each unit ended"""
         self._open: JsonObject | None = None
@@ -60,8 +63,7 @@ class Assembly:
             self.extend(added, end)
             return
         last = messages[-1] if messages else None
-        self.starts.append(self._position() if join is not None else (len(messages), len(last[name]) if last else 0))
-        self.ends.append(end)
+        self._begin_unit(end)
         for message in added:
             if last is None or last["role"] != message["role"] or (join is not None and last["role"] != "user"):
                 messages.append(message)
@@ -78,15 +80,39 @@ class Assembly:
 
     def extend(self, added: Sequence[JsonObject], end: End) -> None:
         """Add the messages of a unit of which none joins another."""
-        messages, name = self.messages, self._field
-        if self._join is not None:
-            self.starts.append(self._position())
-        else:
-            self.starts.append((len(messages), len(messages[-1][name]) if name and messages else 0))
-        self.ends.append(end)
+        self._begin_unit(end)
         if added:
-            messages += added
-            self._open = messages[-1]
+            self.messages += added
+            self._open = self.messages[-1]
+
+    def own_last(self) -> None:
+        """The last message is new, so it may grow."""
+        self._open = self.messages[-1]
+
+    def _begin_unit(self, end: End) -> None:
+        count, fill = self._position()
+        self.counts.append(count)
+        if self._field or self._join is not None:
+            self.fills.append(fill)
+        self.ends.append(end)
+
+    @property
+    def joins_pieces(self) -> bool:
+        """Whether human messages are joined by a function, and not block by block."""
+        return self._join is not None
+
+    @property
+    def last_size(self) -> int:
+        """How many blocks or pieces the last message holds."""
+        return self._position()[1]
+
+    def _start(self, unit: int) -> tuple[int, int]:
+        """Where the unit with this number begins, which may be the next one: messages before it, and how full the last
+        of them was.
+        """
+        if unit == len(self.counts):
+            return self._position()
+        return self.counts[unit], self.fills[unit] if self.fills else 0
 
     def append_copies(self, added: Sequence[JsonObject], end: End) -> None:
         """Add messages of a unit that somebody else holds."""
@@ -102,11 +128,11 @@ class Assembly:
 
     def cut(self, unit: int) -> list[tuple[JsonObject, ...]]:
         """Take the unit with this number, and all after it, away again; the messages of each of them."""
-        torn = [self.messages_of(number) for number in range(unit, len(self.starts))]
+        torn = [self.messages_of(number) for number in range(unit, len(self.counts))]
         if not torn:
             return torn
-        count, blocks = self.starts[unit]
-        self.starts, self.ends = self.starts[:unit], self.ends[:unit]
+        count, blocks = self._start(unit)
+        self.counts, self.fills, self.ends = self.counts[:unit], self.fills[:unit], self.ends[:unit]
         self.messages = self.messages[:count]
         self._forget_from(count)
         for number in [number for number in self._pieces if number >= count]:
@@ -130,9 +156,8 @@ class Assembly:
 
     def messages_of(self, unit: int) -> tuple[JsonObject, ...]:
         """The messages of the unit with this number; of joined ones the part that is its own."""
-        first, skipped = self.starts[unit]
-        following = unit + 1
-        stop, taken = self.starts[following] if following < len(self.starts) else self._position()
+        first, skipped = self._start(unit)
+        stop, taken = self._start(unit + 1)
         name = self._field
         if not name and not self._pieces:
             return tuple(self.messages[first:stop])
@@ -167,9 +192,8 @@ class Assembly:
 
         What was encoded is not encoded again, as long as no other unit stands before it in its message.
         """
-        first, skipped = self.starts[unit]
-        following = unit + 1
-        stop, taken = self.starts[following] if following < len(self.starts) else self._position()
+        first, skipped = self._start(unit)
+        stop, taken = self._start(unit + 1)
         encoded, name = self.encoded(), self._field
         if not name and self._pieces:
             return [*map(encode_json, self.messages_of(unit))]

@@ -31,6 +31,7 @@ from legato.wire.voice import End, Thoughts, Voice
 _PERSON = Authority.PERSON
 _SUCCESS = CompletionKind.SUCCESS
 _START, _HUMAN, _ANSWER, _RESULTS = End
+_BRIDGED = (ANSWER_BRIDGED,)
 
 
 class EncodedUnit(Struct, frozen=True, gc=False):
@@ -91,26 +92,40 @@ class Encoder:
     # --- simple units -------------------------------------------------------------------------------------------------
 
     def append_simple(self, units: Sequence[Unit | None], first: int, page: Assembly, decided: Projected) -> None:
-        """Append `units` from number `first` up to one about which something has to be decided.
+        """Append `units` from number `first` up to one about which something has to be decided."""
+        count = len(page.messages)
+        self._append_simple(units[first:] if first else units, page, decided)
+        if len(page.messages) > count:
+            page.own_last()
 
-        The calls of a plain exchange are spelled right here, because a function for each of them would take as long as
-        what it does.
+    def _append_simple(self, units: Sequence[Unit | None], page: Assembly, decided: Projected) -> None:
+        """The loop itself.
+
+        The calls of a plain exchange are spelled right here, and so are the places of units kept, because a function
+        for each of them would take as long as what it does.
         """
         shapes, ids = self._shapes, self._voice.ids
         spell_text, spell_call, spell_result, spell = shapes.text, shapes.call, shapes.result, shapes.exchange
-        before_answers, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
+        follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
+        after_results, after_answers = _RESULTS in follows, _ANSWER in follows
+        messages, counts, fills, ends = page.messages, page.counts, page.fills, page.ends
+        field, spell_human, takes_answers = page.blocks_field, shapes.human_text, self._takes_answers
         simple_names: set[str] = set()
         end = page.end
-        for number in range(first, len(units)):
-            unit = units[number]
+        may_answer = end in follows
+        joinable: list[JsonObject] | None = None
+        """the blocks of the last message, if a person's words may be added to it"""
+        for unit in units:
             if type(unit) is Said:
-                if not self._append_simple_said(unit, end, page, decided):
+                text = unit.blocks[0]
+                if type(text) is not Text or len(unit.blocks) > 1 or unit.authority is not _PERSON:
                     return
-                end = _HUMAN
+                self._append_said(spell_human(text.text), end, page, joinable, decided)
+                end, may_answer = _HUMAN, True
                 continue
-            if type(unit) is not Exchange or (outputs := unit.outputs) is None or end not in before_answers:
+            if type(unit) is not Exchange or not may_answer or (outputs := unit.outputs) is None:
                 return
-            if len(outputs) > most_calls or not (outputs or self._takes_answers):
+            if not (len(outputs) <= most_calls if outputs else takes_answers):
                 return
             is_plain = unit.plain
             texts: list[Any] = []
@@ -126,30 +141,48 @@ class Encoder:
                         results.append(spell_result(wire_id, name, outputs[len(results)], False))
                 elif type(block) is Text:
                     texts.append(spell_text(block.text))
-            if not is_plain:
-                told = self._spell_results(unit, outputs)
-                if told is None:
-                    return
-                results = told
+            told = results if is_plain else self._spell_results(unit, outputs)
+            if told is None:
+                return
             lacks = placeholder if calls else self._demands_every_thought
             if lacks:
-                decided[len(page.ends)] = self._missing(unit)
-            end = _RESULTS if outputs else _ANSWER
-            page.extend(spell(texts, calls, results, lacks), end)
+                decided[len(ends)] = self._missing(unit)
+            end, may_answer = (_RESULTS, after_results) if outputs else (_ANSWER, after_answers)
+            added = spell(texts, calls, told, lacks)
+            if field:
+                fills.append(len(messages[-1][field]) if messages else 0)
+                joinable = added[-1][field] if outputs else None
+            elif page.joins_pieces:
+                fills.append(page.last_size)
+            counts.append(len(messages))
+            ends.append(end)
+            messages += added
 
-    def _append_simple_said(self, unit: Said, before: End, page: Assembly, decided: Projected) -> bool:
-        """Append what a person said, if that is one text."""
-        text = unit.blocks[0]
-        if type(text) is not Text or len(unit.blocks) > 1 or unit.authority is not _PERSON:
-            return False
-        message = self._shapes.human_text(text.text)
+    def _append_said(
+        self, message: JsonObject, before: End, page: Assembly, joinable: list[JsonObject] | None, decided: Projected
+    ) -> None:
+        """Append a person's words: to the blocks in `joinable`, or as a message of their own.
+
+        Where a person's words may not follow results, a bridge goes between them.
+        """
+        field = page.blocks_field
+        if joinable is not None:
+            page.fills.append(len(joinable))
+            page.counts.append(len(page.messages))
+            page.ends.append(_HUMAN)
+            joinable += message[field]
+            return
+        added: Sequence[JsonObject] = (message,)
         if before is _RESULTS and self._bridges_people:
-            decided[len(page.ends)] = (ANSWER_BRIDGED,)
+            decided[len(page.ends)] = _BRIDGED
             bridge = self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], self._demands_every_thought)
-            page.append((*bridge, message), _HUMAN)
+            added = (*bridge, message)
+        if field or page.joins_pieces:
+            page.append(added, _HUMAN)
         else:
-            page.append((message,), _HUMAN)
-        return True
+            page.counts.append(len(page.messages))
+            page.ends.append(_HUMAN)
+            page.messages += added
 
     def _stays(self, name: str, simple_names: set[str]) -> bool:
         """Whether a tool has the same name there; remembered in `simple_names`."""

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from legato.errors import ProjectionError
 from legato.model import CallId, IdScheme
-from legato.model.hashing import base62, digits62
+from legato.model.hashing import base62, nine_digits62
 from legato.wire.voice import Names
 
 _OURS = "hist_tool_"
@@ -56,29 +56,25 @@ class IdTable(dict[CallId, str]):
         self.scheme = scheme
         self._names = names
         self._prefix, self._valid = _PREFIXED.get(scheme, ("", _NINE))
-        self._choose = {IdScheme.KIMI: self._for_kimi, IdScheme.NINE: self._nine}.get(scheme, self._prefixed)
         self._is_plain = bool(self._prefix)
         """whether every id is the prefix and the stem of our own: those differ as ours do, so none is in the way"""
         self._taken: set[str] = set()
-        """the ids that are in the table, unless all are plain"""
+        """the ids that are in the table, unless they cannot collide"""
         self._highest = -1  # Kimi's counter
 
     def extend(self, calls: Sequence[Numbered]) -> None:
         """Add `calls`, which follow those that are here already."""
-        if self._is_plain:
-            if self._extend_plain(calls):
-                return
-            self._is_plain = False
-            self._taken.update(self.values())
-        taken = self._taken
-        for call in calls:
-            call_id, wire = call.id, self._choose(call)
-            if call_id in self or wire in taken:
-                raise ProjectionError(
-                    f"the id {wire!r} of {call_id} is not its own", layer="projection", calls=[str(call_id)]
-                )
-            taken.add(wire)
-            self[call_id] = wire
+        size = len(self) + len(calls)
+        if self.scheme is IdScheme.KIMI:
+            self._extend_counted(calls)
+        elif self.scheme is IdScheme.NINE:
+            self._extend_nine(calls)
+        elif not (self._is_plain and self._extend_plain(calls)):
+            self._extend_prefixed(calls)
+        if len(self) != size:
+            raise ProjectionError(
+                "a call was given an id twice", layer="projection", calls=sorted({str(call.id) for call in calls})
+            )
 
     def _extend_plain(self, calls: Sequence[Numbered]) -> bool:
         """Add `calls` if each gets its plain id, as nearly all do; False, with nothing done, if not.
@@ -87,46 +83,60 @@ class IdTable(dict[CallId, str]):
         does not begin with it, and that is quickly asked.
         """
         prefix, is_valid = self._prefix, self._valid.fullmatch
-        before = len(self)
+        plain: dict[CallId, str] = {}
         for call in calls:
-            call_id, wire = call.id, call.wire_id
-            plain = prefix + call_id.removeprefix(_OURS)
-            if wire >= prefix and wire.startswith(prefix) and wire != plain and is_valid(wire):
-                for added in calls[: len(self) - before]:
-                    del self[added.id]
+            call_id, theirs = call.id, call.wire_id
+            plain[call_id] = wire = prefix + call_id.removeprefix(_OURS)
+            if theirs >= prefix and theirs != wire and theirs.startswith(prefix) and is_valid(theirs):
                 return False
-            self[call_id] = plain
-        if len(self) < before + len(calls):
-            raise ProjectionError(
-                "a call was given an id twice", layer="projection", calls=sorted({str(call.id) for call in calls})
-            )
+        self.update(plain)
         return True
 
-    def _prefixed(self, call: Numbered) -> str:
-        wire, plain = call.wire_id, self._prefix + call.id.removeprefix(_OURS)
-        if wire.startswith(self._prefix) and wire not in self._taken and self._valid.fullmatch(wire):
-            return wire
-        # A stem is short and plain, so this is valid in every scheme that has a prefix.
-        return plain if plain not in self._taken else self._hashed(call.id)
+    def _extend_prefixed(self, calls: Sequence[Numbered]) -> None:
+        taken, prefix, is_valid = self._taken, self._prefix, self._valid.fullmatch
+        if self._is_plain:
+            self._is_plain = False
+            taken.update(self.values())
+        for call in calls:
+            wire = call.wire_id
+            if not wire.startswith(prefix) or wire in taken or not is_valid(wire):
+                # A stem is short and plain, so this is valid in every scheme that has a prefix.
+                wire = prefix + call.id.removeprefix(_OURS)
+                if wire in taken:
+                    wire = self._hashed(call.id)
+            taken.add(wire)
+            self[call.id] = wire
 
-    def _nine(self, call: Numbered) -> str:
-        wire = call.wire_id
-        if len(wire) == 9 and wire not in self._taken and _NINE.fullmatch(wire):
-            return wire
-        number = int.from_bytes(call.id.removeprefix(_OURS).encode(), "big") * _SPREAD % _PRIME
-        while (candidate := digits62(number, 9)) in self._taken:
-            number = (number + 1) % _PRIME
-        return candidate
+    def _extend_nine(self, calls: Sequence[Numbered]) -> None:
+        taken, read = self._taken, int.from_bytes
+        for call in calls:
+            call_id, wire = call.id, call.wire_id
+            if len(wire) != 9 or wire in taken or not _NINE.fullmatch(wire):
+                number = read(call_id.removeprefix(_OURS).encode(), "big") * _SPREAD % _PRIME
+                while (wire := nine_digits62(number)) in taken:
+                    number = (number + 1) % _PRIME
+            taken.add(wire)
+            self[call_id] = wire
 
-    def _for_kimi(self, call: Numbered) -> str:
-        name, wire = self._names.project(call.name, call.namespace), call.wire_id
-        match = _KIMI.fullmatch(wire) if wire.startswith(_KIMI_PREFIX) else None
-        # The index counts all calls of a conversation, whatever their tools. Some servers begin anew in every answer.
-        if match and match[1] == name and int(match[2]) > self._highest and str(int(match[2])) == match[2]:
-            self._highest = int(match[2])
-            return wire
-        self._highest += 1
-        return f"{_KIMI_PREFIX}{name}:{self._highest}"
+    def _extend_counted(self, calls: Sequence[Numbered]) -> None:
+        """Add ids that end in a number, as Kimi's do. The numbers rise, so that no id is in another's way."""
+        project, highest = self._names.project, self._highest
+        names: dict[str, str] = {}
+        for call in calls:
+            name, wire = call.name, call.wire_id
+            if call.namespace:
+                name = project(name, call.namespace)
+            elif name in names:
+                name = names[name]
+            else:
+                name = names[name] = project(name)
+            if wire.startswith(_KIMI_PREFIX) and (number := _number_of(wire, name)) > highest:
+                highest = number
+                self[call.id] = wire
+            else:
+                highest += 1
+                self[call.id] = f"{_KIMI_PREFIX}{name}:{highest}"
+        self._highest = highest
 
     def _hashed(self, call_id: CallId) -> str:
         stem = call_id.removeprefix(_OURS)
@@ -135,3 +145,15 @@ class IdTable(dict[CallId, str]):
             if candidate not in self._taken:
                 return candidate
         raise ProjectionError("no free id after a thousand tries", layer="projection", calls=[str(call_id)])
+
+
+def _number_of(wire_id: str, name: str) -> int:
+    """The number at the end of an id that Kimi gave to a call of this tool; -1 if it is no such id.
+
+    The number counts all calls of a conversation, whatever their tools. Some servers begin anew in every answer.
+    """
+    match = _KIMI.fullmatch(wire_id)
+    if match is None or match[1] != name:
+        return -1
+    number = int(match[2])
+    return number if str(number) == match[2] else -1

@@ -96,6 +96,12 @@ def test_where_no_human_may_follow_results_a_bridge_stands_between_them() -> Non
     assert [message["role"] for message in page.messages[-4:]] == ["assistant", "user", "assistant", "user"]
 
 
+@pytest.mark.parametrize("route", [route for route in ROUTES if resolve(route).dialect == "openai_chat"])
+def test_a_bridge_also_stands_there_where_the_roles_take_turns(route: str) -> None:
+    page = encoded([ASKED, ASKED, CALLED, ASKED, ANSWERED, ASKED], route, alternates=True)
+    assert [message["role"] for message in page.messages[-4:]] == ["assistant", "user", "assistant", "user"]
+
+
 def test_where_a_thought_is_demanded_a_placeholder_stands_with_calls_alone() -> None:
     page = encoded([ASKED, CALLED, ANSWERED], "kimi/kimi-k2-thinking", thinking_on=True)
     answers = [message for message in page.messages if message["role"] == "assistant"]

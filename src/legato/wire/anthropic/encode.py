@@ -104,8 +104,8 @@ class AnthropicShapes:
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
         texts += calls
-        answer = shapes.assistant(texts)
-        return (answer, shapes.user(results)) if results else (answer,)
+        answer = {"role": "assistant", "content": texts}
+        return (answer, {"role": "user", "content": results}) if results else (answer,)
 
 
 def _cited(citations: list[JsonObject]) -> JsonObject:

@@ -152,10 +152,11 @@ class ChatShapes:
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
         text = (texts[0] if len(texts) == 1 else "".join(texts)) if texts else self._bare
-        return (self._answer(text, calls, placeholder), *results)
+        results.insert(0, self._answer(text, calls, placeholder))
+        return results
 
     def _answer(self, content: str | None, calls: list[JsonObject], placeholder: bool) -> JsonObject:
-        answer = shapes.assistant(content)
+        answer: JsonObject = {"role": "assistant", "content": content}
         if placeholder:
             answer["reasoning_content"] = NO_THOUGHT
         if calls:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import chain, groupby
 
 from legato.model import Json, JsonObject, Media, MediaKind, Thinking, ToolCall
-from legato.wire.arguments import wire_arguments_text
+from legato.wire.arguments import encode_json, wire_arguments
 
 AUDIO_FORMATS = {
     "audio/wav": "wav",
@@ -51,7 +51,8 @@ def named_tool(wire_id: str, name: str, text: str, failed: bool) -> JsonObject:
 
 def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call."""
-    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": wire_arguments_text(call)}}
+    arguments = encode_json(call.arguments if call.raw is None else wire_arguments(call)).decode()
+    return {"id": wire_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def custom_call(wire_id: str, name: str, source: str) -> JsonObject:

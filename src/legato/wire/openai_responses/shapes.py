@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import Json, JsonObject, Media, MediaKind, ToolCall
-from legato.wire.arguments import wire_arguments_text
+from legato.wire.arguments import encode_json, wire_arguments
 
 
 def user_text(text: str) -> JsonObject:
@@ -48,7 +48,8 @@ def reasoning_item(item_id: str, text: str) -> JsonObject:
 
 def function_call(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call."""
-    return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": wire_arguments_text(call)}
+    arguments = encode_json(call.arguments if call.raw is None else wire_arguments(call)).decode()
+    return {"type": "function_call", "call_id": wire_id, "name": name, "arguments": arguments}
 
 
 def written_call(wire_id: str, name: str, arguments: str) -> JsonObject:
