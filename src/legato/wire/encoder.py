@@ -109,7 +109,7 @@ class Encoder:
         follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
         after_results, after_answers = _RESULTS in follows, _ANSWER in follows
         messages, counts, fills, ends = page.messages, page.counts, page.fills, page.ends
-        field, spell_human, takes_answers = page.blocks_field, shapes.human_text, self._takes_answers
+        field, takes_answers = page.blocks_field, self._takes_answers
         simple_names: set[str] = set()
         end = page.end
         may_answer = end in follows
@@ -120,7 +120,7 @@ class Encoder:
                 text = unit.blocks[0]
                 if type(text) is not Text or len(unit.blocks) > 1 or unit.authority is not _PERSON:
                     return
-                self._append_said(spell_human(text.text), end, page, joinable, decided)
+                self._append_said(text.text, end, page, joinable, decided)
                 end, may_answer = _HUMAN, True
                 continue
             if type(unit) is not Exchange or not may_answer or (outputs := unit.outputs) is None:
@@ -159,25 +159,25 @@ class Encoder:
             messages += added
 
     def _append_said(
-        self, message: JsonObject, before: End, page: Assembly, joinable: list[JsonObject] | None, decided: Projected
+        self, text: str, before: End, page: Assembly, joinable: list[JsonObject] | None, decided: Projected
     ) -> None:
         """Append a person's words: to the blocks in `joinable`, or as a message of their own.
 
         Where a person's words may not follow results, a bridge goes between them.
         """
-        field = page.blocks_field
         if joinable is not None:
             page.fills.append(len(joinable))
             page.counts.append(len(page.messages))
             page.ends.append(_HUMAN)
-            joinable += message[field]
+            joinable.append(self._shapes.text(text))
             return
+        message = self._shapes.human_text(text)
         added: Sequence[JsonObject] = (message,)
         if before is _RESULTS and self._bridges_people:
             decided[len(page.ends)] = _BRIDGED
             bridge = self._shapes.exchange([self._shapes.text(ANSWER_BRIDGE)], [], [], self._demands_every_thought)
             added = (*bridge, message)
-        if field or page.joins_pieces:
+        if page.blocks_field or page.joins_pieces:
             page.append(added, _HUMAN)
         else:
             page.counts.append(len(page.messages))

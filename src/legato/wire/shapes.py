@@ -38,7 +38,7 @@ class Shapes(Protocol):
 
     @property
     def text(self) -> Callable[[str], Any]:
-        """Text in an answer."""
+        """Text in an answer; where messages are joined block by block, a person's text is the same block."""
         ...
 
     @property
