@@ -71,9 +71,11 @@ class IdTable(dict[CallId, str]):
             self._extend_nine(calls)
         elif not (self._is_plain and self._extend_plain(calls)):
             self._extend_prefixed(calls)
-        if len(self) != size:
+        if len(self) != size or (self._taken and len(self._taken) != size):
             raise ProjectionError(
-                "a call was given an id twice", layer="projection", calls=sorted({str(call.id) for call in calls})
+                "a call was given an id twice, or two calls the same one",
+                layer="projection",
+                calls=sorted({str(call.id) for call in calls}),
             )
 
     def _extend_plain(self, calls: Sequence[Numbered]) -> bool:
