@@ -18,7 +18,6 @@ ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _PAIRS = [low + high for high in ALPHABET for low in ALPHABET]
 """two digits, the lower one first"""
 _PAIR = len(_PAIRS)
-_PAIR_OF_PAIRS = _PAIR**2
 
 
 @cache
@@ -42,16 +41,6 @@ def digits62(number: int, length: int) -> str:
         digits += _PAIRS[number % _PAIR]
         number //= _PAIR
     return digits + ALPHABET[number] if length % 2 else digits
-
-
-def nine_digits62(number: int) -> str:
-    """`digits62(number, 9)` in a third of the time.
-
-    One division splits the number in two that the interpreter divides as machine words.
-    """
-    pairs, high, low = _PAIRS, number // _PAIR_OF_PAIRS, number % _PAIR_OF_PAIRS
-    middle, last = high // _PAIR, ALPHABET[high // _PAIR_OF_PAIRS]
-    return f"{pairs[low % _PAIR]}{pairs[low // _PAIR]}{pairs[high % _PAIR]}{pairs[middle % _PAIR]}{last}"
 
 
 def digest(data: bytes) -> str:

@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from typing import Protocol
+from zlib import crc32
 
 from legato.errors import ProjectionError
 from legato.model import CallId, IdScheme
-from legato.model.hashing import base62, nine_digits62
+from legato.model.hashing import base62
 from legato.wire.voice import Names
 
 _OURS = "hist_tool_"
@@ -40,10 +41,6 @@ _PREFIXED: dict[IdScheme, tuple[str, re.Pattern[str]]] = {
     IdScheme.TOOLU: ("toolu_", re.compile(r"toolu_[A-Za-z0-9_-]{1,58}")),
 }
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
-_PRIME = 62**9 - 9
-"""the largest prime below: a stem modulo it tells calls apart as well as a hash would, in a third of the time"""
-_SPREAD = 0x9E3779B97F4A7C15
-"""the golden ratio in 64 bits: what makes the ids of short stems use all nine digits"""
 _KIMI_PREFIX = "functions."
 _KIMI = re.compile(r"functions\.(.+):([0-9]{1,6})", re.DOTALL)
 
@@ -110,13 +107,14 @@ class IdTable(dict[CallId, str]):
             self[call.id] = wire
 
     def _extend_nine(self, calls: Sequence[Numbered]) -> None:
-        taken, read = self._taken, int.from_bytes
+        """Add ids of nine letters and digits: a provider's own, or a checksum of our stem, or the next that is free."""
+        taken, is_valid = self._taken, _NINE.fullmatch
         for call in calls:
             call_id, wire = call.id, call.wire_id
-            if len(wire) != 9 or wire in taken or not _NINE.fullmatch(wire):
-                number = read(call_id.removeprefix(_OURS).encode(), "big") * _SPREAD % _PRIME
-                while (wire := nine_digits62(number)) in taken:
-                    number = (number + 1) % _PRIME
+            if len(wire) != 9 or wire in taken or not is_valid(wire):
+                number = crc32(call_id.removeprefix(_OURS).encode())
+                while (wire := f"{number:09x}") in taken:
+                    number += 1
             taken.add(wire)
             self[call_id] = wire
 

@@ -18,7 +18,7 @@ from legato.model import (
     normal_endpoint,
     recognise_closure,
 )
-from legato.model.hashing import base62, digest, digits62, nine_digits62
+from legato.model.hashing import base62, digest
 
 from builders import ai, call, origin
 
@@ -124,8 +124,3 @@ def test_an_answer_shows_its_calls_and_its_text() -> None:
 
 def test_a_target_names_its_route() -> None:
     assert HERE.route == "anthropic/m"
-
-
-@given(st.integers(0, 62**9 - 1))
-def test_nine_digits_are_those_that_any_length_gives(number: int) -> None:
-    assert nine_digits62(number) == digits62(number, 9)
