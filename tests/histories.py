@@ -127,7 +127,7 @@ def histories() -> st.SearchStrategy[list[Step]]:
 def as_entries(steps: list[Step], *, apart: bool = False) -> list[Entry]:
     """The steps as entries; results in a row are one entry, unless each is to be one of its own."""
     entries: list[Entry] = []
-    for (kind, misplaced), run in _runs(steps):
+    for (kind, misplaced), run in runs_of(steps):
         blocks = [_block(step) for step in run]
         speaker = {
             ("say", False): Speaker.HUMAN,
@@ -152,7 +152,7 @@ def _block(step: Step) -> Text | ToolCall | ToolResponse:
             return ToolResponse(wire_id=wire_id, tool_name=step.tool, result=step.says, is_complete=True)
 
 
-def _runs(steps: list[Step]) -> list[tuple[tuple[str, bool], list[Step]]]:
+def runs_of(steps: list[Step]) -> list[tuple[tuple[str, bool], list[Step]]]:
     """Neighbours that go into one message."""
     return [
         (key, list(run))
@@ -165,13 +165,13 @@ def _runs(steps: list[Step]) -> list[tuple[tuple[str, bool], list[Step]]]:
 
 def anthropic(steps: list[Step]) -> Body:
     messages: list[Body] = []
-    for (kind, misplaced), run in _runs(steps):
+    for (kind, misplaced), run in runs_of(steps):
         role = "user" if (kind == "call") is misplaced else "assistant"
-        messages.append({"role": role, "content": [_ANTHROPIC[kind](step) for step in run]})
+        messages.append({"role": role, "content": [ANTHROPIC[kind](step) for step in run]})
     return {"model": "claude-sonnet-4-5", "max_tokens": 9, "messages": messages}
 
 
-_ANTHROPIC: dict[str, Callable[[Step], Body]] = {
+ANTHROPIC: dict[str, Callable[[Step], Body]] = {
     "say": lambda step: {"type": "text", "text": step.says},
     "call": lambda step: {"type": "tool_use", "id": step.id, "name": step.tool, "input": {"path": step.says}},
     "result": lambda step: {"type": "tool_result", "tool_use_id": step.id, "content": step.says},
@@ -180,12 +180,12 @@ _ANTHROPIC: dict[str, Callable[[Step], Body]] = {
 
 def chat(steps: list[Step]) -> Body:
     messages: list[Body] = []
-    for (kind, misplaced), run in _runs(steps):
+    for (kind, misplaced), run in runs_of(steps):
         match kind:
             case "say":
                 messages += [{"role": "user", "content": step.says} for step in run]
             case "call":
-                calls = [_chat_call(step) for step in run]
+                calls = [chat_call(step) for step in run]
                 messages.append({"role": "user" if misplaced else "assistant", "content": None, "tool_calls": calls})
             case _:
                 for step in run:
@@ -196,15 +196,15 @@ def chat(steps: list[Step]) -> Body:
     return {"model": "gpt-4o", "messages": messages}
 
 
-def _chat_call(step: Step) -> Body:
+def chat_call(step: Step) -> Body:
     function = {"name": step.tool, "arguments": json.dumps({"path": step.says})}
     return {"id": step.id, "type": "function", "function": function}
 
 
 def responses(steps: list[Step]) -> Body:
     items: list[Body] = []
-    for (kind, misplaced), run in _runs(steps):
-        made = [_RESPONSES[kind](step) for step in run]
+    for (kind, misplaced), run in runs_of(steps):
+        made = [RESPONSES[kind](step) for step in run]
         if kind == "say":
             items.append({"type": "message", "role": "user", "content": made})
         elif misplaced:
@@ -214,7 +214,7 @@ def responses(steps: list[Step]) -> Body:
     return {"model": "gpt-5.1", "input": items}
 
 
-_RESPONSES: dict[str, Callable[[Step], Body]] = {
+RESPONSES: dict[str, Callable[[Step], Body]] = {
     "say": lambda step: {"type": "input_text", "text": step.says},
     "call": lambda step: {
         "type": "function_call",
@@ -228,13 +228,13 @@ _RESPONSES: dict[str, Callable[[Step], Body]] = {
 
 def gemini(steps: list[Step]) -> Body:
     contents: list[Body] = []
-    for (kind, misplaced), run in _runs(steps):
+    for (kind, misplaced), run in runs_of(steps):
         role = "user" if (kind == "call") is misplaced else "model"
-        contents.append({"role": role, "parts": [_GEMINI[kind](step) for step in run]})
+        contents.append({"role": role, "parts": [GEMINI[kind](step) for step in run]})
     return {"contents": contents}
 
 
-_GEMINI: dict[str, Callable[[Step], Body]] = {
+GEMINI: dict[str, Callable[[Step], Body]] = {
     "say": lambda step: {"text": step.says},
     "call": lambda step: {"functionCall": {"id": step.id, "name": step.tool, "args": {"path": step.says}}},
     "result": lambda step: {
@@ -246,7 +246,7 @@ _GEMINI: dict[str, Callable[[Step], Body]] = {
 def vercel(steps: list[Step]) -> Body:
     messages: list[Body] = []
     roles = {"say": ("user", "user"), "call": ("assistant", "user"), "result": ("tool", "assistant")}
-    for (kind, misplaced), run in _runs(steps):
+    for (kind, misplaced), run in runs_of(steps):
         messages.append({"role": roles[kind][misplaced], "content": [_VERCEL[kind](step) for step in run]})
     return {"messages": messages}
 

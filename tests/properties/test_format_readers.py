@@ -9,15 +9,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from random import Random
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from history_files import FILES as PROGRAMS
 from legato.errors import LegatoError
 from legato.formats import FORMATS, Document, mend, read_all, write
+from mutations import mutate
 from session_files import EVERY_FILE
+
+from histories import Step, histories
 
 pytestmark = pytest.mark.slow
 
@@ -123,3 +129,45 @@ def test_objects_of_familiar_words_are_read_or_refused(records: list[dict[str, A
     for name in ("claude-code", "codex", "gemini-cli", "pi", "opencode", "vercel-ui", "chat-records"):
         with one_line():
             read_all(lines.encode(), format=name)
+
+
+AROUND = frozenset(
+    {"id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "callID", "name", "toolName", "tool", "is_error",
+     "isError", "status", "state", "uuid", "parentUuid", "sessionId", "model", "stopReason", "ts", "args", "arguments",
+     "input", "projectHash", "path"}
+)  # fmt: skip
+"""fields beside a result, none of which is needed to see that it is one"""
+
+
+@given(
+    program=st.sampled_from(sorted(PROGRAMS)),
+    steps=histories(),
+    changes=st.lists(st.tuples(st.integers(0, 10_000), VALUES), min_size=1, max_size=3),
+)
+def test_every_result_of_a_file_is_read_whatever_stands_in_the_fields_around_it(
+    program: str, steps: list[Step], changes: list[tuple[int, Any]]
+) -> None:
+    format_, write_file = PROGRAMS[program]
+    file = write_file([Step("say", "hello"), *steps])
+    value = json.loads(json.dumps(file.value))
+    for number, odd in changes:
+        places = [(holder, key) for holder, key in slots(value) if key in AROUND and is_beside(holder[key])]
+        if places:
+            holder, key = places[number % len(places)]
+            holder[key] = odd
+    documents = read_all(file._replace(value=value).data, format=format_)
+    told = b"".join(msgspec.json.encode(document.entries) for document in documents).decode()
+    assert [says for says in file.results if says not in told] == []
+
+
+def is_beside(value: Any) -> bool:
+    """Whether `value` is no part of what makes a result one: its text, or the path of a class."""
+    text = json.dumps(value)
+    return not isinstance(value, list) and "<of" not in text and "<result" not in text and "<other" not in text
+
+
+@given(program=st.sampled_from(sorted(PROGRAMS)), steps=histories(), seed=st.integers(0, 2**32))
+def test_a_file_that_was_damaged_anywhere_is_read_or_refused(program: str, steps: list[Step], seed: int) -> None:
+    format_, write_file = PROGRAMS[program]
+    file = write_file([Step("say", "hello"), *steps])
+    attempt(file._replace(value=mutate(file.value, Random(seed))).data, format_)

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from history_files import FILES, HistoryFile
 from legato import parse, render
+from legato.formats import read_all
 from legato.ledger import Call, Evidence
 from legato.ledger.evidence import evidence_of, is_real, says_the_same
 from legato.model import Entry, ToolResponse, ToolSpec
@@ -24,12 +26,22 @@ from strategies import logs
 TOOLS = [ToolSpec("read", ""), ToolSpec("grep", "")]
 TARGETS = st.sampled_from((*ROUTES, *OTHER_ROUTES))
 sources = pytest.mark.parametrize("source", SOURCES)
+files = pytest.mark.parametrize("source", FILES)
 
 
 def read(source: str, steps: list[Step]) -> Conversation:
     conversation = parse(SOURCES[source](steps), source).conversation()
     conversation.human("and now?")
     return conversation
+
+
+def read_file(source: str, steps: list[Step]) -> tuple[HistoryFile, Conversation]:
+    """The steps in a file of that program, and the conversation in it."""
+    format_, write = FILES[source]
+    file = write([Step("say", "hello"), *steps])
+    conversation = read_all(file.data, format=format_)[0].conversation()
+    conversation.human("and now?")
+    return file, conversation
 
 
 def real_responses(conversation: Conversation) -> list[ToolResponse]:
@@ -90,6 +102,17 @@ def test_every_result_of_a_body_ends_at_one_place_and_is_shown_there(
     check_places(conversation, target)
 
 
+@files
+@given(steps=histories(), target=TARGETS)
+@pytest.mark.req("REQ-915-006", "REQ-915-008", "REQ-915-012", "REQ-915-026")
+def test_every_result_of_a_file_ends_at_one_place_and_is_shown_there(
+    source: str, steps: list[Step], target: str
+) -> None:
+    file, conversation = read_file(source, steps)
+    assert Counter(str(response.result) for response in real_responses(conversation)) == Counter(file.results)
+    check_places(conversation, target)
+
+
 @given(steps=histories(), apart=st.booleans(), target=TARGETS)
 @pytest.mark.req("REQ-915-008", "REQ-915-012")
 def test_every_result_of_a_history_ends_at_one_place_and_is_shown_there(
@@ -138,3 +161,12 @@ def test_what_was_right_stays_right(source: str, steps: list[Step]) -> None:
     conversation = read(source, steps)
     pairs = asked_and_given(conversation)
     assert pairs == [(step.says, f"<of {step.says[1:]}") for step in steps if step.kind == "call"]
+
+
+@given(source=st.sampled_from(sorted(FILES)), steps=orderly())
+@pytest.mark.req("REQ-915-006")
+def test_what_was_right_in_a_file_stays_right(source: str, steps: list[Step]) -> None:
+    file, conversation = read_file(source, steps)
+    right = [(step.says, f"<of {step.says[1:]}") for step in steps if step.kind == "call"]
+    if len(file.results) == len(right):
+        assert asked_and_given(conversation) == right

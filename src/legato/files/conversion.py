@@ -119,7 +119,7 @@ def convert_document(
         "input": described,
         "to": target,
         **told,
-        "not_carried": msgspec.to_builtins([*document.notes, *losses]),
+        "not_carried": msgspec.to_builtins([*document.not_carried, *losses]),
     }
     return Converted(
         name=document.name,

@@ -125,7 +125,7 @@ class _Inspector:
             system=self._clip(document.system),
             tools=len(document.tools),
             entries=tuple(entries),
-            notes=tuple(self._clip(str(note)) for note in document.notes),
+            notes=tuple(self._clip(str(note)) for note in document.not_carried),
             about_request=_counted(decision_line(item) for item in self.projected if not item.calls),
         )
 

@@ -1,10 +1,17 @@
-"""Blocks out of what files hold: results, media and the parts of a content, as several formats spell them."""
+"""Blocks out of what files hold: calls, results, media and the parts of a content, as several formats spell them.
+
+A part is read as what it says it is, whichever side of the conversation its message belongs to: a result in an answer
+is still a result, and a call in a message of the user is still one of the model's. The ledger pairs them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import groupby
+
 import msgspec
 
-from legato.formats.fields import as_list, as_object, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_text, first_id, first_text
 from legato.model import (
     Block,
     Json,
@@ -12,11 +19,14 @@ from legato.model import (
     Media,
     MediaKind,
     Text,
+    ToolCall,
     ToolResponse,
     clean_text,
     ingest,
 )
+from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.media import read_media as read_anthropic_media
+from legato.wire.arguments import read_arguments
 from legato.wire.phrases import EMPTY_RESULT
 from legato.wire.readback import read_closure
 
@@ -67,11 +77,74 @@ def media_from(address: str, mime: str, *, name: str | None = None) -> Media:
     return Media(kind_of(mime), mime, url=clean_text(address), name=name)
 
 
+_CALLS = frozenset({"tool_use", "tool_call", "tool-call", "toolCall", "function_call"})
+_RESULTS = frozenset({"tool_result", "tool-result", "toolResult", "function_call_output", "function_result"})
+
+_OUTPUTS = frozenset({"text", "json", "content", "error-text", "error-json"})
+
+
+def is_call(part: JsonObject) -> bool:
+    """Whether a part asks for a tool, in any of the usual spellings."""
+    return as_text(part.get("type")) in _CALLS
+
+
+def is_result(part: JsonObject) -> bool:
+    """Whether a part is what a tool returned, in any of the usual spellings."""
+    return as_text(part.get("type")) in _RESULTS
+
+
+def read_call(source: JsonObject) -> ToolCall:
+    """A call in any of the usual spellings."""
+    function = as_object(source.get("function"))
+    arguments: Json = next(
+        (
+            holder[key]
+            for holder in (function, source)
+            for key in ("arguments", "input", "args", "parameters")
+            if key in holder
+        ),
+        None,
+    )
+    value, raw, finished = read_arguments(arguments)
+    name = first_text(function, "name") or first_text(source, "name", "toolName", "tool_name")
+    return ToolCall(name, value, first_id(source, "call_id", "toolCallId", "id"), raw=raw, finished=finished)
+
+
+def read_result(source: JsonObject) -> ToolResponse:
+    """A result in any of the usual spellings, under the id that it names."""
+    wire_id = first_id(source, "tool_use_id", "tool_call_id", "call_id", "toolCallId", "id")
+    content: Json = next((source[key] for key in ("content", "output", "result", "value") if key in source), None)
+    is_error = source.get("is_error") is True or source.get("isError") is True
+    output = as_object(content)
+    if as_text(output.get("type")) in _OUTPUTS and "value" in output:  # as the Vercel AI SDK spells it
+        content, is_error = output["value"], is_error or as_text(output["type"]).startswith("error")
+    value, media = result_content(content)
+    name = first_text(source, "name", "toolName", "tool_name")
+    return response(wire_id, name, value, is_error=is_error, media=media)
+
+
 def read_part(part: JsonObject) -> Block | None:
-    """A part of a human message or of a result, in any of the usual spellings; None if it is not understood."""
+    """A part of any message, in any of the usual spellings; None if it is not understood."""
+    if is_call(part):
+        return read_call(part)
+    return read_result(part) if is_result(part) else _read_said(part)
+
+
+def anthropic_answer(items: Iterable[Json]) -> list[Block]:
+    """The content of an answer in the form of the Anthropic API, with the results of our own tools among it."""
+    blocks: list[Block] = []
+    for are_results, run in groupby(map(as_object, items), key=is_result):
+        found = list(run)
+        blocks += map(read_result, found) if are_results else read_blocks(found, str)
+    return blocks
+
+
+def _read_said(part: JsonObject) -> Block | None:
+    """Text or an attachment; None if it is neither."""
     kind = as_text(part.get("type"))
     if kind in ("text", "input_text", "output_text") or (not kind and isinstance(part.get("text"), str)):
-        return Text(as_text(part.get("text")))
+        is_text = isinstance(part.get("text"), str) or not part.keys() - {"type", "text", "cache_control", "citations"}
+        return Text(as_text(part.get("text"))) if is_text else None
     if kind in ("image", "document") and isinstance(part.get("source"), dict):
         return read_anthropic_media(part)
     return _read_medium(part, kind)
@@ -130,14 +203,14 @@ def result_content(content: Json) -> tuple[Json, tuple[Media, ...]]:
         return content, ()
     items = as_list(content)
     part = as_object(content)
-    if part.get("type") and read_part(part) is not None:
+    if part.get("type") and _read_said(part) is not None:
         items = [part]  # a part that nobody put into a list
     elif not isinstance(content, list):
         return ingest(content), ()
     texts: list[str] = []
     media: list[Media] = []
     for item in items:
-        block = Text(clean_text(item)) if isinstance(item, str) else read_part(as_object(item))
+        block = Text(clean_text(item)) if isinstance(item, str) else _read_said(as_object(item))
         if isinstance(block, Text):
             texts.append(block.text)
         elif isinstance(block, Media):

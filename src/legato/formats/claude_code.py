@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msgspec.structs import replace
-
-from legato.formats.blocks import response, result_content, split_content
+from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
 from legato.formats.document import Compaction, Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_text
+from legato.formats.fields import as_id, as_object, as_text
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.salvage import make_blocks_readable
-from legato.model import Block, Ending, Json, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse
-from legato.wire.anthropic.decode import read_blocks
+from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse
 
 SYNTHETIC = "<synthetic>"
 INTERRUPTED = "[Request interrupted by user]"
@@ -89,7 +86,6 @@ class _Reader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.pieces: list[_Piece] = []
-        self.called: dict[str, str] = {}
 
     def take(self, item: Item) -> None:
         """Read one record."""
@@ -115,6 +111,9 @@ class _Reader:
             case _:
                 pass
         node = piece.node
+        blocks = [block for part in piece.parts for block in part.blocks]
+        node.calls = tuple(block.wire_id for block in blocks if isinstance(block, ToolCall) and block.wire_id)
+        node.results = tuple(block.wire_id for block in blocks if isinstance(block, ToolResponse) and block.wire_id)
         node.is_said = bool(piece.parts)
         node.is_reply = any(part.speaker is not Speaker.HUMAN for part in piece.parts)
 
@@ -123,52 +122,26 @@ class _Reader:
         if model == SYNTHETIC or record.get("isApiErrorMessage") is True:
             self.draft.note(piece.place, "a turn that the program made up and no model said; it was left out")
             return
-        content: Json = message.get("content")
-        items, notes = make_blocks_readable(
-            [{"type": "text", "text": content}] if isinstance(content, str) else content
-        )
-        for place, what in notes:
-            self.draft.note(piece.place, f"{place}: {what}")
-        blocks = read_blocks(items, str)
+        items, notes = make_blocks_readable(message.get("content"))
+        for note in notes:
+            self.draft.note(piece.place, str(note), is_carried=note.is_carried)
+        blocks = anthropic_answer(items)
         if not blocks:
             return
         piece.model = model
         piece.origin = origin_of(home_of("anthropic", model), model, model) if model else None
         piece.ending = _ENDINGS.get(as_text(message.get("stop_reason")))
         piece.parts = [_Part(Speaker.AI, blocks)]
-        piece.node.answer = as_text(message.get("id"))
-        calls = [block for block in blocks if isinstance(block, ToolCall)]
-        piece.node.calls = tuple(call.wire_id for call in calls if call.wire_id)
-        self.called.update((call.wire_id, call.name) for call in calls)
+        piece.node.answer = as_id(message.get("id"))
 
     def user(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
-        content: Json = message.get("content")
-        items: list[Json] = [content] if isinstance(content, str | dict) else as_list(content)
-        for index, item in enumerate(items):
-            block = as_object(item)
-            if block.get("type") == "tool_result":
-                self._add(piece, Speaker.TOOL, [self.result(block)])
-                continue
-            blocks, unknown = split_content(item)
-            for _, part in unknown:
-                kind = as_text(part.get("type"))
-                self.draft.note(piece.place, f"content[{index}] of type {kind!r} is not understood and was left out")
-            self._add(piece, Speaker.HUMAN, blocks)
-        piece.node.results = tuple(
-            block.wire_id
-            for part in piece.parts
-            for block in part.blocks
-            if isinstance(block, ToolResponse) and block.wire_id
-        )
+        blocks, unknown = split_content(message.get("content"))
+        self.draft.note_unknown(unknown, piece.place)
+        for block in blocks:
+            self._add(piece, Speaker.TOOL if isinstance(block, ToolResponse) else Speaker.HUMAN, [block])
         if record.get("isCompactSummary") is True:
             piece.node.continues = True
             piece.summary = "\n".join(b.text for part in piece.parts for b in part.blocks if isinstance(b, Text))
-
-    def result(self, block: JsonObject) -> ToolResponse:
-        wire_id = as_text(block.get("tool_use_id"))
-        value, media = result_content(block.get("content"))
-        is_error = block.get("is_error") is True
-        return response(wire_id, self.called.get(wire_id, ""), value, is_error=is_error, media=media)
 
     def attachment(self, piece: _Piece, attachment: JsonObject) -> None:
         """What the program puts beside a message; what a person typed meanwhile is among it."""
@@ -207,7 +180,7 @@ class _Reader:
                     _cancel(draft)
                 draft.say(
                     part.speaker,
-                    map(self._named, part.blocks),
+                    part.blocks,
                     piece.place,
                     source=piece.source,
                     origin=piece.origin,
@@ -219,23 +192,19 @@ class _Reader:
             if piece.summary and len(draft.entries) > 1:
                 draft.compactions.append(Compaction(0, len(draft.entries) - 1, piece.summary, piece.place))
 
-    def _named(self, block: Block) -> Block:
-        """A result with the name of its tool, which may stand further down in the file."""
-        if isinstance(block, ToolResponse) and not block.tool_name and block.wire_id in self.called:
-            return replace(block, tool_name=self.called[block.wire_id])
-        return block
-
     def report(self, branches: Branches) -> None:
         """Say what the live branch leaves out."""
-        for nodes, what in (
-            (branches.abandoned, "messages are on branches that were left behind and are not carried"),
+        for nodes, what, is_carried in (
+            (branches.abandoned, "messages are on branches that were left behind and are not carried", False),
             ([node for chain in branches.sidechains for node in chain if node.is_said],
-             "messages belong to side chains of subagents, which are conversations of their own"),
-            (branches.repeated, "messages stand in the file twice; the better one of each counts"),
-            (branches.adrift, "records name parents that are not in the file; they continue what stands before them"),
+             "messages belong to side chains of subagents, which are conversations of their own", False),
+            (branches.repeated, "messages stand in the file twice; the better one of each counts", False),
+            (branches.adrift,
+             "records name parents that are not in the file; they continue what stands before them", True),
         ):  # fmt: skip
             if nodes:
-                self.draft.note(self.pieces[nodes[0].index].place, f"{len(nodes)} {what}, here first")
+                place = self.pieces[nodes[0].index].place
+                self.draft.note(place, f"{len(nodes)} {what}, here first", is_carried=is_carried)
 
 
 def _node(record: JsonObject, index: int) -> Node:

@@ -139,18 +139,24 @@ class _Carrier:
 
     def _new_record(self, step: Step, before: JsonObject | None) -> JsonObject:
         neighbour = before or {}
+        if step.calls:
+            return self._new_answer(step, neighbour)
         blocks = [self._block(item) for item in step.items]
         blocks += [{"type": "text", "text": quotation(response)} for response in step.words]
-        record: JsonObject = {"parentUuid": None} if "parentUuid" in neighbour else {}
-        record |= {name: neighbour[name] for name in _ENVELOPE if name in neighbour}
-        record |= self._said_about(step)
-        record |= {"type": "user", "message": {"role": "user", "content": blocks}}
-        if "uuid" in neighbour:
-            ids = [as_text(block.get("tool_use_id")) for block in blocks]
-            record["uuid"] = name_from("claude-code result", as_text(neighbour["uuid"]), *ids)
-        if "timestamp" in neighbour:
-            record["timestamp"] = neighbour["timestamp"]
-        return record
+        about = self._said_about(step)
+        ids = [as_text(block.get("tool_use_id")) for block in blocks]
+        return _enveloped(neighbour, "user", {"role": "user", "content": blocks}, about, ("claude-code result", *ids))
+
+    def _new_answer(self, step: Step, neighbour: JsonObject) -> JsonObject:
+        """A record of the model, with calls that stood in a message of the user."""
+        uses = [
+            {**_blocks_of_type(self.file.value(call.record), "tool_use")[call.number], "id": call.wire_id}
+            for call in step.calls
+        ]
+        ids = [call.wire_id for call in step.calls]
+        message: JsonObject = {"id": f"msg_{name_from(*ids).replace('-', '')[:24]}", "type": "message"}
+        message |= {"role": "assistant", "content": uses, "stop_reason": "tool_use"}
+        return _enveloped(neighbour, "assistant", message, {}, ("claude-code answer", *ids))
 
     def _said_about(self, step: Step) -> JsonObject:
         """What records that go say about the results that are taken out of them (`toolUseResult`)."""
@@ -163,12 +169,27 @@ class _Carrier:
         if isinstance(item, Closing):
             text = closure_text(item.reason, item.said)
             return {"type": "tool_result", "tool_use_id": item.wire_id, "content": text, "is_error": True}
-        blocks = [block for block in _content(self.file.value(item.record)) if block.get("type") == "tool_result"]
+        blocks = _blocks_of_type(self.file.value(item.record), "tool_result")
         return {**blocks[item.number], "tool_use_id": item.wire_id}
 
 
-def _content(record: JsonObject) -> list[JsonObject]:
-    return as_objects(as_object(record.get("message")).get("content"))
+def _blocks_of_type(record: JsonObject, kind: str) -> list[JsonObject]:
+    content = as_objects(as_object(record.get("message")).get("content"))
+    return [block for block in content if block.get("type") == kind]
+
+
+def _enveloped(
+    neighbour: JsonObject, kind: str, message: JsonObject, more: JsonObject, name: tuple[str, ...]
+) -> JsonObject:
+    """A new record behind `neighbour`, with what the records around it have; `name` makes its id."""
+    record: JsonObject = {"parentUuid": None} if "parentUuid" in neighbour else {}
+    record |= {name: neighbour[name] for name in _ENVELOPE if name in neighbour}
+    record |= more | {"type": kind, "message": message}
+    if "uuid" in neighbour:
+        record["uuid"] = name_from(name[0], as_text(neighbour["uuid"]), *name[1:])
+    if "timestamp" in neighbour:
+        record["timestamp"] = neighbour["timestamp"]
+    return record
 
 
 def _change_blocks(record: JsonObject, step: Step) -> None:

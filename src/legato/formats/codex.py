@@ -8,10 +8,12 @@ Older rollouts have the items without an envelope.
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import Compaction, Document, Draft, keep_known
-from legato.formats.fields import as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.origins import home_of, origin_of, provider_named, route_of
 from legato.model import (
     Authority,
@@ -59,7 +61,6 @@ class _Reader:
         self.draft = draft
         self.provider = _USUAL
         self.model = ""
-        self.called: dict[str, str] = {}
         self.answers = 0
 
     def take(self, item: Item) -> None:
@@ -123,21 +124,31 @@ class _Reader:
             self.draft.note(item.place, f"an item of type {kind!r} is not understood and was left out")
 
     def message(self, payload: JsonObject, item: Item) -> None:
+        """A message. Calls and outputs in its content are read as the items that they are, where they stand."""
+        content: Json = payload.get("content")
+        for are_items, run in groupby(as_list(content), key=_is_item):
+            if are_items:
+                self.draft.note(item.place, "calls or outputs stand in a message", is_carried=True)
+                for part in run:
+                    self.item(as_object(part), item)
+            else:
+                self.words({**payload, "content": list(run)}, item)
+        if not isinstance(content, list):
+            self.words(payload, item)
+
+    def words(self, payload: JsonObject, item: Item) -> None:
         role = as_text(payload.get("role"))
         if role == "assistant":
             self.answer(blocks_of({**payload, "type": "message"}), item)
             return
         blocks, unknown = split_content(payload.get("content"))
-        for index, part in unknown:
-            kind = as_text(part.get("type"))
-            self.draft.note(item.place, f"content[{index}] of type {kind!r} is not understood and was left out")
+        self.draft.note_unknown(unknown, item.place)
         instructs = role in ("developer", "system")
         authority = Authority.INSTRUCTION if instructs else Authority.PERSON
-        if self.draft.say(Speaker.HUMAN, blocks, item.place, source=item.source, authority=authority):
+        if self.draft.human(blocks, item.place, source=item.source, authority=authority):
             self.answers += 1
 
     def answer(self, blocks: list[Block], item: Item) -> None:
-        self.called.update((block.wire_id, block.name) for block in blocks if isinstance(block, ToolCall))
         self.draft.say(
             Speaker.AI,
             blocks,
@@ -153,17 +164,14 @@ class _Reader:
             source: Json = payload.get("arguments", function.get("arguments"))
             value, raw, finished = read_arguments(source)
             name = first_text(payload, "name") or first_text(function, "name")
-            wire_id = first_text(payload, "call_id", "id")
-            return [ToolCall(name, value, wire_id, raw=raw, finished=finished)]
+            return [ToolCall(name, value, _call_id(payload), raw=raw, finished=finished)]
         if kind == "tool_search_call":
             return [ToolCall("tool_search", read_arguments(payload.get("arguments")).value, _call_id(payload))]
         return blocks_of(payload)
 
     def output(self, payload: JsonObject, item: Item) -> None:
-        wire_id = _call_id(payload) if "call_id" in payload else as_text(payload.get("id"))
-        name = self.called.get(wire_id, "") or first_text(payload, "name", "tool_name")
-        responses: list[ToolResponse] = [_result(payload, wire_id, name)]
-        if self.draft.results(responses, item.place, source=item.source):
+        result = _result(payload, _call_id(payload), first_text(payload, "name", "tool_name"))
+        if self.draft.results([result], item.place, source=item.source):
             self.answers += 1
 
     def compacted(self, payload: JsonObject, item: Item) -> None:
@@ -172,7 +180,9 @@ class _Reader:
         count = len(self.draft.entries)
         if count:
             self.draft.compactions.append(Compaction(0, count - 1, text, item.place))
-            self.draft.note(item.place, f"a summary replaced the {count} entries before; all of them are read here")
+            self.draft.note(
+                item.place, f"a summary replaced the {count} entries before; all of them are read here", is_carried=True
+            )
             return
         for entry in history:
             self.item(entry, item)
@@ -181,7 +191,11 @@ class _Reader:
 
 
 def _call_id(payload: JsonObject) -> str:
-    return first_text(payload, "call_id", "id")
+    return first_id(payload, "call_id", "id")
+
+
+def _is_item(part: Json) -> bool:
+    return as_text(as_object(part).get("type")) in _OUTPUTS | _MODEL_ITEMS
 
 
 def _result(payload: JsonObject, wire_id: str, name: str) -> ToolResponse:

@@ -83,6 +83,8 @@ class Content:
         for index, item in enumerate(as_list(value)):
             if isinstance(item, dict):
                 yield Item(f"{prefix}[{index}]", as_object(item), index)
+            else:
+                self._damage.append(Note(f"{prefix}[{index}]", "is no object and was left out"))
 
     def value(self) -> Json:
         """The value of a file that is one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,6 +25,7 @@ from legato.model import (
     Origin,
     Record,
     Speaker,
+    ToolCall,
     ToolResponse,
     ToolSpec,
 )
@@ -39,12 +41,14 @@ _ANY_WINDOW = 2**62
 class Note(Struct, frozen=True, omit_defaults=True):
     """Something in a file that was not understood, or that a writer could not carry.
 
-    `is_damage` marks physical damage: bytes that are no record any more.
+    `is_damage` marks physical damage: bytes that are no record any more. `is_carried` marks what is in the wrong place
+    or form, and was understood all the same: nothing of it is lost.
     """
 
     place: str
     message: str
     is_damage: bool = False
+    is_carried: bool = False
 
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
@@ -131,6 +135,11 @@ class Document:
     original: Original | None = None
 
     @property
+    def not_carried(self) -> list[Note]:
+        """The notes on what is missing in the conversation."""
+        return [note for note in self.notes if not note.is_carried]
+
+    @property
     def first_seq(self) -> int:
         """The sequence number of the first entry in the log of `conversation()`."""
         return 2 if self.system.strip() else 1
@@ -183,6 +192,10 @@ class Draft:
         self.meta: dict[str, str] = {}
         self.body: Body | None = None
         self._skipped: dict[str, tuple[str, int]] = {}
+        self._called: dict[str, str] = {}
+        """the tool that each call id stands for, so far"""
+        self._nameless: set[int] = set()
+        """entries with results that do not say which tool they are of, and whose calls have not come yet"""
 
     def say(
         self,
@@ -196,8 +209,13 @@ class Draft:
         ending: Ending | None = None,
         authority: Authority = Authority.PERSON,
     ) -> bool:
-        """Add an entry; whether there was anything in it."""
-        kept = tuple(blocks)
+        """Add an entry; whether there was anything in it.
+
+        Blocks may stand on the wrong side, a result among the words of the model or a call among those of a person: the
+        conversation puts them where they belong, and lint tells of it. A result takes the name of its tool from its
+        call.
+        """
+        kept = tuple(self._named(block) for block in blocks)
         if not kept:
             return False
         self.entries.append(Entry(speaker, kept, origin, answer, ending, authority))
@@ -205,20 +223,48 @@ class Draft:
         self.sources.append(source)
         return True
 
-    def human(self, blocks: Iterable[Block], place: str, *, source: int = -1) -> bool:
-        """Add what a person said."""
-        return self.say(Speaker.HUMAN, blocks, place, source=source)
+    def _named(self, block: Block) -> Block:
+        """A result with the name of its tool, if its call has come."""
+        if isinstance(block, ToolCall):
+            self._called[block.wire_id] = block.name
+        elif isinstance(block, ToolResponse) and not block.tool_name and block.wire_id:
+            if block.wire_id in self._called:
+                return replace(block, tool_name=self._called[block.wire_id])
+            self._nameless.add(len(self.entries))
+        return block
+
+    def human(
+        self, blocks: Iterable[Block], place: str, *, source: int = -1, authority: Authority = Authority.PERSON
+    ) -> bool:
+        """Add what the human side of a message holds: results, then what a person said beside them.
+
+        A call in it is the model's. What stands before it stays before it.
+        """
+        added = False
+        for are_calls, run in groupby(blocks, key=lambda block: isinstance(block, ToolCall)):
+            held = list(run)
+            results = [block for block in held if isinstance(block, ToolResponse)]
+            said = [block for block in held if not isinstance(block, ToolResponse)]
+            added |= self.results(results, place, source=source)
+            rank = Authority.PERSON if are_calls else authority
+            added |= self.say(Speaker.HUMAN, said, place, source=source, authority=rank)
+        return added
 
     def results(self, blocks: Iterable[ToolResponse], place: str, *, source: int = -1) -> bool:
         """Add what tools returned."""
         return self.say(Speaker.TOOL, blocks, place, source=source)
 
-    def note(self, place: str, message: str) -> None:
-        """Report something that was not understood."""
+    def note(self, place: str, message: str, *, is_carried: bool = False) -> None:
+        """Report something that was not understood, or that was only understood by a reader who wants to."""
         if len(self.notes) < MAX_NOTES:
-            self.notes.append(Note(place, message))
+            self.notes.append(Note(place, message, is_carried=is_carried))
         else:
             self.skip(place, "more was not understood")
+
+    def note_unknown(self, parts: Iterable[tuple[int, JsonObject]], place: str) -> None:
+        """Report parts of a content that were not understood, each with its index."""
+        for index, part in parts:
+            self.note(place, f"content[{index}] of type {part.get('type', '')!r} is not understood and was left out")
 
     def skip(self, place: str, what: str) -> None:
         """Report something that was passed over and that may stand in a file thousands of times: it is counted."""
@@ -239,6 +285,9 @@ class Draft:
         records: Sequence[Record] | None = None,
     ) -> Document:
         """The document. `damage` is what was physically wrong with the file."""
+        for index in sorted(self._nameless):  # their calls may stand further down in the file
+            entry = self.entries[index]
+            self.entries[index] = replace(entry, blocks=tuple(map(self._named, entry.blocks)))
         counted = [
             Note(place, what if count == 1 else f"{what} ({count} times, here first)")
             for what, (place, count) in self._skipped.items()

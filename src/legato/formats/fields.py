@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from legato.model import Json, JsonObject, clean_text
-from legato.model.json_access import as_list, as_object, as_objects, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
 
-__all__ = ["as_list", "as_object", "as_objects", "as_text", "first_text", "well_typed"]
+__all__ = ["as_id", "as_list", "as_object", "as_objects", "as_text", "first_id", "first_text", "well_typed"]
 
 
 def well_typed(items: Json, levels: int = 4) -> list[Json]:
@@ -25,6 +25,11 @@ def _well_typed(item: JsonObject, levels: int) -> JsonObject:
     for name in lists:
         kept[name] = well_typed(item[name], levels - 1)
     return kept
+
+
+def first_id(value: JsonObject, *names: str) -> str:
+    """The first of these fields that holds an id; numbers are ids too."""
+    return next((found for name in names if (found := as_id(value.get(name)))), "")
 
 
 def first_text(value: JsonObject, *names: str) -> str:

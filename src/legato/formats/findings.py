@@ -88,7 +88,8 @@ def _of_file(document: Document) -> Iterator[Finding]:
                 repair=f"{_who(document)} leaves out what cannot be read",
             )
         else:
-            yield Finding(rule="file/not-carried", level=Level.NOTE, place=note.place, message=note.message)
+            rule = "file/out-of-place" if note.is_carried else "file/not-carried"
+            yield Finding(rule=rule, level=Level.NOTE, place=note.place, message=note.message)
 
 
 def _speaks(document: Document, body: Body, dialect: Dialect) -> bool:

@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 from legato.formats.blocks import as_json, media_from, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
@@ -79,16 +79,16 @@ class _Reader:
     def change(self, item: Item) -> None:
         """One line of the log of changes."""
         record = item.value
-        target = record.get("$rewindTo")
-        if isinstance(target, str):
+        target = as_id(record.get("$rewindTo"))
+        if target:
             self.rewind(target, item.place)
         elif "$set" in record:
             patch = as_object(record["$set"])
             self.known(patch)
             if "messages" in patch:
                 self.replace(patch["messages"], f"{item.place}, $set.messages")
-        elif isinstance(record.get("id"), str) and "type" in record:
-            self.messages[as_text(record["id"])] = _Message(item.place, record)
+        elif (own := as_id(record.get("id"))) and "type" in record:
+            self.messages[own] = _Message(item.place, record)
         else:
             self.known(record)
             if "messages" in record:
@@ -104,8 +104,8 @@ class _Reader:
     def replace(self, messages: Json, place: str) -> None:
         """All messages at once, in place of those that were there."""
         found = {
-            as_text(item.get("id")) or f"{place}[{index}]": _Message(f"{place}[{index}]", item)
-            for index, item in enumerate(as_objects(messages))
+            as_id(item.get("id")) or f"{place}[{index}]": _Message(f"{place}[{index}]", item)
+            for index, item in enumerate(map(as_object, as_list(messages)))
         }
         gone = [message for name, message in self.messages.items() if name not in found]
         if gone:
@@ -157,8 +157,8 @@ class _Reader:
         blocks: list[Block] = [
             Thinking(text) for thought in as_objects(record.get("thoughts")) if (text := _thought(thought))
         ]
+        blocks += self._parts(body, place)
         results: list[Block] = []
-        self._parts(body, place, blocks, results)
         for call in as_objects(record.get("toolCalls")):
             self.call(call, blocks, results)
         self._say_answer(blocks, place, model)
@@ -167,7 +167,7 @@ class _Reader:
     def call(self, call: JsonObject, blocks: list[Block], results: list[Block]) -> None:
         """A call with the status that it had when the record was written."""
         value, raw, finished = read_arguments(call.get("args"))
-        made = ToolCall(as_text(call.get("name")), value, as_text(call.get("id")), raw=raw, finished=finished)
+        made = ToolCall(as_text(call.get("name")), value, as_id(call.get("id")), raw=raw, finished=finished)
         blocks.append(made)
         status = as_text(call.get("status"))
         read = [found for part in _parts_of(call.get("result")) if (found := self._response(part, made))]
@@ -199,29 +199,28 @@ class _Reader:
             block = _medium(part)
             if block is not None:
                 return ToolResponse(wire_id=call.wire_id, tool_name=call.name, result="", media=(block,))
-            text = as_text(part.get("text"))
+            text = as_text(part.get("text")) or (as_json(part) if part and "text" not in part else "")
             return response(call.wire_id, call.name, text) if text else None
         return read_function_response(answered, call.wire_id, call.name)
 
     def content(self, body: Json, speaker: Speaker, place: str) -> None:
         """A content of the API: text, or parts."""
-        blocks: list[Block] = []
-        results: list[Block] = []
-        self._parts(body, place, blocks, results)
-        self.draft.say(Speaker.TOOL, results, place)
+        blocks = self._parts(body, place)
         if speaker is Speaker.AI:
             self._say_answer(blocks, place, self.model)
         else:
-            self.draft.say(speaker, blocks, place)
+            self.draft.human(blocks, place)
 
-    def _parts(self, body: Json, place: str, blocks: list[Block], results: list[Block]) -> None:
+    def _parts(self, body: Json, place: str) -> list[Block]:
+        blocks: list[Block] = []
         for index, part in enumerate(_parts_of(body)):
             if isinstance(part.get("functionResponse"), dict):
-                results.append(read_function_response(as_object(part["functionResponse"]), "", ""))
+                blocks.append(read_function_response(as_object(part["functionResponse"]), "", ""))
             elif (block := read_content_part(part)) is not None:
                 blocks.append(block)
             elif part.get("text") != "":
                 self.draft.note(place, f"part {index} ({', '.join(part)}) is not understood and was left out")
+        return blocks
 
     def _say_answer(self, blocks: list[Block], place: str, model: str) -> None:
         self.answers += 1
@@ -236,7 +235,7 @@ def read_content_part(part: JsonObject) -> Block | None:
     call = as_object(part.get("functionCall"))
     if call:
         value, raw, finished = read_arguments(call.get("args"))
-        name, wire_id = as_text(call.get("name")), as_text(call.get("id"))
+        name, wire_id = as_text(call.get("name")), as_id(call.get("id"))
         return ToolCall(name, value, wire_id, raw=raw, finished=finished, native=native)
     text = as_text(part.get("text"))
     if part.get("thought") is True:
@@ -248,7 +247,7 @@ def read_content_part(part: JsonObject) -> Block | None:
 
 def read_function_response(answered: JsonObject, wire_id: str, name: str) -> ToolResponse:
     """A function response; `output` and `error` are the fields that the API knows."""
-    wire_id = as_text(answered.get("id")) or wire_id
+    wire_id = as_id(answered.get("id")) or wire_id
     name = as_text(answered.get("name")) or name
     body: Json = answered.get("response")
     media = tuple(block for part in as_objects(answered.get("parts")) if (block := _medium(part)))

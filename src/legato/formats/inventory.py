@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import NamedTuple
 
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.raw_json import canonical, safe_text
 from legato.model import Json, JsonObject
 from legato.wire.phrases import EMPTY_RESULT, INSTRUCTION_MARK
@@ -217,7 +217,7 @@ class _Walk:
         given = next((field for field in _ARGUMENTS if field in source), "")
         name = as_text(source.get(named)) or as_text(source.get("type"))
         with self.owning(place):
-            call_id = first_text(source, *_IDS) or first_text(holder, *_IDS)
+            call_id = first_id(source, *_IDS) or first_id(holder, *_IDS)
             key = f"{name}({canonical(_arguments(source.get(given)))})"
             self.add(Kind.CALL, key, place, name=name, call_id=call_id)
             self.fields(source, place, skip=(named, given))
@@ -235,7 +235,7 @@ class _Walk:
             named = _first(source, _NAMES)
             name = as_text(source.get(named))
             if told != EMPTY_RESULT:
-                self.add(Kind.RESULT, told, place, name=name, call_id=first_text(source, *_IDS))
+                self.add(Kind.RESULT, told, place, name=name, call_id=first_id(source, *_IDS))
             for index, part in others:
                 self.inside(part, f"{place}.{field}[{index}]")
             if name:

@@ -5,10 +5,10 @@ They are read as the data they are. No class that a file names is ever loaded, l
 
 from __future__ import annotations
 
-from legato.formats.blocks import response, result_content, split_content
+from legato.formats.blocks import is_call, read_call, read_result, split_content
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
@@ -49,7 +49,8 @@ _ENDINGS = {
     "content_filter": Ending.REFUSED,
     "refusal": Ending.REFUSED,
 }
-_TOLD_ELSEWHERE = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta", "tool_call_chunk"})
+_PIECES = frozenset({"input_json_delta", "tool_call_chunk"})
+"""what calls were made of while they were streamed"""
 
 
 def read(content: Content) -> list[Document]:
@@ -85,16 +86,14 @@ def _lines(content: Content) -> list[Document]:
 class _Reader:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
-        self.called: dict[str, str] = {}
 
     def message(self, item: JsonObject, place: str) -> None:
         kind, data = _unwrapped(item)
         match kind:
             case "human":
-                self.draft.human(self._content(data.get("content"), place), place)
+                self.draft.human(self._content(data, place), place)
             case "system":
-                blocks = self._content(data.get("content"), place)
-                self.draft.say(Speaker.HUMAN, blocks, place, authority=Authority.INSTRUCTION)
+                self.draft.human(self._content(data, place), place, authority=Authority.INSTRUCTION)
             case "ai":
                 self.answer(data, place)
             case "tool" | "function":
@@ -102,12 +101,10 @@ class _Reader:
             case _:
                 self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
 
-    def _content(self, content: Json, place: str) -> list[Block]:
-        blocks, unknown = split_content(content)
-        for index, part in unknown:
-            kind = as_text(part.get("type"))
-            self.draft.note(place, f"content[{index}] of type {kind!r} is not understood and was left out")
-        return blocks
+    def _content(self, data: JsonObject, place: str) -> list[Block]:
+        blocks, unknown = split_content(data.get("content"))
+        self.draft.note_unknown(unknown, place)
+        return [*blocks, *_calls(data, {})]
 
     def answer(self, data: JsonObject, place: str) -> None:
         info = as_object(data.get("response_metadata"))
@@ -119,20 +116,19 @@ class _Reader:
         blocks: list[Block] = []
         if text := first_text(extra, "reasoning_content"):
             blocks.append(Thinking(text))
-        blocks += self._spoken(data.get("content"), place)
         calls = _calls(data, extra)
-        self.called.update((call.wire_id, call.name) for call in calls)
+        blocks += self._spoken(data.get("content"), place, {call.wire_id for call in calls})
         ending = _ENDINGS.get(first_text(info, "finish_reason", "stop_reason", "done_reason"))
         origin = origin_of(provider, model)
         self.draft.say(Speaker.AI, [*blocks, *calls], place, origin=origin, ending=ending)
 
-    def _spoken(self, content: Json, place: str) -> list[Block]:
-        """The content of an answer; its calls are in `tool_calls` as well and are read there."""
+    def _spoken(self, content: Json, place: str, told: set[str]) -> list[Block]:
+        """The content of an answer. Its calls are in `tool_calls` as well, mostly: those of `told` are read there."""
         blocks: list[Block] = []
-        for index, item in enumerate([content] if isinstance(content, str) else as_list(content)):
+        for index, item in enumerate([content] if isinstance(content, str | dict) else as_list(content)):
             part = as_object(item)
             kind = as_text(part.get("type"))
-            if kind in _TOLD_ELSEWHERE:
+            if kind in _PIECES or (is_call(part) and read_call(part).wire_id in told):
                 continue
             if kind in ("thinking", "reasoning", "redacted_thinking", "reasoning_content"):
                 if block := _thought(part):
@@ -140,16 +136,12 @@ class _Reader:
                 continue
             read, unknown = split_content(item)
             blocks += read
-            if unknown:
-                self.draft.note(place, f"content[{index}] of type {kind!r} is not understood and was left out")
+            self.draft.note_unknown([(index, part) for _, part in unknown], place)
         return blocks
 
     def result(self, data: JsonObject, place: str) -> None:
-        wire_id = as_text(data.get("tool_call_id"))
-        name = as_text(data.get("name")) or self.called.get(wire_id, "")
-        value, media = result_content(data.get("content"))
         is_error = data.get("status") == "error"
-        self.draft.results([response(wire_id, name, value, is_error=is_error, media=media)], place)
+        self.draft.results([read_result({**data, "id": None, "is_error": is_error})], place)
 
 
 def _unwrapped(item: JsonObject) -> tuple[str, JsonObject]:
@@ -180,7 +172,7 @@ def _calls(data: JsonObject, extra: JsonObject) -> list[ToolCall]:
 
 def _call(call: JsonObject, arguments: Json) -> ToolCall:
     value, raw, finished = read_arguments(arguments)
-    return ToolCall(as_text(call.get("name")), value, as_text(call.get("id")), raw=raw, finished=finished)
+    return ToolCall(as_text(call.get("name")), value, as_id(call.get("id")), raw=raw, finished=finished)
 
 
 def _thought(part: JsonObject) -> Thinking | None:

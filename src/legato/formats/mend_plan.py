@@ -45,15 +45,26 @@ class Taking:
 
 
 @dataclass(slots=True)
+class Asking:
+    """A call that stood among the words of the user: call number `number` of a record."""
+
+    wire_id: str
+    record: int
+    number: int
+
+
+@dataclass(slots=True)
 class Step:
     """One record in the new order.
 
-    `record` is the index of a kept or moved record, or -1 for a new one: `items` are put into it, then `words`, results
-    whose calls nobody knows. Numbers count the calls or the responses of a record in their order.
+    `record` is the index of a kept or moved record, or -1 for a new one: an answer made of `calls`, or else `items` are
+    put into it, then `words`, results whose calls nobody knows. Numbers count the calls or the responses of a record in
+    their order.
     """
 
     record: int = -1
     is_moved: bool = False
+    calls: list[Asking] = field(default_factory=list[Asking])
     items: list[Closing | Taking] = field(default_factory=list["Closing | Taking"])
     words: list[ToolResponse] = field(default_factory=list[ToolResponse])
     dropped_calls: set[int] = field(default_factory=set[int])
@@ -197,15 +208,25 @@ class _Planner:
                 self._flush()
                 group = record.group
             step = Step(record.index)
-            self._calls(record, step)
+            is_misplaced = self.is_strict and record.group is None and bool(record.calls)
+            if not is_misplaced:
+                self._calls(record, step)
             goes_on = group is not None and self.ends[group] > number
             here = self._results(record, step, goes_on=goes_on)
             missing = self.pending.keys() - here
             if missing and (record.has_words or step.quoted):
                 self._flush(keep=here)
+            elif self.words and record.has_words and not goes_on and not self.pending:
+                self._flush()
             for call_id in here:
                 self.pending.pop(call_id, None)
+            asked = self._misplaced_calls(record, step) if is_misplaced else []
             self._emit(record, step)
+            if asked:
+                self._flush()
+                group = None
+                self.result.steps.append(Step(calls=asked))
+                self.pending |= {call.id: self.ledger.calls[call.id] for call in record.calls}
             if not self.is_strict and not goes_on:  # a result between its parts would make two answers of one
                 self._flush()
         self._flush()
@@ -235,6 +256,16 @@ class _Planner:
                 step.call_ids[number] = self.ids[call.id]
                 self._change(record, f"the call {call.wire_id or call.name} was given the id {self.ids[call.id]}")
 
+    def _misplaced_calls(self, record: _Record, step: Step) -> list[Asking]:
+        """The calls in a record of the user, which go into an answer of their own behind it."""
+        asked: list[Asking] = []
+        for number, call in enumerate(record.calls):
+            step.dropped_calls.add(number)
+            if self.first_of[call.id] == (record.index, number):
+                asked.append(Asking(self.ids[call.id], record.index, number))
+                self._change(record, f"the call {call.wire_id or call.name} of the model stood among words of the user")
+        return asked
+
     def _results(self, record: _Record, step: Step, *, goes_on: bool) -> set[CallId]:
         """The calls that are waiting and have their results in this record; the other results are seen to.
 
@@ -247,7 +278,7 @@ class _Planner:
             if (record.index, number) in self.taken:
                 step.dropped_results.add(number)
             elif call is None or call.id in self.ledger.orphans:
-                if goes_on and record.group is None:
+                if goes_on if record.group is None else self.is_strict:
                     step.dropped_results.add(number)
                     self.words.append(response)
                 else:
@@ -256,10 +287,10 @@ class _Planner:
             elif call.response is not response:
                 step.dropped_results.add(number)
                 self._change(record, f"a second result of {name} was left out")
-            elif call.id in self.pending and call.id not in here:
+            elif call.id in self.pending and call.id not in here and (record.group is None or not self.is_strict):
                 here.add(call.id)
                 self._name_result(record, step, number)
-            else:  # it stands before its call, and goes to it
+            else:  # it stands before its call, or among the words of the model, and goes to where it belongs
                 step.dropped_results.add(number)
                 self.early.add(call.id)
         return here

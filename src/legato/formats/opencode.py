@@ -13,7 +13,7 @@ from legato.errors import FormatError
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
@@ -67,7 +67,7 @@ class _Reader:
 
     def message(self, message: JsonObject, place: str) -> None:
         info = as_object(message.get("info")) or message
-        parts = as_objects(message.get("parts"))
+        parts = list(map(as_object, as_list(message.get("parts"))))
         role = as_text(info.get("role"))
         for system in as_list(info.get("system")):
             if isinstance(system, str) and system not in self.draft.system:
@@ -88,6 +88,9 @@ class _Reader:
                     blocks.append(Text(as_text(part["text"])))
             elif kind == "file":
                 self._file(part, f"{place}.parts[{index}]", blocks)
+            elif kind == "tool":
+                call, result = _tool(part)
+                blocks += [call] if result is None else [call, result]
             else:
                 self._other(kind, f"{place}.parts[{index}]")
         self.draft.human(blocks, place)
@@ -102,7 +105,7 @@ class _Reader:
         ending = _ENDINGS.get(as_text(failed.get("name")), Ending.CUT) if failed else None
         if failed:
             self.draft.note(place, f"the answer failed: {as_text(failed.get('name')) or 'no reason is given'}")
-        answer = _Answering(as_text(info.get("id")) or place, origin_of(provider, model), ending)
+        answer = _Answering(as_id(info.get("id")) or place, origin_of(provider, model), ending)
         steps: list[list[tuple[int, JsonObject]]] = [[]]
         for index, part in enumerate(parts):
             if part.get("type") == "step-start":
@@ -154,7 +157,7 @@ class _Reader:
 
 def _tool(part: JsonObject) -> tuple[ToolCall, ToolResponse | None]:
     state = as_object(part.get("state"))
-    name, wire_id = as_text(part.get("tool")), first_text(part, "callID", "id")
+    name, wire_id = as_text(part.get("tool")), first_id(part, "callID", "id")
     value, raw, finished = read_arguments(state.get("input"))
     if state.get("status") == "pending" and not value and state.get("raw"):
         value, raw, finished = read_arguments(state.get("raw"))
@@ -162,12 +165,15 @@ def _tool(part: JsonObject) -> tuple[ToolCall, ToolResponse | None]:
     media = tuple(medium for item in as_objects(state.get("attachments")) if (medium := _medium(item)))
     match state.get("status"):
         case "completed" | "success":
-            return call, response(wire_id, name, as_text(state.get("output")), media=media)
+            return call, response(wire_id, name, state.get("output"), media=media)
         case "error":
             error = first_text(state, "error", "output")
             return call, response(wire_id, name, error, is_error=True, media=media)
-        case _:
+        case "pending" | "running":
             return call, None
+        case _:  # a state that is not known: it has ended if something came of it
+            came: Json = state.get("output") if state.get("output") is not None else state.get("error")
+            return call, None if came is None else response(wire_id, name, came, media=media)
 
 
 def _medium(part: JsonObject) -> Media | None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from legato.errors import IngestError
-from legato.formats.blocks import response, result_content, split_content
+from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import Compaction, Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import (
     Authority,
@@ -58,14 +58,14 @@ def read(content: Content) -> list[Document]:
 
 
 def _linked(item: Item) -> _Linked:
-    return _Linked(item, as_text(item.value.get("id")), as_text(item.value.get("parentId")))
+    return _Linked(item, as_id(item.value.get("id")), as_id(item.value.get("parentId")))
 
 
 def _live(linked: list[_Linked], draft: Draft) -> list[Item]:
     """The items of the live branch: the way from the last one to the root, where the file is a tree at all."""
     known = {entry.own: entry for entry in linked if entry.own}
     calls = {
-        as_text(block.get("id")): entry
+        as_id(block.get("id")): entry
         for entry in linked
         for block in as_objects(as_object(entry.item.value.get("message")).get("content"))
         if block.get("type") == "toolCall"
@@ -98,8 +98,8 @@ class _Reader:
         record = item.value
         kind = as_text(record.get("type"))
         self.indexes.append(len(self.draft.entries))
-        if record.get("id"):
-            self.at[as_text(record["id"])] = len(self.draft.entries)
+        if own := as_id(record.get("id")):
+            self.at[own] = len(self.draft.entries)
         match kind:
             case "session":
                 keep_known(self.draft.meta, record, _META)
@@ -135,15 +135,12 @@ class _Reader:
             case "assistant":
                 self.assistant(message, item)
             case "toolResult":
-                value, media = result_content(message.get("content"))
-                wire_id, name = as_text(message.get("toolCallId")), as_text(message.get("toolName"))
-                is_error = message.get("isError") is True
-                self.draft.results([response(wire_id, name, value, is_error=is_error, media=media)], item.place)
+                self.draft.results([read_result({**message, "id": None})], item.place)
             case "bashExecution":
                 self.draft.human([Text(_bash(message))], item.place)
             case "system" | "developer":
                 blocks = self._content(message.get("content"), item)
-                self.draft.say(Speaker.HUMAN, blocks, item.place, authority=Authority.INSTRUCTION)
+                self.draft.human(blocks, item.place, authority=Authority.INSTRUCTION)
             case "custom" | "hookMessage" | "branchSummary" | "compactionSummary":
                 source: Json = message.get("content") or message.get("summary")
                 self.draft.human(self._content(source, item), item.place)
@@ -167,7 +164,7 @@ class _Reader:
             if block is not None:
                 blocks.append(block)
             elif part.get("type") not in ("text", "thinking"):
-                self.draft.note(item.place, f"content[{index}] of type {part.get('type')!r} is not understood")
+                self.draft.note_unknown([(index, part)], item.place)
         if ending is Ending.CUT and message.get("errorMessage"):
             self.draft.note(item.place, f"the answer failed: {as_text(message['errorMessage'])[:200]}")
         origin = origin_of(home, model)
@@ -183,30 +180,34 @@ class _Reader:
                 return Thinking(text, native=native) if text or native else None
             case "toolCall":
                 value, raw, finished = read_arguments(part.get("arguments"))
-                name, wire_id = as_text(part.get("name")), as_text(part.get("id"))
+                name, wire_id = as_text(part.get("name")), as_id(part.get("id"))
                 if not read_arguments(part.get("partialJson")).finished:
-                    self.draft.note(item.place, f"the arguments of the call {wire_id} break off; they are kept so far")
+                    self.draft.note(
+                        item.place,
+                        f"the arguments of the call {wire_id} break off; they are kept so far",
+                        is_carried=True,
+                    )
                 signature = as_text(part.get("thoughtSignature"))
                 native = {"thoughtSignature": signature} if signature and home == "gemini" else None
                 return ToolCall(name, value, wire_id, raw=raw, finished=finished, native=native)
             case _:
-                return None
+                return read_part(part)
 
     def compaction(self, record: JsonObject, item: Item) -> None:
         """Note what the agent replaced: everything before the first entry that it kept."""
-        kept_index, kept_id = record.get("firstKeptEntryIndex"), as_text(record.get("firstKeptEntryId"))
+        kept_index, kept_id = record.get("firstKeptEntryIndex"), as_id(record.get("firstKeptEntryId"))
         last = self.at.get(kept_id, len(self.draft.entries))
         if isinstance(kept_index, int) and 0 <= kept_index < len(self.indexes):
             last = self.indexes[kept_index]
         summary = as_text(record.get("summary"))
         if last > 0 and summary:
             self.draft.compactions.append(Compaction(0, last - 1, summary, item.place))
-        self.draft.note(item.place, "the agent put a summary in place of what came before; all of it is read here")
+        what = "the agent put a summary in place of what came before; all of it is read here"
+        self.draft.note(item.place, what, is_carried=True)
 
     def _content(self, content: Json, item: Item) -> list[Block]:
         blocks, unknown = split_content(content)
-        for index, part in unknown:
-            self.draft.note(item.place, f"content[{index}] of type {part.get('type')!r} is not understood")
+        self.draft.note_unknown(unknown, item.place)
         return blocks
 
 

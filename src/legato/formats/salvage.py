@@ -13,17 +13,18 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import NamedTuple
 
+from legato.formats.document import Note
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
 from legato.wire.dialects import dialect_parts
 
 
 class Readable(NamedTuple):
-    """A body for a parser, the original index of each message, and notes as pairs of place and text."""
+    """A body for a parser, the original index of each message, and notes."""
 
     body: JsonObject
     places: list[int]
-    notes: list[tuple[str, str]]
+    notes: list[Note]
 
 
 def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
@@ -43,7 +44,7 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
     return Readable(salvaged, places, salvage.notes)
 
 
-def make_blocks_readable(content: Json) -> tuple[list[Json], list[tuple[str, str]]]:
+def make_blocks_readable(content: Json) -> tuple[list[Json], list[Note]]:
     """The same for the content of a single Anthropic message: its blocks, and notes."""
     salvage = _Salvage(Dialect.ANTHROPIC)
     if isinstance(content, str):
@@ -106,7 +107,7 @@ class _Salvage:
     """Brings parts into the form of a dialect and notes each one that it changes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.notes: list[tuple[str, str]] = []
+        self.notes: list[Note] = []
         self.list_field = "parts" if dialect is Dialect.GEMINI else "content"
         self._dialect = dialect
 
@@ -128,9 +129,12 @@ class _Salvage:
         parts = [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
         return [part for part in parts if part is not None]
 
+    def _reread(self, place: str, what: str) -> None:
+        self.notes.append(Note(place, what, is_carried=True))
+
     def _message(self, message: JsonObject, place: str) -> JsonObject:
         if self._dialect is Dialect.GEMINI and is_instruction(message):
-            self.notes.append((place, f"a content of role {message['role']!r} is read as an instruction"))
+            self._reread(place, f"a content of role {message['role']!r} is read as an instruction")
         content: Json = message.get(self.list_field)
         if content is None or (isinstance(content, str) and self._dialect is not Dialect.GEMINI):
             return message
@@ -143,13 +147,13 @@ class _Salvage:
     def _part(self, item: Json, place: str, kind: str) -> Json:
         typed: JsonObject = {"type": kind} if kind else {}
         if isinstance(item, str):
-            self.notes.append((place, "a bare string is read as text"))
+            self._reread(place, "a bare string is read as text")
             return {**typed, "text": item}
         part = as_object(item)
         if typed and isinstance(part.get("text"), str) and not as_text(part.get("type")):
-            self.notes.append((place, "a part without a type is read as the text in it"))
+            self._reread(place, "a part without a type is read as the text in it")
             return {**typed, **{name: value for name, value in part.items() if name != "type"}}
         if typed and part and not as_text(part.get("type")):
-            self.notes.append((place, "a part without a type is not understood and was left out"))
+            self.notes.append(Note(place, "a part without a type is not understood and was left out"))
             return None
         return item

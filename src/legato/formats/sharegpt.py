@@ -1,4 +1,4 @@
-"""Read ShareGPT conversations: turns of `from` and `value`, without ids, so that calls and results pair by order."""
+"""Read ShareGPT conversations: turns of `from` and `value`, mostly without ids; then order pairs calls and results."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from legato.errors import IngestError
 from legato.formats.blocks import response, text_blocks
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.head import Layout
 from legato.model import Authority, Json, JsonObject, Speaker, ToolCall, ToolSpec, ingest, read_json_leniently
 from legato.wire.arguments import read_arguments
@@ -75,7 +75,8 @@ def _turn(turn: JsonObject, place: str, draft: Draft) -> None:
         case "call":
             draft.say(Speaker.AI, _calls(value) or text_blocks(text), place)
         case "result":
-            draft.results([response("", "", value if value is None or text else ingest(value))], place)
+            wire_id = first_id(turn, "tool_call_id", "call_id")
+            draft.results([response(wire_id, "", value if value is None or text else ingest(value))], place)
         case _:
             draft.note(place, f"a turn from {name!r} is not understood and was left out")
 
@@ -93,7 +94,8 @@ def _calls(value: Json) -> list[ToolCall]:
         function = as_object(item.get("function")) or item
         if name := as_text(function.get("name")):
             arguments, raw, finished = read_arguments(function.get("arguments", function.get("parameters")))
-            calls.append(ToolCall(name, arguments, raw=raw, finished=finished))
+            wire_id = first_id(item, "id", "call_id", "tool_call_id")
+            calls.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
     return calls
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.model import (
     Authority,
     Block,
@@ -47,14 +47,20 @@ class _Reader:
 
     def message(self, message: JsonObject, place: str) -> None:
         role = as_text(message.get("role"))
-        parts = as_objects(message.get("parts")) or _older_parts(message)
+        parts = list(map(as_object, as_list(message.get("parts")))) or _older_parts(message)
         keep_known(self.draft.meta, message, {"chatId": "session"})
         if role == "assistant":
             self.assistant(parts, place)
         elif role in ("user", "system"):
-            blocks = [block for i, part in enumerate(parts) if (block := self._said(part, f"{place}.parts[{i}]"))]
+            blocks: list[Block] = []
+            for index, part in enumerate(parts):
+                kind = as_text(part.get("type"))
+                if _is_tool(kind):
+                    blocks += self._tool(part, kind)
+                elif block := self._said(part, f"{place}.parts[{index}]"):
+                    blocks.append(block)
             authority = Authority.INSTRUCTION if role == "system" else Authority.PERSON
-            self.draft.say(Speaker.HUMAN, blocks, place, authority=authority)
+            self.draft.human(blocks, place, authority=authority)
         elif role == "data":
             self.draft.skip(place, "a message of role 'data' is not part of the conversation")
         else:
@@ -62,14 +68,16 @@ class _Reader:
 
     def assistant(self, parts: list[JsonObject], place: str) -> None:
         blocks: list[Block] = []
-        results: list[ToolResponse] = []
+        results: list[Block] = []
         for index, part in enumerate(parts):
             kind = as_text(part.get("type"))
             if kind == "step-start":
                 self._step(blocks, results, place)
                 blocks, results = [], []
-            elif kind.startswith("tool-") or kind == "dynamic-tool":
-                self._tool(part, kind, blocks, results)
+            elif _is_tool(kind):
+                call, *result = self._tool(part, kind)
+                blocks.append(call)
+                results += result
             elif kind == "reasoning":
                 text = first_text(part, "text", "reasoning")
                 metadata = as_object(part.get("providerMetadata"))
@@ -84,10 +92,10 @@ class _Reader:
                 blocks += [block] if block else []
         self._step(blocks, results, place)
 
-    def _step(self, blocks: list[Block], results: list[ToolResponse], place: str) -> None:
+    def _step(self, blocks: list[Block], results: list[Block], place: str) -> None:
         self.answers += 1
         self.draft.say(Speaker.AI, blocks, place, answer=f"ui-{self.answers}")
-        self.draft.results(results, place)
+        self.draft.say(Speaker.TOOL, results, place)
 
     def _said(self, part: JsonObject, place: str) -> Block | None:
         kind = as_text(part.get("type"))
@@ -105,25 +113,28 @@ class _Reader:
             self.draft.note(place, f"a part of type {kind!r} is not understood and was left out")
         return None
 
-    def _tool(self, part: JsonObject, kind: str, blocks: list[Block], results: list[ToolResponse]) -> None:
+    def _tool(self, part: JsonObject, kind: str) -> list[Block]:
+        """A call, and what came of it."""
         invocation = as_object(part.get("toolInvocation")) or part
         name = first_text(invocation, "toolName") or kind.removeprefix("tool-")
-        wire_id, state = as_text(invocation.get("toolCallId")), as_text(invocation.get("state"))
+        wire_id, state = as_id(invocation.get("toolCallId")), as_text(invocation.get("state"))
         source: Json = next((invocation[key] for key in ("input", "args", "rawInput") if key in invocation), None)
         value, raw, finished = read_arguments(source)
         output: Json = invocation.get("output", invocation.get("result"))
         if invocation.get("providerExecuted") is True:
-            blocks.append(HostedTool(name, value, ingest(output), wire_id))
-            return
-        blocks.append(ToolCall(name, value, wire_id, raw=raw, finished=finished and state not in _UNFINISHED))
+            return [HostedTool(name, value, ingest(output), wire_id)]
+        call = ToolCall(name, value, wire_id, raw=raw, finished=finished and state not in _UNFINISHED)
         if state == "output-error":
             error = first_text(invocation, "errorText") or "the tool failed"
-            results.append(response(wire_id, name, error, is_error=True))
-        elif state == "output-denied":
+            return [call, response(wire_id, name, error, is_error=True)]
+        if state == "output-denied":
             said = first_text(as_object(invocation.get("approval")), "reason") or None
-            results.append(ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said))
-        elif state not in _OPEN | _UNFINISHED:
-            results.append(response(wire_id, name, output))
+            return [call, ToolResponse(wire_id=wire_id, tool_name=name, reason=ClosureReason.DENIED, said=said)]
+        return [call] if state in _OPEN | _UNFINISHED else [call, response(wire_id, name, output)]
+
+
+def _is_tool(kind: str) -> bool:
+    return kind.startswith("tool-") or kind == "dynamic-tool"
 
 
 def _older_parts(message: JsonObject) -> list[JsonObject]:

@@ -53,12 +53,13 @@ def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str 
         draft.system = [as_text(body["system_prompt"])]
     draft.tools = answered.tools
     draft.options = answered.options
-    for place, message in readable.notes:
-        draft.note(prefix + place, message)
-    for note in parsed.notes:
-        place, mark, message = note.partition(": ")
-        place = _INDEX.sub(lambda found: f"{field}[{readable.places[int(found[1])]}]", place, count=1)
-        draft.note(prefix + place if mark else prefix, message if mark else note)
+    for note in readable.notes:
+        draft.note(prefix + note.place, note.message, is_carried=note.is_carried)
+    for told, is_carried in ((parsed.notes, False), (parsed.adjusted, True)):
+        for text in told:
+            place, mark, message = text.partition(": ")
+            place = _INDEX.sub(lambda found: f"{field}[{readable.places[int(found[1])]}]", place, count=1)
+            draft.note(prefix + place if mark else prefix, message if mark else text, is_carried=is_carried)
 
 
 def provider_for(format: str, model: str) -> str:  # noqa: A002  # a format is a format

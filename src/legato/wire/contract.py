@@ -108,6 +108,8 @@ class Parsed(Struct, frozen=True):
     where the request holds one text in place of a list"""
     ends: dict[int, int] = field(default_factory=dict[int, int])
     """by the index of an entry: the number of the last message that it was read from, if there were several"""
+    adjusted: list[str] = field(default_factory=list[str])
+    """what was understood although it stands in the wrong place or form, with its place; nothing of it is lost"""
 
     def messages_of(self, index: int) -> range:
         """The numbers of the messages that the entry at `index` was read from; none if the request holds one text."""

@@ -149,10 +149,11 @@ def test_both_values_of_a_key_that_stands_twice_are_missed() -> None:
 def test_a_call_is_not_said_to_have_no_result_while_there_is_one() -> None:
     data = jsonl(
         said("u1", None, "go"),
-        answered("a1", "u1", "m1", use("t1"), gave("t1", "the true result, in a place where no reader looks")),
+        answered("a1", "u1", "m1", use("t1"), {**text("so"), "content": [gave("t1", "where no reader looks")]}),
         said("u2", "a1", "on"),
     )
-    assert against(data) == ["line 2.message.content[1]: the call t1 would be said to have no result, and here is one"]
+    place = "line 2.message.content[1].content[0]"
+    assert against(data) == [f"{place}: the call t1 would be said to have no result, and here is one"]
 
 
 def test_a_file_that_nothing_mends_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,3 +64,21 @@ def test_what_anthropic_was_also_seen_to_accept_is_a_risk() -> None:
     assert levels(whole({"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": messages})) == [
         [("anthropic/first-message", Level.RISK), ("anthropic/tools-undefined", Level.RISK)]
     ]
+
+
+def test_what_is_only_out_of_place_is_not_said_to_be_lost() -> None:
+    body = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 9,
+        "messages": [
+            {"role": "user", "content": [{"type": "tool_use", "id": "t1", "name": "read", "input": {}}]},
+            {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "found"}, {"type": "x"}],
+            },
+        ],
+    }
+    document = read(whole(body))
+    notes = [(found.rule, found.place) for found in lint(document) if found.level is Level.NOTE]
+    assert notes == [("file/not-carried", "messages[1].content[1]"), ("file/out-of-place", "messages[0]")]
+    assert [note.place for note in document.not_carried] == ["messages[1].content[1]"]

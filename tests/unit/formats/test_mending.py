@@ -509,3 +509,54 @@ def test_calls_and_results_on_the_wrong_side_are_put_right_and_nothing_is_lost(s
         for call in mended.conversation().ledger.in_order
     ] == [("a.txt", "A"), ("b.txt", "B"), ("c.txt", "C")]
     assert [found.rule for found in lint(mended) if found.level is Level.ERROR] == []
+
+
+# --- blocks on the wrong side -----------------------------------------------------------------------------------------
+
+
+def told(records: list[dict[str, Any]]) -> list[tuple[str, Any]]:
+    return [(record["type"], record["message"]["content"]) for record in records]
+
+
+def test_a_result_that_stands_in_an_answer_is_moved_behind_it() -> None:
+    data = jsonl(
+        said("u1", None, "go"), answered("a1", "u1", "m1", use("t1"), gave("t1", "found")), said("u2", "a1", "on")
+    )
+    records = mended(data)
+    assert told(records) == [
+        ("user", "go"),
+        ("assistant", [use("t1")]),
+        ("user", [gave("t1", "found")]),
+        ("user", "on"),
+    ]
+    assert chain(records) == [record["uuid"] for record in records]
+
+
+def test_a_call_that_stands_in_a_message_of_the_user_becomes_an_answer() -> None:
+    data = jsonl(
+        said("u1", None, "go"),
+        said("u2", "u1", [text("hm"), use("t1"), gave("t1", "found")]),
+        answered("a1", "u2", "m1", text("Done.")),
+    )
+    records = mended(data)
+    assert told(records) == [
+        ("user", "go"),
+        ("user", [text("hm")]),
+        ("assistant", [use("t1")]),
+        ("user", [gave("t1", "found")]),
+        ("assistant", [text("Done.")]),
+    ]
+    assert chain(records) == [record["uuid"] for record in records]
+
+
+def test_a_result_without_a_call_in_an_answer_is_quoted_behind_it() -> None:
+    data = jsonl(
+        said("u1", None, "go"), answered("a1", "u1", "m1", gave("t9", "found"), text("Done.")), said("u2", "a1", "on")
+    )
+    quoted = "[Result of a tool call that is not in this conversation]\nfound"
+    assert told(mended(data)) == [
+        ("user", "go"),
+        ("assistant", [text("Done.")]),
+        ("user", [text(quoted)]),
+        ("user", "on"),
+    ]

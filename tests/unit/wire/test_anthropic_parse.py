@@ -254,10 +254,10 @@ def test_what_is_not_understood_is_noted_with_its_place() -> None:
         "messages[3]: the message is empty",
         "messages[4]: the message is empty",
         "messages[5]: a message of role None is not understood and was left out",
-        "messages[7].content[0].content[0]: a part of type 'new' is kept as its JSON",
         "tools[1]: a tool without a name was left out",
         "max_tokens: not a number, so it was left out",
     ]
+    assert parsed.adjusted == ["messages[7].content[0].content[0]: a part of type 'new' is kept as its JSON"]
     assert parse({}).notes == ["messages: there are none"]
 
 

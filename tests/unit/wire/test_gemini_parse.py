@@ -208,7 +208,7 @@ def test_calls_and_responses_under_the_wrong_role_are_attributed() -> None:
         Entry(Speaker.TOOL, (ToolResponse(wire_id="f1", tool_name="read", result="x", is_complete=True),)),
         Entry(Speaker.AI, (Text("so"),)),
     ]
-    assert parsed.notes == [
+    assert parsed.adjusted == [
         "contents[0]: calls stand in a content of the user",
         "contents[1]: responses stand in a content of the model",
     ]

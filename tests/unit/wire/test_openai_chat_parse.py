@@ -333,7 +333,8 @@ def test_an_instruction_that_was_an_image_alone_comes_back_as_one():
     ],
 )
 def test_what_is_not_understood_is_noted_with_its_place(body, note):
-    assert [one for one in parse(body).notes if note in one] != []
+    parsed = parse(body)
+    assert [one for one in (*parsed.notes, *parsed.adjusted) if note in one] != []
 
 
 # --- tools and options ------------------------------------------------------------------------------------------------

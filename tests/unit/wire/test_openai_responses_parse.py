@@ -252,10 +252,12 @@ def test_what_is_not_understood_is_named_with_its_place() -> None:
         "input[0]: not an item",
         "input[1]: refers to the stored item 'msg_9', which cannot be read from here",
         "input[2]: an item without a type or a role",
-        "input[3].role: 'narrator' is read as user",
         "input[3].content[0]: refers to the stored file 'file_1', which cannot be read from here",
         "input[3].content[1]: a part of type 'input_smell' was not understood",
         "input[4]: an item of type 'compaction' is kept for its own provider",
+    ]
+    assert parsed.adjusted == [
+        "input[3].role: 'narrator' is read as user",
         "input[6]: its tools were added to those of the request",
     ]
     assert parsed.entries[0] == human(Text("[a file that the provider stores: file_1]"))

@@ -221,13 +221,13 @@ def test_what_is_not_understood_is_named_with_its_place() -> None:
     )
     assert parsed.notes == [
         "messages[0]: not a message",
-        "messages[1].role: 'narrator' is read as user",
         "messages[2].content[0]: a part of type 'smell' was not understood",
         "messages[2].content[1]: a part of type 'file' was not understood",
         "messages[3].content[0]: a part of type 'reasoning-file' is kept only if its provider knows it",
         "messages[3].content[1]: a part of type 'custom' is kept only if its provider knows it",
         "messages[4].content[0]: a part of type 'text' was not understood",
     ]
+    assert parsed.adjusted == ["messages[1].role: 'narrator' is read as user"]
     assert DIALECT.parse({"messages": 3}).notes == ["messages: not a list of messages"]
 
 

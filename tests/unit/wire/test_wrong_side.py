@@ -53,7 +53,7 @@ def test_calls_and_results_on_the_wrong_side_are_read_as_what_they_are(source: s
 @pytest.mark.req("REQ-915-008", "REQ-915-011")
 def test_what_was_on_the_wrong_side_is_never_sent_back_there(source: str, target: str) -> None:
     parsed = parse(SOURCES[source](WRONG_SIDES), source)
-    assert parsed.notes
+    assert parsed.adjusted
     request = render(parsed.conversation(), target)
     assert [found for found in request.check() if found.severity is Severity.REFUSED] == []
     assert [call.completion for call in request.report.emitted] == ["success"] * 3

@@ -66,6 +66,7 @@ class _Reader:
     def __init__(self) -> None:
         self.collected = Collected()
         self.notes: list[str] = []
+        self.adjusted: list[str] = []
         self.called: dict[str, str] = {}
         """the tool behind each call id, as far as the body has been read"""
 
@@ -97,6 +98,7 @@ class _Reader:
             self.notes,
             self.collected.places,
             self.collected.ends,
+            self.adjusted,
         )
 
     def note(self, path: str, what: str) -> None:
@@ -110,7 +112,7 @@ class _Reader:
             self.note(path, "the message is empty")
         for has_results, run in _runs(content, "tool_result"):
             if has_results:
-                self.note(path, "results stand in a message of the assistant")
+                self.adjusted.append(f"{path}: results stand in a message of the assistant")
                 results = [self.result(block, f"{path}.content[{at}]") for at, block in run]
                 self.collected.add(Speaker.TOOL, results)
             else:
@@ -137,7 +139,7 @@ class _Reader:
         runs = _runs(content, "tool_use")
         for number, (has_calls, run) in enumerate(runs, 1):
             if has_calls:
-                self.note(path, "calls stand in a message of the user")
+                self.adjusted.append(f"{path}: calls stand in a message of the user")
                 self.answer(run, path, continues=False)
             else:
                 self.heard(run, path, is_last=is_last and number == len(runs))
@@ -198,7 +200,8 @@ class _Reader:
             else:
                 texts.append(msgspec.json.encode(ingest(part)).decode())
                 if as_text(part.get("type")) not in _TOLD_AS_JSON:
-                    self.note(f"{path}.content[{at}]", f"a part of type {part.get('type')!r} is kept as its JSON")
+                    kind = part.get("type")
+                    self.adjusted.append(f"{path}.content[{at}]: a part of type {kind!r} is kept as its JSON")
         text = "\n".join(texts)
         return read_result(text, wire_id, name, tuple(media), failed=bool(block.get("is_error")))
 

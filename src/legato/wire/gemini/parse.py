@@ -72,6 +72,7 @@ class _Reader:
     def __init__(self) -> None:
         self.collected = Collected()
         self.notes: list[str] = []
+        self.adjusted: list[str] = []
 
     def read(self, body: JsonObject) -> Parsed:
         contents = body.get("contents")
@@ -100,6 +101,7 @@ class _Reader:
             model=as_text(body.get("model")),
             options=self.options(body),
             notes=self.notes,
+            adjusted=self.adjusted,
             places=self.collected.places,
             ends=self.collected.ends,
         )
@@ -113,7 +115,7 @@ class _Reader:
         """An answer; neighbouring contents are one. Responses in it are taken out, to be paired with their calls."""
         for has_responses, run in _runs(parts, "functionResponse"):
             if has_responses:
-                self.note(path, "responses stand in a content of the model")
+                self.adjusted.append(f"{path}: responses stand in a content of the model")
                 self.collected.add(Speaker.TOOL, [self.response(camel(part["functionResponse"])) for _, part in run])
             else:
                 blocks = _read_answer([part for _, part in run])
@@ -128,7 +130,7 @@ class _Reader:
         runs = _runs(parts, "functionCall")
         for number, (has_calls, run) in enumerate(runs, 1):
             if has_calls:
-                self.note(path, "calls stand in a content of the user")
+                self.adjusted.append(f"{path}: calls stand in a content of the user")
                 self.collected.add(Speaker.AI, _read_answer([part for _, part in run]))
             else:
                 self.heard(run, path, is_last=is_last and number == len(runs))

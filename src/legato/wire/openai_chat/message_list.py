@@ -67,6 +67,7 @@ class MessageListReader:
 
     def __init__(self, origin: Origin | None = None) -> None:
         self.notes: list[str] = []
+        self.adjusted: list[str] = []
         self.builder = EntryBuilder(origin)
         self._number = 0
         """that of the message that is being read"""
@@ -106,12 +107,12 @@ class MessageListReader:
         role = as_string(message.get("role"))
         known = _KNOWN_FIELDS.get(role)
         if known is None:
-            self.notes.append(f"{path}.role: there is no role {role!r}; the message was read as the user's")
+            self.adjusted.append(f"{path}.role: there is no role {role!r}; the message was read as the user's")
             known = _KNOWN_FIELDS["user"]
         if role not in _CALLING and message.get("tool_calls"):
             self._read_calls(path, message)
         if role not in _RETURNING and message.get("tool_call_id") not in (None, "") and not message.get("tool_calls"):
-            self.notes.append(f"{path}.role: a result stands in a message of role {role!r}")
+            self.adjusted.append(f"{path}.role: a result stands in a message of role {role!r}")
             role, known = "tool", _KNOWN_FIELDS["tool"]
         for name, value in message.items():
             if value and name not in known and name != "tool_calls":
@@ -129,7 +130,7 @@ class MessageListReader:
 
     def _read_calls(self, path: str, message: JsonObject) -> None:
         """The calls in a message that is not the model's: nobody else calls."""
-        self.notes.append(f"{path}.tool_calls: calls stand in a message of role {message.get('role')!r}")
+        self.adjusted.append(f"{path}.tool_calls: calls stand in a message of role {message.get('role')!r}")
         self._read_answer(path, {"role": "assistant", "tool_calls": message["tool_calls"]})
 
     def _read_instruction(self, path: str, message: JsonObject) -> None:

@@ -73,7 +73,17 @@ def _parsed(reader: MessageListReader, rest: JsonObject) -> Parsed:
     model = as_string(rest.pop("model", ""))
     tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
-    return Parsed(builder.entries(), builder.system, tools, model, options, notes, builder.places, builder.ends)
+    return Parsed(
+        builder.entries(),
+        builder.system,
+        tools,
+        model,
+        options,
+        notes,
+        builder.places,
+        builder.ends,
+        reader.adjusted,
+    )
 
 
 def _is_plain(body: object) -> bool:

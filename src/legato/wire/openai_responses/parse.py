@@ -67,6 +67,7 @@ def parse(body: JsonObject) -> Parsed:
         model=as_text(body.get("model")),
         options=options,
         notes=notes,
+        adjusted=reader.adjusted,
         places=reader.collected.places,
         ends=reader.collected.ends,
     )
@@ -77,6 +78,7 @@ class _Reader:
 
     def __init__(self, notes: list[str]) -> None:
         self.notes = notes
+        self.adjusted: list[str] = []
         self.system: list[str] = []
         self.collected = Collected()
         self._speaker: Speaker | None = None
@@ -103,7 +105,7 @@ class _Reader:
         elif kind == "item_reference":
             self.notes.append(f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here")
         elif kind == "additional_tools":
-            self.notes.append(f"{path}: its tools were added to those of the request")
+            self.adjusted.append(f"{path}: its tools were added to those of the request")
         elif kind:
             self._model_item(item, kind, path)
         else:
@@ -136,7 +138,7 @@ class _Reader:
         if not any(is_item for is_item, _ in runs):
             self._words(item, path, is_last=is_last)
             return
-        self.notes.append(f"{path}.content: calls or outputs stand in a message")
+        self.adjusted.append(f"{path}.content: calls or outputs stand in a message")
         for number, (is_item, run) in enumerate(runs, 1):
             if is_item:
                 for part in run:
@@ -147,14 +149,14 @@ class _Reader:
     def _words(self, item: JsonObject, path: str, *, is_last: bool) -> None:
         role = item.get("role")
         if role == "tool" and item.get("tool_call_id") not in (None, ""):
-            self.notes.append(f"{path}.role: a result in the form of the chat API")
+            self.adjusted.append(f"{path}.role: a result in the form of the chat API")
             self._output({"call_id": item["tool_call_id"], "output": item.get("content")}, "function_call_output", path)
             return
         if role == "assistant":
             self._add(Speaker.AI, blocks_of(item))
             return
         if role not in ("user", *_INSTRUCTING):
-            self.notes.append(f"{path}.role: {role!r} is read as user")
+            self.adjusted.append(f"{path}.role: {role!r} is read as user")
         blocks = self._content(item.get("content"), f"{path}.content")
         if role in _INSTRUCTING:
             if not self.collected.entries and not self._blocks and all(isinstance(block, Text) for block in blocks):

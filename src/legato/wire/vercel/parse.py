@@ -58,6 +58,7 @@ def parse(body: JsonObject) -> Parsed:
         model=read_model(body),
         options=read_options(body),
         notes=notes,
+        adjusted=reader.adjusted,
         places=reader.collected.places,
         ends=reader.collected.ends,
     )
@@ -68,6 +69,7 @@ class _Reader:
 
     def __init__(self, notes: list[str]) -> None:
         self.notes = notes
+        self.adjusted: list[str] = []
         self.system: list[str] = []
         self.collected = Collected()
         self._names: dict[str, str] = {}
@@ -91,7 +93,7 @@ class _Reader:
                 self._returned(message.get("content"), content)
             case role:
                 if role != "user":
-                    self.notes.append(f"{path}.role: {role!r} is read as user")
+                    self.adjusted.append(f"{path}.role: {role!r} is read as user")
                 self._heard(message.get("content"), content, is_last=is_last)
 
     # The human side.
@@ -109,7 +111,7 @@ class _Reader:
         if not any(kind for kind, _ in runs):
             self.collected.hear(self._said(content, path), is_last=is_last)
             return
-        self.notes.append(f"{path}: calls or results stand in a message of the user")
+        self.adjusted.append(f"{path}: calls or results stand in a message of the user")
         for number, (kind, run) in enumerate(runs, 1):
             if kind == _CALLS:
                 self._answer(run, path)
@@ -170,7 +172,7 @@ class _Reader:
         if not any(kind == _CALLS for kind, _ in runs):
             self.collected.add(Speaker.TOOL, self._results(content, path))
             return
-        self.notes.append(f"{path}: calls stand in a message of the tool")
+        self.adjusted.append(f"{path}: calls stand in a message of the tool")
         for kind, run in runs:
             if kind == _CALLS:
                 self._answer(run, path)

@@ -1,0 +1,259 @@
+"""Histories of calls and results (see `histories`) as the files of each program, written without any of our writers.
+
+A file comes with the results that it holds: some programs keep a call and its result in one record, and there a result
+without a call has no place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+from histories import ANTHROPIC, GEMINI, RESPONSES, Step, chat, chat_call, runs_of
+
+Record: TypeAlias = dict[str, Any]
+
+
+class HistoryFile(NamedTuple):
+    """A file of lines, or of one value, and what the results in it say."""
+
+    value: Any
+    results: list[str]
+    is_lines: bool = False
+
+    @property
+    def data(self) -> bytes:
+        if not self.is_lines:
+            return json.dumps(self.value).encode()
+        lines = self.value if isinstance(self.value, list) else [self.value]
+        return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+def _results(steps: list[Step]) -> list[str]:
+    return [step.says for step in steps if step.kind == "result"]
+
+
+# --- a message each ---------------------------------------------------------------------------------------------------
+
+
+def _anthropic_messages(steps: list[Step]) -> list[tuple[str, list[Record]]]:
+    return [
+        ("user" if (kind == "call") is misplaced else "assistant", [ANTHROPIC[kind](step) for step in run])
+        for (kind, misplaced), run in runs_of(steps)
+    ]
+
+
+def claude_code(steps: list[Step]) -> HistoryFile:
+    records: list[Record] = []
+    for number, (role, content) in enumerate(_anthropic_messages(steps)):
+        message: Record = {"role": role, "content": content}
+        if role == "assistant":
+            message |= {"id": f"msg_{number}", "model": "claude-sonnet-4-5", "type": "message"}
+        parent = f"u{number - 1}" if number else None
+        records.append({"type": role, "uuid": f"u{number}", "parentUuid": parent, "sessionId": "s", "message": message})
+    return HistoryFile(records, _results(steps), is_lines=True)
+
+
+def cline(steps: list[Step]) -> HistoryFile:
+    messages = [{"role": role, "content": content, "ts": 1} for role, content in _anthropic_messages(steps)]
+    return HistoryFile(messages, _results(steps))
+
+
+def codex(steps: list[Step]) -> HistoryFile:
+    items: list[Record] = []
+    for (kind, misplaced), run in runs_of(steps):
+        made = [RESPONSES[kind](step) for step in run]
+        role = "user" if kind != "result" else "assistant"
+        items += [{"type": "message", "role": role, "content": made}] if kind == "say" or misplaced else made
+    meta = {"type": "session_meta", "payload": {"id": "c", "model_provider": "openai"}}
+    return HistoryFile(
+        [meta, *({"type": "response_item", "payload": item} for item in items)], _results(steps), is_lines=True
+    )
+
+
+def checkpoint(steps: list[Step]) -> HistoryFile:
+    """What Gemini CLI writes at `/chat save`: contents of the API."""
+    contents = [
+        {"role": "user" if (kind == "call") is misplaced else "model", "parts": [GEMINI[kind](step) for step in run]}
+        for (kind, misplaced), run in runs_of(steps)
+    ]
+    return HistoryFile(contents, _results(steps))
+
+
+def kimi_cli(steps: list[Step]) -> HistoryFile:
+    return HistoryFile([{"role": "_checkpoint", "id": 0}, *chat(steps)["messages"]], _results(steps), is_lines=True)
+
+
+def chat_lines(steps: list[Step]) -> HistoryFile:
+    first = {"role": "system", "content": "Be brief."}
+    return HistoryFile([first, first, *chat(steps)["messages"]], _results(steps), is_lines=True)
+
+
+def fine_tuning(steps: list[Step]) -> HistoryFile:
+    body = {"messages": [{"role": "system", "content": "Be brief."}, *chat(steps)["messages"]]}
+    return HistoryFile([body, {"messages": [{"role": "user", "content": "hello"}]}], _results(steps), is_lines=True)
+
+
+def chat_body(steps: list[Step]) -> HistoryFile:
+    return HistoryFile(chat(steps), _results(steps))
+
+
+def pi(steps: list[Step]) -> HistoryFile:
+    messages: list[Record] = []
+    for (kind, misplaced), run in runs_of(steps):
+        if kind == "say":
+            messages += [{"role": "user", "content": step.says} for step in run]
+        elif kind == "call":
+            content = [
+                {"type": "toolCall", "id": step.id, "name": step.tool, "arguments": {"path": step.says}} for step in run
+            ]
+            messages.append({"role": "user" if misplaced else "assistant", "content": content, "stopReason": "toolUse"})
+        elif misplaced:
+            parts = [{"type": "toolResult", "toolCallId": step.id, "content": step.says} for step in run]
+            messages.append({"role": "assistant", "content": parts, "stopReason": "stop"})
+        else:
+            messages += [
+                {"role": "toolResult", "toolCallId": step.id, "toolName": step.tool, "content": step.says}
+                for step in run
+            ]
+    lines = [{"type": "message", "message": message} for message in messages]
+    return HistoryFile([{"type": "session", "id": "p"}, *lines], _results(steps), is_lines=True)
+
+
+def langchain(steps: list[Step]) -> HistoryFile:
+    return HistoryFile([{"type": kind, "data": data} for kind, data in _langchain(steps)], _results(steps))
+
+
+def langchain_dumps(steps: list[Step]) -> HistoryFile:
+    classes = {"human": "HumanMessage", "ai": "AIMessage", "tool": "ToolMessage"}
+    dumped = [
+        {"lc": 1, "type": "constructor", "id": ["langchain", "schema", classes[kind]], "kwargs": data}
+        for kind, data in _langchain(steps)
+    ]
+    return HistoryFile(dumped, _results(steps))
+
+
+def _langchain(steps: list[Step]) -> list[tuple[str, Record]]:
+    messages: list[tuple[str, Record]] = []
+    for (kind, misplaced), run in runs_of(steps):
+        if kind == "say":
+            messages += [("human", {"content": step.says}) for step in run]
+        elif kind == "call":
+            calls = [{"name": step.tool, "args": {"path": step.says}, "id": step.id} for step in run]
+            messages.append(("human" if misplaced else "ai", {"content": "", "tool_calls": calls}))
+        elif misplaced:
+            messages.append(("ai", {"content": [ANTHROPIC["result"](step) for step in run]}))
+        else:
+            messages += [
+                ("tool", {"content": step.says, "tool_call_id": step.id, "name": step.tool or None}) for step in run
+            ]
+    return messages
+
+
+def sharegpt(steps: list[Step]) -> HistoryFile:
+    turns: list[Record] = []
+    for step in steps:
+        if step.kind == "call":
+            turns.append({"from": "function_call", "value": json.dumps(chat_call(step))})
+        elif step.kind == "result":
+            turns.append({"from": "observation", "value": step.says, "tool_call_id": step.id})
+        else:
+            turns.append({"from": "human", "value": step.says})
+    return HistoryFile([{"conversations": turns}], _results(steps))
+
+
+# --- a call and its result in one record ------------------------------------------------------------------------------
+
+
+class _Pair(NamedTuple):
+    call: Step
+    results: list[Step]
+
+
+def _paired(steps: list[Step]) -> list[Step | _Pair]:
+    """The steps with each result at the last call before it that has its id, is open, and is no sentence of anybody."""
+    paired: list[Step | _Pair] = []
+    for step in steps:
+        if step.kind == "call":
+            paired.append(_Pair(step, []))
+        elif step.kind == "say":
+            paired.append(step)
+        else:
+            fits = [pair for pair in paired if isinstance(pair, _Pair) and pair.call.id == step.id and not pair.results]
+            if fits:
+                fits[0].results.append(step)
+    return paired
+
+
+def _kept(paired: list[Step | _Pair]) -> list[str]:
+    return [result.says for pair in paired if isinstance(pair, _Pair) for result in pair.results]
+
+
+def opencode(steps: list[Step]) -> HistoryFile:
+    paired = _paired(steps)
+    messages: list[Record] = []
+    for number, one in enumerate(paired):
+        info: Record = {"id": f"m{number}", "role": "user"}
+        if isinstance(one, _Pair):
+            state: Record = {"status": "running", "input": {"path": one.call.says}}
+            for result in one.results:
+                state |= {"status": "completed", "output": result.says}
+            part: Record = {"type": "tool", "callID": one.call.id, "tool": one.call.tool, "state": state}
+            info["role"] = "user" if one.call.misplaced else "assistant"
+        else:
+            part = {"type": "text", "text": one.says}
+        messages.append({"info": info, "parts": [part]})
+    return HistoryFile({"info": {"id": "ses"}, "messages": messages}, _kept(paired))
+
+
+def vercel_ui(steps: list[Step]) -> HistoryFile:
+    paired = _paired(steps)
+    messages: list[Record] = []
+    for number, one in enumerate(paired):
+        role = "user"
+        if isinstance(one, _Pair):
+            part: Record = {"type": f"tool-{one.call.tool}", "toolCallId": one.call.id, "state": "input-available"}
+            part["input"] = {"path": one.call.says}
+            for result in one.results:
+                part |= {"state": "output-available", "output": result.says}
+            role = "user" if one.call.misplaced else "assistant"
+        else:
+            part = {"type": "text", "text": one.says}
+        messages.append({"id": str(number), "role": role, "parts": [part]})
+    return HistoryFile(messages, _kept(paired))
+
+
+def gemini_cli(steps: list[Step]) -> HistoryFile:
+    paired = _paired(steps)
+    messages: list[Record] = []
+    for number, one in enumerate(paired):
+        if isinstance(one, _Pair):
+            call: Record = {"id": one.call.id, "name": one.call.tool, "args": {"path": one.call.says}}
+            call["status"] = "success" if one.results else "executing"
+            for result in one.results:
+                call["result"] = [GEMINI["result"](result)]
+            messages.append({"id": number, "type": "gemini", "content": "", "toolCalls": [call]})
+        else:
+            messages.append({"id": number, "type": "user", "content": one.says})
+    return HistoryFile({"sessionId": "g", "projectHash": "h", "messages": messages}, _kept(paired))
+
+
+FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
+    "Claude Code": ("claude-code", claude_code),
+    "Codex": ("codex", codex),
+    "Cline": ("cline", cline),
+    "Gemini CLI, a recording": ("gemini-cli", gemini_cli),
+    "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),
+    "Kimi CLI": ("kimi-cli", kimi_cli),
+    "pi": ("pi", pi),
+    "opencode": ("opencode", opencode),
+    "Vercel UI messages": ("vercel-ui", vercel_ui),
+    "LangChain, as dicts": ("langchain", langchain),
+    "LangChain, dumped": ("langchain", langchain_dumps),
+    "ShareGPT": ("sharegpt", sharegpt),
+    "chat, a message a line": ("chat-records", chat_lines),
+    "chat, a request a line": ("chat-records", fine_tuning),
+    "chat, a request": ("openai-chat", chat_body),
+}
+"""by what wrote it: the format of a file, and how a history is written in it"""
