@@ -9,8 +9,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from legato.model import Dialect, Origin
+from legato.model import Dialect, Origin, Target
 from legato.request.catalogue import default_catalogue
+
+_UNKNOWN = "?"
+"""in place of the kind of a server: one of which nothing is known"""
 
 _PROVIDERS = {
     "anthropic": "anthropic",
@@ -93,7 +96,17 @@ def dialect_of(provider: str) -> Dialect | None:
     return None if known is None else known.dialect
 
 
-def home_of_provider(provider: str) -> str:
-    """Who understands fields without a neutral word that a request to the catalogue's `provider` has; else empty."""
+def home_of_provider(provider: str, dialect: Dialect) -> str:
+    """Who understands fields without a neutral word that a request to the catalogue's `provider` has.
+
+    For a server that nobody knows this is nobody of the catalogue: what vLLM understands, Mistral refuses.
+    """
     known = default_catalogue().providers.get(provider)
-    return "" if known is None else default_catalogue().resolve(f"{provider}/{known.example}").home
+    if known is None:
+        return f"{dialect}/{_UNKNOWN}"
+    return default_catalogue().resolve(f"{provider}/{known.example}").home
+
+
+def is_unknown_home(home: str, target: Target) -> bool:
+    """Whether `home` is a server that nobody knows, and `target` may be that one: no provider of the catalogue."""
+    return home == f"{target.dialect}/{_UNKNOWN}" and target.provider not in default_catalogue().providers

@@ -7,13 +7,14 @@ Out: a request that the target accepts, with the instructions, tools and options
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from legato.errors import FormatError, ImpossibleRequest, RenderError
 from legato.formats.document import Body, Document, Note
+from legato.formats.origins import is_unknown_home
 from legato.formats.wire_shapes import WIRE_DIALECTS
 from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
 from legato.request.render import render
@@ -49,17 +50,19 @@ def request_for(
         raise FormatError(f"{name} holds nothing that could be sent to a model")
     if not isinstance(source, Document):
         return _verified(talk, target, (), Options(cache=False)), []
-    request, conceded = _with_less(talk, target, source.tools, _carried(source, target))
+    tools = [replace(tool, home=_home_at(tool.home, target)) for tool in source.tools]
+    request, conceded = with_less(_carried(source, target), lambda options: _verified(talk, target, tools, options))
     left = [decision for decision in request.about_options if decision.action in _LEFT]
     return request, [*(Note("", decision.detail) for decision in left), *conceded]
 
 
-def _with_less(
-    talk: Conversation, target: Target, tools: Sequence[ToolSpec], options: Options
-) -> tuple[Request, list[Note]]:
-    """The request without the options that stand in its way; raises what was wrong if it is not up to them."""
+def with_less(options: Options, make: Callable[[Options], Request]) -> tuple[Request, list[Note]]:
+    """The request that `make` gives without the options that stand in its way, and notes on those.
+
+    Raises the `ImpossibleRequest` or `RenderError` that `make` raised at first, if it is not up to the options.
+    """
     try:
-        return _verified(talk, target, tools, options), []
+        return make(options), []
     except (ImpossibleRequest, RenderError) as error:
         wrong = error
     for told, defaults in _CONCESSIONS:
@@ -67,7 +70,7 @@ def _with_less(
         if less == options:
             continue
         try:
-            request = _verified(talk, target, tools, less)
+            request = make(less)
         except (ImpossibleRequest, RenderError):
             continue
         told = told.format(extra=", ".join(sorted(options.extra)))
@@ -84,7 +87,13 @@ def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], opt
 def _carried(document: Document, target: Target) -> Options:
     """The options of the file for `target`."""
     is_marked = WIRE_DIALECTS.get(document.format) is Dialect.ANTHROPIC is target.dialect
-    return replace(document.options, cache=is_marked and document.body is not None and bool(_marks_of(document.body)))
+    cache = is_marked and document.body is not None and bool(_marks_of(document.body))
+    return replace(document.options, cache=cache, home=_home_at(document.options.home, target))
+
+
+def _home_at(home: str, target: Target) -> str:
+    """Who understands fields of `home`: the target, if both are servers that nobody knows."""
+    return target.home if is_unknown_home(home, target) else home
 
 
 def _marks_of(body: Body) -> list[JsonObject]:

@@ -12,14 +12,14 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from legato.errors import ImpossibleRequest
 from legato.formats.document import Document, Note, Original
 from legato.formats.mended import Mended
 from legato.formats.origins import route_of
+from legato.formats.requesting import with_less
 from legato.formats.salvage import leading_instructions, make_readable, move_instructions
 from legato.formats.wire_shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire_write import decision_told
-from legato.model import Action, JsonObject, Options, Target
+from legato.model import Action, JsonObject, Target
 from legato.request.catalogue import resolve
 from legato.request.render import render
 from legato.request.request import Request
@@ -54,12 +54,13 @@ def mend_body(document: Document, original: Original) -> Mended:
 
 
 def _rendered(document: Document, target: Target) -> Request:
-    """The conversation for its own provider, under the file's own options where the provider takes them."""
+    """The conversation for its own provider, under the file's own options as far as the provider takes them."""
+    home = target.home if document.options.home else ""
+    tools = [replace(tool, home=target.home) if tool.home else tool for tool in document.tools]
     talk = document.conversation()
-    try:
-        return render(talk, target, tools=document.tools, options=replace(document.options, cache=False))
-    except ImpossibleRequest:
-        return render(talk, target, tools=document.tools, options=Options(cache=False))
+    own = replace(document.options, cache=False, home=home)
+    request, _ = with_less(own, lambda options: render(talk, target, tools=tools, options=options))
+    return request
 
 
 def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> list[Note]:

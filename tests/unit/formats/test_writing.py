@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from legato.errors import FormatError
-from legato.formats import WRITTEN, read, read_all, write
+from legato.formats import WRITTEN, Document, read, read_all, request_for, write
 from legato.formats.wire_shapes import WIRE_PROVIDERS
 from legato.model import (
     CLOSURE_TEXTS,
@@ -329,3 +330,34 @@ def test_a_session_whose_records_name_no_parents_is_written_as_a_chain() -> None
     chained = lines(write(read(jsonl(*bare)), "claude-code").data)
     assert [record["parentUuid"] for record in chained] == [None, *(record["uuid"] for record in chained[:-1])]
     assert [record["message"]["content"] for record in chained[::3]] == ["go", "on"]
+
+
+# --- fields of a server that nobody knows -----------------------------------------------------------------------------
+
+
+def unknown_host() -> Document:
+    body = {
+        "model": "my-own-model",
+        "messages": [{"role": "user", "content": "hello"}],
+        "guided_json": {"type": "object"},
+        "tools": [{"type": "function", "function": {"name": "read", "parameters": {}}, "cached": True}],
+    }
+    return read(json.dumps(body).encode())
+
+
+@pytest.mark.parametrize("format_", ["openai-chat", "mistral", "kimi", "deepseek"])
+def test_fields_of_an_unknown_server_do_not_reach_a_known_one(format_: str) -> None:
+    document = unknown_host()
+    assert document.options.extra == {"guided_json": {"type": "object"}}
+    written = json.loads(write(document, format_).data)
+    assert "guided_json" not in written
+    assert [set(tool) for tool in written["tools"]] == [{"type", "function"}]
+
+
+def test_fields_of_an_unknown_server_go_to_one_that_is_as_unknown() -> None:
+    known = resolve("groq/llama-3.3-70b-versatile")
+    request, _ = request_for(unknown_host(), replace(known, provider="at-home", endpoint="http://localhost:8000/v1"))
+    assert request.body["guided_json"] == {"type": "object"}
+    assert request.body["tools"][0]["cached"] is True
+    at_groq, _ = request_for(unknown_host(), known)
+    assert "guided_json" not in at_groq.body
