@@ -38,11 +38,16 @@ class Identity:
             rest.note(entry)
         rest._names.next_ordinal, rest._names.taken = self._names.next_ordinal, self._names.taken
         rest._pairs.ids.remember(self._pairs.ids)
+        rest._pairs.copies = self._pairs.copies
         return rest
 
     def called(self, wire_id: str) -> CallId | None:
         """The call that somebody means by `wire_id`, in any spelling, answered or not."""
         return self._pairs.called(wire_id)
+
+    def is_copied(self, name: CallId) -> bool:
+        """Whether a call that was copied into this log had that name where it came from."""
+        return name in self._pairs.copies
 
     def note(self, entry: Entry) -> None:
         """Remember an entry that was minted before."""
@@ -88,7 +93,7 @@ class Identity:
             elif type(block) is ToolCall:
                 wire_id = block.wire_id
                 simple = match_simple_id(wire_id) if is_quiet else None
-                if simple is None or (stem := simple[1]) in taken or stem in spellings or block.adopts is not None:
+                if simple is None or (stem := simple[1]) in taken or stem in spellings or block.id:
                     block, places = self._mint_call(block), None
                     is_quiet = pairs.is_quiet
                 else:
@@ -112,7 +117,10 @@ class Identity:
             return replace(call, id=twin.id, ordinal=twin.ordinal)
         bare_id = bare(call.wire_id)
         name = self._names.free(bare_id, call.wire_id, call.name)
+        before = call.id
         call = replace(call, id=name, ordinal=self._names.next_ordinal, adopts=self._pairs.early(call))
+        if before not in (UNMINTED, name):
+            self._pairs.copies[before] = call
         self._pairs.note_call(call, bare_id)
         return call
 

@@ -56,6 +56,8 @@ class Pairs:
     """calls that a guess has answered; their ids are still armed"""
     _placed: dict[str, CallId] = field(default_factory=dict[str, CallId])
     """by an id that fitted nothing: the call that its response was given by place, since a person last spoke"""
+    copies: dict[CallId, ToolCall] = field(default_factory=dict[CallId, ToolCall])
+    """by the name that it had in another log: a call that was copied from there, and has a name of its own here"""
     round_over: bool = False
     _round_first: int = 0
     """the ordinal that the round began with"""
@@ -229,8 +231,14 @@ class Pairs:
         return call.id, Evidence.PLACE if is_near else Evidence.ELSEWHERE
 
     def _named(self, response: ToolResponse) -> CallId | None:
-        """The call that `response` names: by our own id, or by exactly the id that the provider gave."""
+        """The call that `response` names: by our own id, or by exactly the id that the provider gave.
+
+        A response that was copied from another log names its call as that was named there.
+        """
         call_id = response.call_id
+        copy = self.copies.get(call_id)
+        if copy is not None and copy.wire_id == response.wire_id and copy.id in self.open:
+            return copy.id
         if call_id != UNMINTED and self.names.has(call_id):
             return call_id
         return self.ids.find(response.wire_id or call_id)

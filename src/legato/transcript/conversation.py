@@ -201,7 +201,7 @@ class Conversation:
         known = self._known(call)
         response = ToolResponse(
             call_id=known.id,
-            wire_id=known.wire_id,
+            wire_id=known.id if self._identity.is_copied(known.id) else known.wire_id,  # a copy may have the same
             tool_name=known.name,
             result=ingest(value) if value is not None or error is not None else "",
             error=None if error is None else clean_text(error),

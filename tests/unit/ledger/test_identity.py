@@ -448,3 +448,34 @@ def test_replaying_the_log_gives_the_same_names() -> None:
     assert ids(again) == ids(conversation)
     more, even_more = conversation.record(calls("call_0")), again.record(calls("call_0"))
     assert more == even_more
+
+
+# --- copies from another log ------------------------------------------------------------------------------------------
+
+
+def asked_and_given(conversation: Conversation) -> list[tuple[object, object]]:
+    return [(call.arguments["path"], call.response and call.response.result) for call in conversation.ledger.in_order]
+
+
+@pytest.mark.parametrize("wire_id", ["call_0", ""])
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_a_copied_result_follows_its_copied_call(wire_id: str, is_answered: bool) -> None:
+    source = talk(user("go"), ai(ToolCall("read", {"path": "a"}, wire_id)), tool(response(wire_id, "of a")))
+    target = talk(user("go"), ai(ToolCall("read", {"path": "b"}, wire_id)))
+    if is_answered:
+        target.record(tool(response(wire_id, "of b")))
+    for _, entry in source.standing_entries():
+        target.record(entry)
+    assert asked_and_given(target) == [("b", "of b" if is_answered else None), ("a", "of a")]
+
+
+@pytest.mark.parametrize("wire_id", ["call_0", ""])
+def test_a_result_that_is_given_to_a_call_stays_with_it_beside_a_copy_of_the_same_name(wire_id: str) -> None:
+    source = talk(user("go"), ai(ToolCall("read", {"path": "a"}, wire_id)), tool(response(wire_id, "of a")))
+    target = talk(user("go"))
+    own = target.record(ai(ToolCall("read", {"path": "b"}, wire_id)))
+    _, copied_call, copied_result = (entry for _, entry in source.standing_entries())
+    target.record(copied_call)
+    target.result(own.calls[0], "of b")
+    target.record(copied_result)
+    assert asked_and_given(target) == [("b", "of b"), ("a", "of a")]
