@@ -18,7 +18,7 @@ from legato import Conversation, render
 from legato.errors import FormatError
 from legato.formats import mend, read_all, write
 from legato.formats.targets import WIRE
-from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.model import (
     Code,
     Entry,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from legato.errors import RepairRefused
 from legato.formats import lint, mend, read
 from legato.formats.findings import refused
-from legato.formats.inventory import take_inventory
+from legato.formats.mending.inventory import take_inventory
 from session_files import answered, codex_message, gave, item, said, text, use
 
 WORD = re.compile(rb"word\d+x")

@@ -14,7 +14,7 @@ import pytest
 
 from legato.errors import FormatError
 from legato.formats import Document, mend, read_all, write
-from legato.formats.wire_shapes import WIRE_PROVIDERS
+from legato.formats.wire.shapes import WIRE_PROVIDERS
 from legato.model import Authority, Speaker, Text, ToolCall, ToolResponse
 from legato.request import resolve
 from legato.transcript.units import Exchange, completion_text

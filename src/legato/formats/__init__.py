@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import Compaction, Document, Note
     from legato.formats.findings import Finding, Level, lint
-    from legato.formats.mended import Mended
-    from legato.formats.mending import mend
+    from legato.formats.mending.mend import mend
+    from legato.formats.mending.mended import Mended
     from legato.formats.reading import detect, read, read_all
     from legato.formats.registry import FORMATS, WRITTEN, Format
     from legato.formats.requesting import request_for
@@ -36,8 +36,8 @@ _HOMES = {
     "Finding": "findings",
     "Level": "findings",
     "lint": "findings",
-    "Mended": "mended",
-    "mend": "mending",
+    "Mended": "mending.mended",
+    "mend": "mending.mend",
     "detect": "reading",
     "read": "reading",
     "read_all": "reading",

@@ -11,7 +11,7 @@ from legato.formats.document import Document, Draft, keep_known
 from legato.formats.fields import as_list, as_object, as_text, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
-from legato.formats.salvage import make_blocks_readable
+from legato.formats.wire.salvage import make_blocks_readable
 from legato.model import Json, JsonObject, Speaker
 
 _META = {"sessionId": "session", "agent": "agent", "taskId": "session"}

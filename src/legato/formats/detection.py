@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 
 from legato.formats.fields import as_object, as_objects, as_text
 from legato.formats.head import Head, Layout
-from legato.formats.wire_shapes import wire_format
+from legato.formats.wire.shapes import wire_format
 from legato.model import JsonObject
 
 

@@ -16,7 +16,7 @@ from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPH
 from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
-from legato.formats.wire_shapes import WIRE_DIALECTS, may_be_anthropic
+from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation

@@ -6,7 +6,7 @@ what its name says.
 
 from __future__ import annotations
 
-from legato.formats.chat_messages import ChatReader
+from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.document import Document
 from legato.formats.fields import as_text

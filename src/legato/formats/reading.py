@@ -19,7 +19,7 @@ from legato.formats.fields import as_object
 from legato.formats.head import MAX_RECORDS, Head, Layout, UnclearLayout, look_at
 from legato.formats.registry import FORMATS, Format
 from legato.formats.sources import Data, Progress, Source, open_source
-from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.wire.dialects import dialect_parts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legato.formats.lines import Marks
-from legato.formats.wire_shapes import WIRE_PROVIDERS
+from legato.formats.wire.shapes import WIRE_PROVIDERS
 
 _ANYTHING = Marks()
 
@@ -46,7 +46,7 @@ FORMATS: dict[str, Format] = {
             name="claude-code",
             is_lines=True,
             title="Claude Code session",
-            module="claude_code",
+            module="claude_code.read",
             marks=_marks("type uuid", "type sessionId", "type message", "leafUuid"),
             is_written=True,
         ),
@@ -54,7 +54,7 @@ FORMATS: dict[str, Format] = {
             name="codex",
             is_lines=True,
             title="Codex rollout",
-            module="codex",
+            module="codex.read",
             marks=_marks("type payload", "record_type", "id timestamp instructions"),
             is_written=True,
         ),
@@ -62,7 +62,7 @@ FORMATS: dict[str, Format] = {
             name="legato",
             is_lines=True,
             title="Legato log",
-            module="legato_log",
+            module="log",
             marks=_marks("record", "format version"),
             is_written=True,
         ),
@@ -89,11 +89,11 @@ FORMATS: dict[str, Format] = {
         Format(
             name="chat-records",
             title="chat records, many in one file",
-            module="chat_records",
+            module="chat.records",
             marks=_marks("messages", "body custom_id", "request", "role", "contents", "type name"),
         ),
         *(
-            Format(name=name, title=_TITLES[name], module="wire_bodies", is_written=True, is_wire=True)
+            Format(name=name, title=_TITLES[name], module="wire.read", is_written=True, is_wire=True)
             for name in WIRE_PROVIDERS
         ),
     )

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from legato.errors import FormatError, ImpossibleRequest, RenderError
 from legato.formats.document import Body, Document, Note
 from legato.formats.origins import is_unknown_home
-from legato.formats.wire_shapes import WIRE_DIALECTS
+from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
 from legato.request.render import render
 from legato.request.request import Request

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 
 from legato.errors import UnknownTarget
 from legato.formats.document import Document
-from legato.formats.wire_shapes import WIRE_PROVIDERS
+from legato.formats.wire.shapes import WIRE_PROVIDERS
 from legato.model import Target
 from legato.request import default_catalogue, resolve
 
@@ -25,7 +25,7 @@ _OWN = {"claude-code": "anthropic", "codex": "openai-responses", "gemini-cli": "
 
 def find_target(name: str, *, model: str | None = None, document: Document | None = None) -> Target:
     """The target that `name` means: with `model`, else with the model that `document` used there, else a usual one."""
-    from legato.formats.wire_write import choose_route
+    from legato.formats.wire.write import choose_route
 
     providers = default_catalogue().providers
     own = document.route if document is not None and document.route.partition("/")[2] else ""  # it may lack the model

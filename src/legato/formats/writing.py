@@ -44,13 +44,13 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
     if known is None or not known.is_written:
         raise FormatError(f"{format!r} is not a format that is written; those are {', '.join(WRITTEN)}")
     if known.is_wire:
-        from legato.formats.wire_write import write_body
+        from legato.formats.wire.write import write_body
 
         return write_body(source, format, model=model)
     if isinstance(source, Conversation):
         return _write_session(Outgoing(source), format)
     if source.format == format and source.original is not None:
-        from legato.formats.mending import rewrite
+        from legato.formats.mending.mend import rewrite
 
         if (made := rewrite(source, source.original)) is not None:
             return Written(made.data, made.losses)
@@ -61,15 +61,15 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
 def _write_session(out: Outgoing, format: str) -> Written:  # noqa: A002
     match format:
         case "claude-code":
-            from legato.formats.claude_code_write import write_session
+            from legato.formats.claude_code.write import write_session
 
             return write_session(out)
         case "codex":
-            from legato.formats.codex_write import write_session
+            from legato.formats.codex.write import write_session
 
             return write_session(out)
         case _:
-            from legato.formats.legato_write import write_log
+            from legato.formats.log import write_log
 
             return write_log(out)
 

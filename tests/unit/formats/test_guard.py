@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError, RepairRefused
-from legato.formats import claude_code_mend, lint, mend, read, write
-from legato.formats.comparing import Purposes, find_missing
+from legato.formats import lint, mend, read, write
+from legato.formats.claude_code import mend as claude_code_mend
 from legato.formats.findings import refused
-from legato.formats.inventory import take_inventory
-from legato.formats.mend_plan import Plan
-from legato.formats.raw_json import parse_raw
-from legato.formats.retelling import first_difference
+from legato.formats.mending.bare_json import parse_raw
+from legato.formats.mending.comparing import Purposes, find_missing
+from legato.formats.mending.inventory import take_inventory
+from legato.formats.mending.plan import Plan
+from legato.formats.mending.retelling import first_difference
 from legato.model import CLOSURE_TEXTS, ClosureReason
 from legato.model.ingest import MAX_TEXT
 from session_files import CLAUDE, answered, codex_message, gave, item, jsonl, said, text, use, whole

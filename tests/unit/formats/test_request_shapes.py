@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from legato.formats import lint, read
-from legato.formats.wire_shapes import wire_format
+from legato.formats.wire.shapes import wire_format
 from session_files import gave, text, use, whole
 
 USER: dict[str, Any] = {"role": "user", "content": "hi"}

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from legato.errors import FormatError
 from legato.formats import WRITTEN, Document, read, read_all, request_for, write
-from legato.formats.wire_shapes import WIRE_PROVIDERS
+from legato.formats.wire.shapes import WIRE_PROVIDERS
 from legato.model import (
     CLOSURE_TEXTS,
     CallKind,

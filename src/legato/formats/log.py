@@ -1,4 +1,4 @@
-"""Read Legato's own log: a header, then a record a line.
+"""Legato's own log: a header, then a record a line. Nothing is lost in it: everything else is read into it.
 
 Damage is survived as in every file of lines. A record that this program does not know is another matter: it comes from
 a newer version, and leaving it out could change what the conversation means, so it is refused by name.
@@ -12,9 +12,12 @@ import msgspec
 
 from legato.errors import CodecError, FormatError
 from legato.formats.content import Content
-from legato.formats.document import Document
+from legato.formats.document import Document, Note, Original
+from legato.formats.mending.mended import Mended
+from legato.formats.mending.records import RawFile
+from legato.formats.writing import Outgoing, Written
 from legato.model import Record, Speaker
-from legato.model.codec import check_header, decode_record
+from legato.model.codec import FORMAT, VERSION, check_header, decode_record, dump_log
 from legato.model.records import Recorded, RouteSelected
 from legato.transcript.standing import standing
 
@@ -48,3 +51,18 @@ def read(content: Content) -> list[Document]:
             draft.route = record.route
     finished = content.finish(draft)[0]
     return [replace(finished, records=records)]
+
+
+def write_log(out: Outgoing) -> Written:
+    """The log of the conversation."""
+    losses = [Note("", f"{len(out.tools)} tool definitions: a log holds none")] if out.tools else []
+    return Written(b"".join(dump_log(out.talk.log)), losses)
+
+
+def mend_session(document: Document, original: Original) -> Mended:
+    """The records that can be read. A log is never repaired: what is missing in it is closed when it is rendered."""
+    file = RawFile(original)
+    has_header = bool(file.count) and file.value(0).get("format") == FORMAT
+    head = [] if has_header else [{"format": FORMAT, "version": VERSION}]
+    changes = [] if has_header else [Note("line 1", "the header was missing; it was put in")]
+    return Mended(file.write([*head, *range(file.count)]), changes)

@@ -12,8 +12,8 @@ from legato.formats.content import Content
 from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_text
 from legato.formats.origins import dialect_of, home_of_provider, origin_of, provider_of_model, route_of
-from legato.formats.salvage import make_readable
-from legato.formats.wire_shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
+from legato.formats.wire.salvage import make_readable
+from legato.formats.wire.shapes import WIRE_DIALECTS, WIRE_PROVIDERS, body_of
 from legato.model import Dialect, JsonObject
 from legato.wire.dialects import dialect_parts
 

@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from legato.errors import FormatError
-from legato.formats.comparing import Purposes, find_contradicted, find_missing
 from legato.formats.document import Document, Note, Original
 from legato.formats.findings import Finding, lint, refused
-from legato.formats.inventory import Item, Kind, take_inventory
-from legato.formats.raw_json import UnreadableJson, parse_raw
+from legato.formats.mending.bare_json import UnreadableJson, parse_raw
+from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
+from legato.formats.mending.inventory import Item, Kind, take_inventory
+from legato.formats.mending.retelling import first_difference
 from legato.formats.reading import read_all
-from legato.formats.retelling import first_difference
 from legato.model import Json
 
 _SHOWN = 60

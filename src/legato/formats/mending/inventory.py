@@ -20,7 +20,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
-from legato.formats.raw_json import canonical, safe_text
+from legato.formats.mending.bare_json import canonical, safe_text
 from legato.model import Json, JsonObject
 from legato.wire.phrases import EMPTY_RESULT, INSTRUCTION_MARK
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from legato.formats.claude_code_mend import QUOTED
+from legato.formats.claude_code.mend import QUOTED
 from legato.formats.document import Document, Note
 from legato.formats.faults import EVERYTHING, places_of
 from legato.model import Authority, Code, HostedTool, Media, Text, ToolCall

@@ -13,12 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from legato.formats.document import Document, Note, Original
-from legato.formats.mended import Mended
+from legato.formats.mending.mended import Mended
 from legato.formats.origins import route_of
 from legato.formats.requesting import with_less
-from legato.formats.salvage import leading_instructions, make_readable, move_instructions
-from legato.formats.wire_shapes import WIRE_PROVIDERS, body_of
-from legato.formats.wire_write import decision_told
+from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions
+from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
+from legato.formats.wire.write import decision_told
 from legato.model import Action, JsonObject, Target
 from legato.request.catalogue import resolve
 from legato.request.render import render

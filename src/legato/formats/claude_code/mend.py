@@ -10,9 +10,9 @@ from __future__ import annotations
 from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.ids import is_plain_id, name_from
-from legato.formats.mend_plan import Closing, Plan, Step, Taking, plan_mending
-from legato.formats.mended import Mended
-from legato.formats.raw_files import RawFile
+from legato.formats.mending.mended import Mended
+from legato.formats.mending.plan import Closing, Plan, Step, Taking, plan_mending
+from legato.formats.mending.records import RawFile
 from legato.model import Json, JsonObject, ToolResponse, closure_text
 from legato.transcript.units import Completion, CompletionKind, completion_text
 

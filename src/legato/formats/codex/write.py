@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from legato.formats.fields import as_object
-from legato.formats.spelled import Speller, media_words, model_of, stamp
+from legato.formats.speller import Speller, media_words, model_of, stamp
 from legato.formats.writing import Outgoing, Written
 from legato.model import (
     Authority,

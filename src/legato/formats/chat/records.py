@@ -14,15 +14,15 @@ import re
 from urllib.parse import unquote
 
 from legato.errors import FormatError, IngestError
-from legato.formats.chat_messages import ChatReader
+from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.detection import is_flat
 from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
-from legato.formats.wire_bodies import read_body
-from legato.formats.wire_shapes import body_of, wire_format
+from legato.formats.wire.read import read_body
+from legato.formats.wire.shapes import body_of, wire_format
 from legato.model import Json, JsonObject, read_json_leniently
 
 _CALLS = frozenset({"tool_call", "function_call", "tool_use"})

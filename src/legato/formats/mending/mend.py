@@ -13,9 +13,9 @@ from __future__ import annotations
 from legato.errors import FormatError, RepairRefused
 from legato.formats.document import Document, Original
 from legato.formats.findings import Finding, lint, refused
-from legato.formats.guard import find_losses, still_refused
-from legato.formats.mended import Mended
-from legato.formats.raw_files import RawFile
+from legato.formats.mending.guard import find_losses, still_refused
+from legato.formats.mending.mended import Mended
+from legato.formats.mending.records import RawFile
 from legato.formats.registry import FORMATS, WRITTEN
 
 
@@ -43,7 +43,7 @@ def rewrite(document: Document, original: Original) -> Mended | None:
     """A session file that its own agent can resume; None if it must be written from the conversation instead."""
     if document.format != "claude-code":
         return _mend(document, original)
-    from legato.formats.claude_code_mend import has_chain, relink_session
+    from legato.formats.claude_code.mend import has_chain, relink_session
 
     if has_chain(document, original):
         return _mend(document, original)
@@ -58,13 +58,13 @@ def _mend(document: Document, original: Original) -> Mended:
         return Mended(RawFile(original).unchanged())
     match document.format:
         case "claude-code":
-            from legato.formats.claude_code_mend import mend_session
+            from legato.formats.claude_code.mend import mend_session
         case "codex":
-            from legato.formats.codex_mend import mend_session
+            from legato.formats.codex.mend import mend_session
         case "legato":
-            from legato.formats.legato_write import mend_session
+            from legato.formats.log import mend_session
         case _:
-            from legato.formats.wire_mend import mend_body as mend_session
+            from legato.formats.wire.mend import mend_body as mend_session
     return _guarded(document, original, mend_session(document, original), found)
 
 

@@ -1,0 +1,1 @@
+"""Request bodies of every dialect."""
