@@ -194,6 +194,8 @@ class Draft:
         self._skipped: dict[str, tuple[str, int]] = {}
         self._called: dict[str, str] = {}
         """the tool that each call id stands for, so far"""
+        self._reused: set[str] = set()
+        """ids that several calls have"""
         self._nameless: set[int] = set()
         """entries with results that do not say which tool they are of, and whose calls have not come yet"""
 
@@ -226,12 +228,20 @@ class Draft:
     def _named(self, block: Block) -> Block:
         """A result with the name of its tool, if its call has come."""
         if isinstance(block, ToolCall):
+            if block.wire_id in self._called:
+                self._reused.add(block.wire_id)
             self._called[block.wire_id] = block.name
         elif isinstance(block, ToolResponse) and not block.tool_name and block.wire_id:
             if block.wire_id in self._called:
                 return replace(block, tool_name=self._called[block.wire_id])
             self._nameless.add(len(self.entries))
         return block
+
+    def _named_at_last(self, block: Block) -> Block:
+        """A result with the name of its tool, if there is one call with its id and that stands further down."""
+        if not isinstance(block, ToolResponse) or block.tool_name or block.wire_id in self._reused:
+            return block
+        return replace(block, tool_name=self._called.get(block.wire_id, ""))
 
     def human(
         self, blocks: Iterable[Block], place: str, *, source: int = -1, authority: Authority = Authority.PERSON
@@ -285,9 +295,9 @@ class Draft:
         records: Sequence[Record] | None = None,
     ) -> Document:
         """The document. `damage` is what was physically wrong with the file."""
-        for index in sorted(self._nameless):  # their calls may stand further down in the file
+        for index in self._nameless:
             entry = self.entries[index]
-            self.entries[index] = replace(entry, blocks=tuple(map(self._named, entry.blocks)))
+            self.entries[index] = replace(entry, blocks=tuple(map(self._named_at_last, entry.blocks)))
         counted = [
             Note(place, what if count == 1 else f"{what} ({count} times, here first)")
             for what, (place, count) in self._skipped.items()

@@ -187,3 +187,15 @@ def test_what_is_not_understood_is_noted() -> None:
         "line 5: a message between agents is not carried",
         "line 7: a record of type 'world_state' is not part of the conversation",
     ]
+
+
+def test_a_result_takes_the_name_of_its_tool_from_a_later_call_only_if_that_must_be_its_own() -> None:
+    def names(*records: dict[str, Any]) -> list[str]:
+        entries = read(jsonl(codex_message("user", "go"), *records)).entries
+        return [block.tool_name for entry in entries for block in entry.blocks if isinstance(block, ToolResponse)]
+
+    came = item("function_call_output", call_id="c1", output="found")
+    one, other = (item("function_call", name=name, arguments="{}", call_id="c1") for name in ("look", "find"))
+    assert names(came, one) == ["look"]
+    assert names(came, one, other) == [""]
+    assert names(one, came, other) == ["look"]
