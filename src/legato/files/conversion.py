@@ -21,8 +21,8 @@ from legato.diagnostics import Redactor, report_json
 from legato.errors import FormatError
 from legato.files.sources import PathName, Progress, Source, pick_document
 from legato.files.writing import check_destination, save
-from legato.formats import Document, Note, read_all, request_for, write
-from legato.formats.targets import FILES, find_target
+from legato.formats import Document, Note, read_all, request_for, targets, write
+from legato.formats.targets import find_target
 from legato.model import JsonObject
 
 
@@ -89,7 +89,7 @@ def convert_all(
     when it is its turn.
     """
     check_target(target, model=model, compacted=compacted)
-    if target in FILES:
+    if target in targets.FILES:
         raise FormatError(f"a session file holds one conversation; convert them to {target} one by one")
     documents = read_all(source, format=format, name=name, progress=progress)
     return (
@@ -101,7 +101,7 @@ def convert_all(
 
 def check_target(target: str, *, model: str | None, compacted: bool) -> None:
     """Say what is wrong with a target before a large file is read; raises `UnknownTarget` or `FormatError`."""
-    if target not in FILES:
+    if target not in targets.FILES:
         find_target(target, model=model)
     elif model or compacted:
         raise FormatError(f"model and compacted are for request bodies, and {target} is a session file")
@@ -112,7 +112,9 @@ def convert_document(
 ) -> Converted:
     """One conversation as `target`; raises as `convert` does."""
     data, told, losses = (
-        _session_file(document, target) if target in FILES else _request_body(document, target, model, compacted)
+        _session_file(document, target)
+        if target in targets.FILES
+        else _request_body(document, target, model, compacted)
     )
     described = {"name": document.name, "format": document.format, "entries": len(document.entries), **document.meta}
     report: JsonObject = {

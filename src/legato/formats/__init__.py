@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import Compaction, Document, Note
     from legato.formats.findings import Finding, Level, lint
+    from legato.formats.format import Format, Mended, Written
     from legato.formats.mending.mend import mend
-    from legato.formats.mending.mended import Mended
     from legato.formats.reading import detect, read, read_all
-    from legato.formats.registry import FORMATS, WRITTEN, Format
+    from legato.formats.registry import FORMATS, WRITTEN
     from legato.formats.requesting import request_for
-    from legato.formats.writing import Written, write
+    from legato.formats.writing import write
 
 _HOMES = {
     "Detected": "detection",
@@ -36,16 +36,16 @@ _HOMES = {
     "Finding": "findings",
     "Level": "findings",
     "lint": "findings",
-    "Mended": "mending.mended",
+    "Mended": "format",
     "mend": "mending.mend",
     "detect": "reading",
     "read": "reading",
     "read_all": "reading",
     "FORMATS": "registry",
     "WRITTEN": "registry",
-    "Format": "registry",
+    "Format": "format",
     "request_for": "requesting",
-    "Written": "writing",
+    "Written": "format",
     "write": "writing",
 }
 

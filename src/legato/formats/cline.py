@@ -8,8 +8,9 @@ from __future__ import annotations
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft, keep_known
-from legato.formats.fields import as_list, as_object, as_text, first_text
-from legato.formats.head import Layout
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.formats.wire.salvage import make_blocks_readable
 from legato.model import Json, JsonObject, Speaker
@@ -66,3 +67,30 @@ class _Reader:
             self.draft.note(place, str(note), is_carried=note.is_carried)
         blocks = anthropic_answer(items)
         self.draft.say(Speaker.AI, blocks, place, origin=origin_of(provider, model))
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    if reason := _of_messages(head.items):
+        return reason
+    messages = as_objects(head.holder.get("messages"))
+    if messages and "system_prompt" in head.holder and ("agent" in head.holder or "sessionId" in head.holder):
+        return "messages beside system_prompt and sessionId"
+    return _of_messages(messages) if "model" not in head.holder else ""
+
+
+def _of_messages(messages: list[JsonObject]) -> str:
+    are_messages = all("role" in item and "content" in item for item in messages)
+    is_clines = any("ts" in item or "modelInfo" in item for item in messages)
+    return "messages with ts or modelInfo" if are_messages and is_clines else ""
+
+
+FORMAT = Format(
+    name="cline",
+    title="Cline messages",
+    read=read,
+    detect=_detect,
+    marks=marks("role content"),
+)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from legato.formats.document import Document
 from legato.formats.ids import is_plain_id
+from legato.formats.registry import FORMATS
 from legato.ledger import Call, CallNews
 from legato.model import Action, CallId, Decision, ToolCall
 from legato.transcript.conversation import Conversation
@@ -230,7 +231,8 @@ class _Finder:
 
     def _of_ids(self) -> Iterator[Fault]:
         """Ids that a provider may stumble over, though we never do."""
-        is_mended = self.document.format in ("claude-code", "codex")
+        known = FORMATS.get(self.document.format)
+        is_mended = known is not None and known.plain_ids
         seen: dict[str, int | None] = {}
         for call in self.ledger.in_order:
             if call.id in self.ledger.orphans:

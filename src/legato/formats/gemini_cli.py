@@ -14,7 +14,8 @@ from legato.formats.blocks import as_json, media_from, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, Draft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.formats.head import Layout
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
     Block,
@@ -283,3 +284,34 @@ def _medium(part: JsonObject) -> Media | None:
 def _thought(thought: JsonObject) -> str:
     parts = [as_text(thought.get("subject")), as_text(thought.get("description"))]
     return "\n".join(text for text in parts if text)
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    for record in head.records:
+        if "$set" in record or "$rewindTo" in record:
+            return "records with $set or $rewindTo"
+        if "projectHash" in record and "sessionId" in record:
+            return "a projectHash and a sessionId"
+        if record.get("type") == "gemini" and "content" in record and "id" in record:
+            return "a record of type gemini"
+    if head.items and all("parts" in item and "role" in item for item in head.items):
+        return "contents with parts"
+    if any("parts" in item and "role" in item for item in as_objects(head.holder.get("history"))):
+        return "a history of contents"
+    kinds = (as_text(item.get("type")) for item in as_objects(head.holder.get("messages")))
+    return next((f"messages of type {kind}" for kind in kinds if kind in ("gemini", "model")), "")
+
+
+FORMAT = Format(
+    name="gemini-cli",
+    title="Gemini CLI chat",
+    read=read,
+    detect=_detect,
+    home="~/.gemini/tmp",
+    provider="gemini",
+    marks=marks("$set", "$rewindTo", "sessionId projectHash", "id type"),
+    is_lines=True,
+)

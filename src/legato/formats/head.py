@@ -16,6 +16,7 @@ from typing import cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
+from legato.formats.fields import as_object, as_objects
 from legato.formats.sources import Source
 from legato.model import Json, JsonObject, read_json_leniently
 
@@ -53,6 +54,16 @@ class Head:
     value: Json = None
     error: str = ""
     is_one_line: bool = False
+
+    @property
+    def items(self) -> list[JsonObject]:
+        """The objects in a file that is one list."""
+        return as_objects(self.value)
+
+    @property
+    def holder(self) -> JsonObject:
+        """A file that is one object."""
+        return as_object(self.value)
 
 
 class UnclearLayout(FormatError):

@@ -10,6 +10,8 @@ from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.document import Document
 from legato.formats.fields import as_text
+from legato.formats.format import Format, marks
+from legato.formats.head import Head
 from legato.formats.origins import origin_of, route_of
 
 _WITHOUT_WORDS = frozenset({"_checkpoint", "_usage"})
@@ -30,3 +32,23 @@ def read(content: Content) -> list[Document]:
         elif role not in _WITHOUT_WORDS:
             draft.skip(item.place, f"a record of role {role!r} is not part of the conversation")
     return content.finish(draft)
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    roles = (as_text(record.get("role")) for record in head.records)
+    return next((f"a record of role {role}" for role in roles if role.startswith("_")), "")
+
+
+FORMAT = Format(
+    name="kimi-cli",
+    title="Kimi CLI context",
+    read=read,
+    detect=_detect,
+    home="~/.kimi/sessions",
+    provider="kimi",
+    marks=marks("role"),
+    is_lines=True,
+)

@@ -9,7 +9,8 @@ from legato.formats.blocks import is_call, read_call, read_result, split_content
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.formats.head import Layout
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
     Authority,
@@ -38,6 +39,9 @@ _KINDS = {
     "ChatMessageChunk": "chat",
     "RemoveMessage": "remove",
 }
+_TYPES = frozenset(
+    {"human", "ai", "system", "tool", "function", "chat", "HumanMessageChunk", "AIMessageChunk", "ToolMessageChunk"}
+)
 _ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
 _ENDINGS = {
     "stop": Ending.DONE,
@@ -183,3 +187,27 @@ def _thought(part: JsonObject) -> Thinking | None:
     signature = as_text(part.get("signature"))
     text = text or summary
     return Thinking(text, native={"signature": signature} if signature else None) if text or signature else None
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    records = (*head.records, *head.items)
+    held = (item for record in records for item in as_objects(record.get("messages")))
+    return "dumped LangChain messages" if any(map(_is_message, (*records, *held))) else ""
+
+
+def _is_message(item: JsonObject) -> bool:
+    if "lc" in item and isinstance(item.get("id"), list):
+        return True
+    return as_text(item.get("type")) in _TYPES and "content" in as_object(item.get("data"))
+
+
+FORMAT = Format(
+    name="langchain",
+    title="LangChain messages",
+    read=read,
+    detect=_detect,
+    marks=marks("lc", "type data"),
+)

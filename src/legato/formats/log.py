@@ -13,11 +13,12 @@ import msgspec
 from legato.errors import CodecError, FormatError
 from legato.formats.content import Content
 from legato.formats.document import Document, Note, Original
-from legato.formats.mending.mended import Mended
+from legato.formats.format import Format, Mended, Outgoing, Written, marks
+from legato.formats.head import Head
 from legato.formats.mending.records import RawFile
-from legato.formats.writing import Outgoing, Written
 from legato.model import Record, Speaker
-from legato.model.codec import FORMAT, VERSION, check_header, decode_record, dump_log
+from legato.model.codec import FORMAT as FORMAT_NAME
+from legato.model.codec import VERSION, check_header, decode_record, dump_log
 from legato.model.records import Recorded, RouteSelected
 from legato.transcript.standing import standing
 
@@ -53,16 +54,36 @@ def read(content: Content) -> list[Document]:
     return [replace(finished, records=records)]
 
 
-def write_log(out: Outgoing) -> Written:
+def write(out: Outgoing) -> Written:
     """The log of the conversation."""
     losses = [Note("", f"{len(out.tools)} tool definitions: a log holds none")] if out.tools else []
     return Written(b"".join(dump_log(out.talk.log)), losses)
 
 
-def mend_session(document: Document, original: Original) -> Mended:
+def repair(document: Document, original: Original) -> Mended:
     """The records that can be read. A log is never repaired: what is missing in it is closed when it is rendered."""
     file = RawFile(original)
-    has_header = bool(file.count) and file.value(0).get("format") == FORMAT
-    head = [] if has_header else [{"format": FORMAT, "version": VERSION}]
+    has_header = bool(file.count) and file.value(0).get("format") == FORMAT_NAME
+    head = [] if has_header else [{"format": FORMAT_NAME, "version": VERSION}]
     changes = [] if has_header else [Note("line 1", "the header was missing; it was put in")]
     return Mended(file.write([*head, *range(file.count)]), changes)
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    is_log = bool(head.records) and head.records[0].get("format") == FORMAT_NAME
+    return "its first line says legato-log" if is_log else ""
+
+
+FORMAT = Format(
+    name="legato",
+    title="Legato log",
+    read=read,
+    detect=_detect,
+    write=write,
+    repair=repair,
+    marks=marks("record", "format version"),
+    is_lines=True,
+)

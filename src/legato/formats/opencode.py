@@ -14,7 +14,8 @@ from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
-from legato.formats.head import Layout
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.arguments import read_arguments
@@ -180,3 +181,29 @@ def _medium(part: JsonObject) -> Media | None:
     address = as_text(part.get("url"))
     mime = first_text(part, "mime") or "application/octet-stream"
     return media_from(address, mime, name=first_text(part, "filename") or None) if address else None
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    for record in (*head.records, *head.items):
+        if isinstance(record.get("info"), dict) and (
+            isinstance(record.get("messages"), list) or isinstance(record.get("parts"), list)
+        ):
+            return "info beside messages or parts"
+        if "sessionID" in record and ("messageID" in record or record.get("role") in ("user", "assistant")):
+            return "a record of opencode's storage"
+        if "messageID" in record and "type" in record:
+            return "a part of opencode's storage"
+    return ""
+
+
+FORMAT = Format(
+    name="opencode",
+    title="opencode export",
+    read=read,
+    detect=_detect,
+    home="~/.local/share/opencode",
+    marks=marks("info parts"),
+)

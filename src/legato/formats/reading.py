@@ -6,20 +6,17 @@ can be read that way, the error says what the file looks like.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from difflib import get_close_matches
-from importlib import import_module
-from typing import cast
 
 from legato.errors import FormatError
 from legato.formats.content import Content
 from legato.formats.detection import Detected, detect_head
 from legato.formats.document import Document
 from legato.formats.fields import as_object
+from legato.formats.format import Format
 from legato.formats.head import MAX_RECORDS, Head, Layout, UnclearLayout, look_at
-from legato.formats.registry import FORMATS, Format
+from legato.formats.registry import FORMATS
 from legato.formats.sources import Data, Progress, Source, open_source
-from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.wire.dialects import dialect_parts
 
 
@@ -54,10 +51,9 @@ def read_all(
     else:
         chosen, wire = _asked_for(asked, head, found)
     layout = _layout(chosen, head)
-    content = Content(source, chosen.name, layout, head, marks=chosen.marks, keep=chosen.is_written, wire=wire)
-    reader = cast("Callable[[Content], list[Document]]", import_module(f"legato.formats.{chosen.module}").read)
+    content = Content(source, chosen.name, layout, head, marks=chosen.marks, keep=chosen.repair is not None, wire=wire)
     try:
-        documents = reader(content)
+        documents = chosen.read(content)
     except RecursionError:
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
     is_doubtful = asked is not None and (found is None or found.format != asked.name)
@@ -84,9 +80,9 @@ def _asked_for(asked: Format, head: Head, found: Detected | None) -> tuple[Forma
     A request is one value, so a file of lines holds many; so does a value that looks like a list of them and has no
     messages itself.
     """
-    if not asked.is_wire:
+    if asked.dialect is None:
         return asked, ""
-    field = dialect_parts(WIRE_DIALECTS[asked.name]).messages_field
+    field = dialect_parts(asked.dialect).messages_field
     holds_many = found is not None and found.format == "chat-records" and field not in as_object(head.value)
     return (FORMATS["chat-records"], asked.name) if head.layout is Layout.LINES or holds_many else (asked, "")
 

@@ -7,7 +7,8 @@ from legato.formats.blocks import response, text_blocks
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
-from legato.formats.head import Layout
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.model import Authority, Json, JsonObject, Speaker, ToolCall, ToolSpec, ingest, read_json_leniently
 from legato.wire.arguments import read_arguments
 
@@ -114,3 +115,23 @@ def _tools(value: Json) -> list[ToolSpec]:
         if name:
             tools.append(ToolSpec(name, described, ingest(schema)) if schema else ToolSpec(name, described))
     return tools
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    for record in (*head.records, *head.items):
+        for item in as_objects(record.get("conversations") or record.get("conversation")):
+            if "from" in item and "value" in item:
+                return "conversations of from and value"
+    return ""
+
+
+FORMAT = Format(
+    name="sharegpt",
+    title="ShareGPT conversations",
+    read=read,
+    detect=_detect,
+    marks=marks("conversations"),
+)

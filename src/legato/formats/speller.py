@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from legato.formats.document import Note
+from legato.formats.format import Outgoing
 from legato.formats.ids import name_from
-from legato.formats.writing import Outgoing
 from legato.model import IdScheme, Media, NameRule, Origin, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest

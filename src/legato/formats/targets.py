@@ -7,20 +7,26 @@ the catalogue, or a whole route such as `groq/llama-3.3-70b-versatile`.
 from __future__ import annotations
 
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 from legato.errors import UnknownTarget
 from legato.formats.document import Document
+from legato.formats.registry import FORMATS
 from legato.formats.wire.shapes import WIRE_PROVIDERS
 from legato.model import Target
 from legato.request import default_catalogue, resolve
 
-WIRE = ("openai-chat", "openai-responses", "anthropic", "gemini", "mistral", "kimi", "deepseek", "vercel")
+WIRE = tuple(WIRE_PROVIDERS)
 """the request bodies that everybody can ask for by name"""
-FILES = ("claude-code", "codex", "legato")
-"""the session files that can be written"""
+if TYPE_CHECKING:
+    FILES: tuple[str, ...]
+    """the session files that can be written"""
 
-_OWN = {"claude-code": "anthropic", "codex": "openai-responses", "gemini-cli": "gemini", "kimi-cli": "kimi"}
-"""agents that speak to one provider"""
+
+def __getattr__(name: str) -> Any:
+    if name == "FILES":
+        return tuple(item.name for item in FORMATS.values() if item.is_written and not item.is_wire)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def find_target(name: str, *, model: str | None = None, document: Document | None = None) -> Target:
@@ -40,7 +46,7 @@ def find_target(name: str, *, model: str | None = None, document: Document | Non
     if "/" in name:
         raise UnknownTarget(f"{name!r} names a model already; leave out --model, or name the provider alone")
     known = [*WIRE, *(other for other in sorted(providers) if other not in WIRE_PROVIDERS.values())]
-    near = get_close_matches(name, [*known, *FILES], n=1)
+    near = get_close_matches(name, [*known, *__getattr__("FILES")], n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
     raise UnknownTarget(f"there is no target {name!r}; {hint}")
 
@@ -50,5 +56,5 @@ def own_targets(document: Document) -> tuple[str, ...]:
     if document.format in WIRE:
         is_other = document.route and document.route.partition("/")[0] not in WIRE_PROVIDERS.values()
         return (document.route if is_other else document.format,)
-    own = _OWN.get(document.format)
+    own = FORMATS[document.format].provider if document.format in FORMATS else ""
     return (own,) if own else WIRE

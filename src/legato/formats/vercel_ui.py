@@ -10,6 +10,8 @@ from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, Draft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
+from legato.formats.format import Format, marks
+from legato.formats.head import Head
 from legato.model import (
     Authority,
     Block,
@@ -27,6 +29,7 @@ from legato.model import (
 from legato.wire.arguments import read_arguments
 
 _WITHOUT_WORDS = ("data-", "source-", "source")
+_PARTS = ("tool-", "dynamic-tool", "step-start", "reasoning", "file", "text", "source-", "data-", "tool-invocation")
 _OPEN = frozenset({"input-available", "approval-requested", "approval-responded", "call"})
 _UNFINISHED = frozenset({"input-streaming", "partial-call"})
 
@@ -149,3 +152,25 @@ def _older_parts(message: JsonObject) -> list[JsonObject]:
     if message.get("content"):
         parts.append({"type": "text", "text": message["content"]})
     return parts
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    for item in (*head.items, *as_objects(head.holder.get("messages"))):
+        kinds = [as_text(part.get("type")) for part in as_objects(item.get("parts"))]
+        if item.get("role") in ("user", "assistant", "system") and any(kind.startswith(_PARTS) for kind in kinds):
+            return "messages with typed parts"
+        if isinstance(item.get("toolInvocations"), list):
+            return "messages with toolInvocations"
+    return ""
+
+
+FORMAT = Format(
+    name="vercel-ui",
+    title="Vercel AI SDK UI messages",
+    read=read,
+    detect=_detect,
+    marks=marks("role parts"),
+)

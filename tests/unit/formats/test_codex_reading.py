@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from legato.formats import read
 from legato.model import (
     Authority,

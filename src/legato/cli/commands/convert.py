@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli.format_options import FormatOption, from_option
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Carry a conversation to another provider or agent.")
 @click.argument("input_", metavar="INPUT")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
+@from_option
 @click.option(
     "--to",
     "target",
+    cls=FormatOption,
     metavar="TARGET",
     required=True,
-    help="A request body (openai-chat, openai-responses, anthropic, gemini, mistral, kimi, deepseek, vercel, or a "
-    "route such as groq/llama-3.3-70b-versatile), or a session file (claude-code, codex, legato).",
+    help="A request body ({bodies}, or a route such as groq/llama-3.3-70b-versatile), or a session file ({files}).",
 )
 @click.option("--model", metavar="MODEL", help="The model that a request body is for.")
 @click.option("-o", "--output", default="-", metavar="OUT", help="Where to write; - is standard output, the default.")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli.format_options import from_option
+
 if TYPE_CHECKING:
     from legato.formats import Document
     from legato.store import Store
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.command("import", short_help="Bring a session file into the store, to go on with it.")
 @click.argument("file", metavar="FILE")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
+@from_option
 @click.option("--title", metavar="TEXT", help="What lists show for it.")
 @click.option("--all", "takes_all", is_flag=True, help="Every conversation, in a file that holds several.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")

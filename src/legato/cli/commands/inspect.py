@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli.format_options import from_option
 from legato.files.text import counted, one_line, printable
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ _UNLIMITED = 2**31
 @click.argument("input_", metavar="INPUT")
 @click.option("--for", "target", metavar="TARGET", help="Render it for this provider or route, and show those ids too.")
 @click.option("--html", metavar="FILE", help="Write one self-contained page: the conversation beside the request.")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
+@from_option
 @click.option("--pick", type=int, metavar="N", help="The number of the conversation, in a file that holds several.")
 @click.option("--full", is_flag=True, help="Do not shorten texts.")
 def inspect(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from legato.cli.exits import ExitCode, complain, line_of
+from legato.cli.format_options import from_option
 from legato.errors import FormatError
 from legato.files.text import counted, one_line
 
@@ -23,7 +24,7 @@ _LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
 
 @click.command(short_help="Say what is wrong with session files or request bodies.")
 @click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
+@from_option
 @click.option(
     "--for",
     "targets",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli.format_options import from_option
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--write", "in_place", is_flag=True, help="Put it in place of INPUT, which stays beside it as a backup.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
 @click.option("--force", is_flag=True, help="Write OUT even if it would lose something or still be refused.")
-@click.option("--from", "format_", metavar="FORMAT", help="Read the file as this format, whatever it looks like.")
+@from_option
 def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force: bool, format_: str | None) -> None:
     """Write a mended copy of a session file or request body, in the same format.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from legato.cli.exits import ExitCode
+from legato.cli.format_options import FormatOption
 
 if TYPE_CHECKING:
     from legato.store import SessionSummary, Store
@@ -87,7 +88,9 @@ def show(config: Path | None, session: str, as_json: bool) -> None:
 @sessions.command(short_help="Write a session as a file.")
 @click.argument("session")
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
-@click.option("--format", "form", default="legato", show_default=True, help="legato, claude-code, codex, or a request.")
+@click.option(
+    "--format", "form", cls=FormatOption, default="legato", show_default=True, help="{files}, or a request: {bodies}."
+)
 @click.option("--model", metavar="ROUTE", help="The route that a request body is for.")
 @click.pass_obj
 def export(config: Path | None, session: str, output: Path | None, form: str, model: str | None) -> None:

@@ -16,10 +16,10 @@ from urllib.parse import unquote
 from legato.errors import FormatError, IngestError
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
-from legato.formats.detection import is_flat
 from legato.formats.document import Body, Document, Draft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
-from legato.formats.head import Layout
+from legato.formats.format import Format, marks
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
 from legato.formats.wire.read import read_body
 from legato.formats.wire.shapes import body_of, wire_format
@@ -27,6 +27,9 @@ from legato.model import Json, JsonObject, read_json_leniently
 
 _CALLS = frozenset({"tool_call", "function_call", "tool_use"})
 _RESULTS = frozenset({"tool_result", "function_result", "function_call_output"})
+_ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function"})
+_ALONE = frozenset({"custom_id", "request", "interactions"})
+"""one of these tells a single record"""
 _COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)
 _MODEL_IN_PATH = re.compile(r"/models/([^/:?]+)")
 
@@ -113,7 +116,7 @@ class _Reader:
             draft.model, draft.route = model, route_of(provider, model)
             self.flat.origin = origin_of(provider, model)
         kind = as_text(record.get("type"))
-        if "role" in record and is_flat(record):
+        if "role" in record and _is_flat(record):
             inner: Json = record.get("message")
             content: Json = as_object(inner).get("content") if isinstance(inner, dict) else inner
             self.flat.message({"content": content, **record}, place)
@@ -123,3 +126,53 @@ class _Reader:
             self.flat.result(record, place)
         else:
             draft.note(place, f"a record of type {kind!r} is not understood and was left out")
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    for item in head.items:
+        if isinstance(item.get("traj"), list):
+            return "a list of trajectories"
+        if reason := _holds_a_body(item):
+            return reason.replace("lines", "objects")
+    records = list(head.records)
+    if len(records) < 2 and not any(_ALONE & record.keys() for record in records):
+        return ""
+    for record in records:
+        if reason := _holds_a_body(record):
+            return reason
+    is_said = any(as_text(record.get("role")) in _ROLES and _is_flat(record) for record in records)
+    return "lines with a role and a content" if is_said else ""
+
+
+def _is_flat(record: JsonObject) -> bool:
+    """Whether a record is one message of a conversation that is written a message a line."""
+    return "content" in record or "message" in record or "tool_calls" in record
+
+
+def _holds_a_body(record: JsonObject) -> str:
+    if isinstance(record.get("body"), dict) and ("custom_id" in record or "method" in record):
+        return "batch lines with a body"
+    if isinstance(record.get("request"), dict) and wire_format(record["request"]):
+        return "lines with a request"
+    if _cassette(record):
+        return "recorded interactions"
+    for name in ("messages", "contents", "input"):
+        if isinstance(record.get(name), list) and wire_format(record):
+            return f"lines with {name}"
+    return ""
+
+
+def _cassette(record: JsonObject) -> bool:
+    return any(isinstance(item.get("request"), dict) for item in as_objects(record.get("interactions")))
+
+
+FORMAT = Format(
+    name="chat-records",
+    title="chat records, many in one file",
+    read=read,
+    detect=_detect,
+    marks=marks("messages", "body custom_id", "request", "role", "contents", "type name"),
+)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
+from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
-from legato.formats.mending.mended import Mended
 from legato.formats.mending.plan import Closing, Plan, Step, Taking, plan_mending
+from legato.formats.mending.quotation import quotation
 from legato.formats.mending.records import RawFile
-from legato.model import Json, JsonObject, ToolResponse, closure_text
-from legato.transcript.units import Completion, CompletionKind, completion_text
+from legato.model import Json, JsonObject, closure_text
 
 _LISTS = ("loglines", "messages")
 """where the records are, in a session that is one value"""
@@ -219,16 +219,3 @@ def _change_blocks(record: JsonObject, step: Step) -> None:
     if step.results_first:
         kept.sort(key=lambda item: as_object(item).get("type") != "tool_result")
     message["content"] = kept
-
-
-QUOTED = "[Result of a tool call that is not in this conversation]\n"
-"""before a result whose call nobody knows"""
-
-
-def quotation(response: ToolResponse) -> str:
-    """A result whose call nobody knows, as words."""
-    kind = CompletionKind.SUCCESS if response.error is None else CompletionKind.ERROR
-    completion = Completion(
-        response.call_id, kind, response.result, response.error, reason=response.reason, said=response.said
-    )
-    return QUOTED + completion_text(completion)

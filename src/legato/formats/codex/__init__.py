@@ -1,1 +1,52 @@
 """Codex rollouts."""
+
+from __future__ import annotations
+
+from legato.formats.codex.read import read
+from legato.formats.document import Document, Original
+from legato.formats.fields import as_text
+from legato.formats.format import Format, Mended, Outgoing, Written, marks
+from legato.formats.head import Head
+
+_TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
+
+
+def _detect(head: Head) -> str:
+    for record in head.records:
+        if as_text(record.get("type")) in _TYPES and isinstance(record.get("payload"), dict):
+            return f"a record of type {record['type']} with a payload"
+        if "record_type" in record:
+            return "a record_type"
+    first = head.records[0].keys() if head.records else set[str]()
+    is_old = {"id", "timestamp", "instructions"} <= first and "role" not in first
+    return "a first line with id, timestamp and instructions" if is_old else ""
+
+
+# Writing and repairing take more of the house than reading does, so they are loaded when they are needed.
+
+
+def _write(out: Outgoing) -> Written:
+    from legato.formats.codex.write import write_session
+
+    return write_session(out)
+
+
+def _repair(document: Document, original: Original) -> Mended:
+    from legato.formats.codex.mend import mend_session
+
+    return mend_session(document, original)
+
+
+FORMAT = Format(
+    name="codex",
+    title="Codex rollout",
+    read=read,
+    detect=_detect,
+    write=_write,
+    repair=_repair,
+    home="~/.codex/sessions",
+    provider="openai-responses",
+    marks=marks("type payload", "record_type", "id timestamp instructions"),
+    is_lines=True,
+    plain_ids=True,
+)

@@ -12,12 +12,12 @@ that is an objection that only the user can overrule.
 
 from __future__ import annotations
 
-from legato.formats.claude_code.mend import quotation
 from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_object
+from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id
-from legato.formats.mending.mended import Mended
 from legato.formats.mending.plan import Plan, Step, Taking, plan_mending
+from legato.formats.mending.quotation import quotation
 from legato.formats.mending.records import RawFile
 from legato.model import JsonObject
 

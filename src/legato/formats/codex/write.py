@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from legato.formats.fields import as_object
+from legato.formats.format import Outgoing, Written
 from legato.formats.speller import Speller, media_words, model_of, stamp
-from legato.formats.writing import Outgoing, Written
 from legato.model import (
     Authority,
     CallKind,

@@ -17,9 +17,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from legato.formats.claude_code.mend import QUOTED
 from legato.formats.fields import as_list, as_object
 from legato.formats.mending.inventory import Item, Kind
+from legato.formats.mending.quotation import QUOTED
 from legato.model import Json, recognise_closure
 
 _WORTH = frozenset({Kind.TEXT, Kind.INSTRUCTION, Kind.CALL, Kind.RESULT, Kind.MEDIA})

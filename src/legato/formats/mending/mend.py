@@ -11,12 +11,12 @@ refused, it is withheld together with the reasons, unless the caller insists.
 from __future__ import annotations
 
 from legato.errors import FormatError, RepairRefused
+from legato.formats import registry
 from legato.formats.document import Document, Original
 from legato.formats.findings import Finding, lint, refused
+from legato.formats.format import Mended
 from legato.formats.mending.guard import find_losses, still_refused
-from legato.formats.mending.mended import Mended
 from legato.formats.mending.records import RawFile
-from legato.formats.registry import FORMATS, WRITTEN
 
 
 def mend(document: Document, *, force: bool = False) -> Mended:
@@ -25,11 +25,11 @@ def mend(document: Document, *, force: bool = False) -> Mended:
     Raises `RepairRefused` if there are objections to the mended file; with `force`, the file is returned and has them
     in `losses`. Raises `FormatError` for a format that is only read, and for one conversation out of a file of several.
     """
-    known = FORMATS.get(document.format)
-    if known is None or not known.is_written:
+    known = registry.FORMATS.get(document.format)
+    if known is None or known.repair is None:
+        can = "read but not written" if known is None or not known.is_written else "written but not repaired"
         raise FormatError(
-            f"{document.name}: {document.format} files are read but not written; "
-            f"convert it to one of {', '.join(WRITTEN)}"
+            f"{document.name}: {document.format} files are {can}; convert it to one of {', '.join(registry.WRITTEN)}"
         )
     if document.original is None:
         raise FormatError(f"{document.name}: it is part of a file that cannot be mended in place; convert it")
@@ -41,13 +41,10 @@ def mend(document: Document, *, force: bool = False) -> Mended:
 
 def rewrite(document: Document, original: Original) -> Mended | None:
     """A session file that its own agent can resume; None if it must be written from the conversation instead."""
-    if document.format != "claude-code":
+    chain = registry.FORMATS[document.format].chain
+    if chain is None or chain.is_whole(document, original):
         return _mend(document, original)
-    from legato.formats.claude_code.mend import has_chain, relink_session
-
-    if has_chain(document, original):
-        return _mend(document, original)
-    made = relink_session(document, original)
+    made = chain.relink(document, original)
     return None if made is None else _guarded(document, original, made, lint(document))
 
 
@@ -56,16 +53,9 @@ def _mend(document: Document, original: Original) -> Mended:
     found = lint(document)
     if document.format != "legato" and not refused(found):
         return Mended(RawFile(original).unchanged())
-    match document.format:
-        case "claude-code":
-            from legato.formats.claude_code.mend import mend_session
-        case "codex":
-            from legato.formats.codex.mend import mend_session
-        case "legato":
-            from legato.formats.log import mend_session
-        case _:
-            from legato.formats.wire.mend import mend_body as mend_session
-    return _guarded(document, original, mend_session(document, original), found)
+    repair = registry.FORMATS[document.format].repair
+    assert repair is not None  # only files of such formats keep their original
+    return _guarded(document, original, repair(document, original), found)
 
 
 def _guarded(document: Document, original: Original, mended: Mended, found: list[Finding]) -> Mended:

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from legato.formats.claude_code.mend import QUOTED
 from legato.formats.document import Document, Note
 from legato.formats.faults import EVERYTHING, places_of
+from legato.formats.mending.quotation import QUOTED
 from legato.model import Authority, Code, HostedTool, Media, Text, ToolCall
 from legato.transcript.slots import SlotKind
 from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, Unit, completion_text

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from legato.formats.document import Document, Note, Original
-from legato.formats.mending.mended import Mended
+from legato.formats.format import Mended
 from legato.formats.origins import route_of
 from legato.formats.requesting import with_less
 from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions

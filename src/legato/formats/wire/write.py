@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from legato.errors import FormatError
 from legato.formats.document import Document, Note
+from legato.formats.format import Written
 from legato.formats.origins import dialect_of, route_of
 from legato.formats.requesting import request_for
 from legato.formats.wire.shapes import WIRE_DIALECTS, WIRE_PROVIDERS
-from legato.formats.writing import Written
 from legato.model import Action, Decision
 from legato.request.catalogue import resolve
 from legato.transcript.conversation import Conversation
