@@ -133,7 +133,7 @@ def test_objects_of_familiar_words_are_read_or_refused(records: list[dict[str, A
 
 AROUND = frozenset(
     {"id", "tool_use_id", "tool_call_id", "call_id", "toolCallId", "callID", "name", "toolName", "tool", "is_error",
-     "isError", "status", "state", "uuid", "parentUuid", "sessionId", "model", "stopReason", "ts", "args", "arguments",
+     "isError", "status", "state", "sessionId", "model", "stopReason", "ts", "args", "arguments",
      "input", "projectHash", "path"}
 )  # fmt: skip
 """fields beside a result, none of which is needed to see that it is one"""

@@ -104,10 +104,10 @@ class _Reader:
 
     def replace(self, messages: Json, place: str) -> None:
         """All messages at once, in place of those that were there."""
-        found = {
-            as_id(item.get("id")) or f"{place}[{index}]": _Message(f"{place}[{index}]", item)
-            for index, item in enumerate(map(as_object, as_list(messages)))
-        }
+        found: dict[str, _Message] = {}
+        for index, item in enumerate(map(as_object, as_list(messages))):
+            own, where = as_id(item.get("id")), f"{place}[{index}]"
+            found[own if own and own not in found else where] = _Message(where, item)
         gone = [message for name, message in self.messages.items() if name not in found]
         if gone:
             what = f"{len(gone)} messages, here first, were replaced by those at {place} and are not carried"

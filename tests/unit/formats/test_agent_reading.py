@@ -434,3 +434,11 @@ def test_cline_sessions_name_model_and_system() -> None:
     assert (document.system, document.route) == ("You are careful.", "anthropic/claude-sonnet-4-5")
     assert document.meta == {"session": "c1", "agent": "lead"}
     assert [note.place for note in document.notes] == ["messages[2]", "messages[3]"]
+
+
+def test_messages_of_a_gemini_chat_that_share_an_id_are_all_read() -> None:
+    messages = [
+        {"id": number, "type": "user", "content": text} for number, text in ((1, "one"), (1, "two"), (2, "three"))
+    ]
+    document = read(whole({"sessionId": "g", "projectHash": "h", "messages": messages}))
+    assert [entry.blocks for entry in document.entries] == [(Text("one"),), (Text("two"),), (Text("three"),)]
