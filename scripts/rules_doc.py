@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from legato.wire.hosts import STRICT, all_hosts
 from legato.wire.rules import OBSERVED, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,17 +21,23 @@ from rules import CASES, Case  # noqa: E402
 
 PAGE = ROOT / "docs" / "rules.md"
 
+_HOSTS = {
+    host.name: (
+        host.title,
+        "Beside the rules for strict servers."
+        if host.profile == STRICT.profile
+        else "Beside those of Chat Completions.",
+    )
+    for host in all_hosts()
+}
+_STRICT_ONES = ", ".join(host.title for host in all_hosts() if host.profile == STRICT.profile)
+
 # The first part of a rule's id, in the order of the page.
 SECTIONS = {
     "json": ("Every provider", "The body as JSON, whatever the dialect."),
     "openai-chat": ("OpenAI Chat Completions", "For OpenAI, and for every server that speaks its dialect."),
-    "strict": ("Strict servers", "vLLM, llama.cpp, Ollama, OpenRouter, DashScope and others that speak it."),
-    "groq": ("Groq", "Beside the rules for strict servers."),
-    "cerebras": ("Cerebras", "Beside the rules for strict servers."),
-    "xai": ("xAI", "Beside the rules for strict servers."),
-    "mistral": ("Mistral", "Beside those of Chat Completions."),
-    "kimi": ("Kimi", "Beside those of Chat Completions."),
-    "deepseek": ("DeepSeek", "Beside those of Chat Completions."),
+    "strict": ("Strict servers", f"{_STRICT_ONES} and others that speak it."),
+    **_HOSTS,
     "openai-responses": ("OpenAI Responses", "Calls and outputs pair over the whole request."),
     "anthropic": ("Anthropic Messages", "Neighbouring messages of one role are judged as one turn."),
     "gemini": ("Gemini generateContent", "Read in camelCase and snake_case; neighbouring model contents count as one."),
@@ -102,9 +109,7 @@ def _entry(case: Case) -> list[str]:
 
 def _said(rule: Rule) -> list[str]:
     """What the provider says, then the servers that say it in other words."""
-    words = [rule.quotation()] + [
-        f"{SECTIONS[profile][0]}: {rule.quotation(profile=profile)}" for profile in rule.errors
-    ]
+    words = [rule.quotation()] + [f"{SECTIONS[host][0]}: {rule.quotation(host=host)}" for host in rule.errors]
     said = " ".join(filter(None, words))
     return ["", f"What the provider says: {said}"] if said else []
 

@@ -3,6 +3,9 @@
 A check reports with `found.refuse(rule, path, message)` or `found.risk(...)`. The rule is nearly always written there.
 Where it is a name, all that is ever bound to that name counts: assigned, given as a default, passed as an argument.
 That may be more than can happen, never less.
+
+Checks of the chat family that hosts have rules of their own for report with `report(found, check, ...)` or
+`self._report(check, ...)`: what they report is in the table of checks, and in the declarations of the hosts.
 """
 
 import ast
@@ -14,9 +17,13 @@ from typing import NamedTuple
 import legato.wire
 from legato.model import Dialect
 from legato.wire.findings import Severity
+from legato.wire.hosts import all_hosts
+from legato.wire.openai_chat.rules.checks import CHECKS
 
 _WIRE = Path(legato.wire.__file__).parent
 _METHODS = {"refuse": Severity.REFUSED, "risk": Severity.RISKY}
+_BY_CHECK = {"report": 1, "_report": 0}
+"""methods that take the name of a check, and as which argument"""
 
 
 class Emission(NamedTuple):
@@ -31,14 +38,38 @@ class Emission(NamedTuple):
 def emissions(dialect: Dialect) -> list[Emission]:
     """Every call in the checks of `dialect`, and in what all dialects share, that reports a rule."""
     own = [*(_WIRE / dialect.value).glob("rules/*.py"), *(_WIRE / dialect.value).glob("rules.py")]
+    own = [path for path in own if path.name != "checks.py"]  # which looks up what the others report
     shared = list(_WIRE.glob("*.py"))
     trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in own + shared}
     names = _Names(trees.values())
-    return [
+    direct = [
         Emission(f"{path.relative_to(_WIRE)}:{call.lineno}", path in shared, severity, frozenset(names.texts(rule)))
         for path, tree in trees.items()
         for call, severity, rule in _reports(tree)
     ]
+    return direct + [
+        Emission(f"{path.relative_to(_WIRE)}:{call.lineno}", False, severity, frozenset({rule}))
+        for path in own
+        for call, check in _checks(trees[path])
+        for rule, severity in _rules_of(check)
+    ]
+
+
+def _checks(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
+    """Every call that reports what a check found, with the name of the check."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _BY_CHECK:
+            named = node.args[_BY_CHECK[node.func.attr]]
+            if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                yield node, named.value
+
+
+def _rules_of(check: str) -> Iterator[tuple[str, Severity]]:
+    yield CHECKS[check]
+    for host in all_hosts():
+        for rule in host.rules:
+            if rule.check == check:
+                yield f"{host.name}/{rule.id}", Severity.RISKY if rule.is_risky else Severity.REFUSED
 
 
 def _reports(tree: ast.Module) -> Iterator[tuple[ast.Call, Severity, ast.expr]]:

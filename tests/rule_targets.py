@@ -1,15 +1,19 @@
 """Targets for the tests of the rules: one for every route that an example names, and one for every recorded exchange.
 
-Written down here, and not looked up in the catalogue, so that the rules are tested with nothing but themselves.
+Those of the families are written down here, and not looked up in the catalogue, so that the rules are tested with
+nothing but themselves.
 """
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 from legato.model import Capabilities, Dialect, IdScheme, NameRule, Target, ThinkingMode
+from legato.request import resolve
 from legato.wire.anthropic import rules as anthropic
 from legato.wire.findings import Violation
 from legato.wire.gemini import rules as gemini
+from legato.wire.hosts import all_hosts
 from legato.wire.openai_chat import rules as openai_chat
 from legato.wire.openai_responses import rules as openai_responses
 from legato.wire.vercel import rules as vercel
@@ -122,22 +126,15 @@ TARGETS: list[Target] = [*_CHAT, *_RESPONSES, *_CLAUDE, *_GEMINI, *_VERCEL]
 
 
 def target_of_route(dialect: Dialect, route: str) -> Target:
-    """The target that an example names."""
-    return next(target for target in TARGETS if target.dialect is dialect and target.route == route)
+    """The target that an example names: one of those above, or of the catalogue for what a host declares."""
+    listed = (target for target in TARGETS if target.dialect is dialect and target.route == route)
+    return next(listed, None) or resolve(route)
 
 
 # --- recorded exchanges -----------------------------------------------------------------------------------------------
 
-_PROVIDERS = {
-    "api.openai.com": "openai",
-    "api.deepseek.com": "deepseek",
-    "api.mistral.ai": "mistral",
-    "api.moonshot.ai": "kimi",
+_PROVIDERS = {urlsplit(host.endpoint).netloc: host.name for host in all_hosts()} | {
     "api.moonshot.cn": "kimi",
-    "api.groq.com": "groq",
-    "api.x.ai": "xai",
-    "api.cerebras.ai": "cerebras",
-    "openrouter.ai": "openrouter",
     "router.huggingface.co": "huggingface",
 }
 

@@ -13,7 +13,7 @@ _PROVIDERS = _PAGE.partition("\n## Anthropic\n")[2].partition("\n## All of them,
 _PROSE = re.sub(r"(?ms)^```.*?^```$", "", _PROVIDERS)
 
 _RULES = [rule for dialect in Dialect for rule in dialect_parts(dialect).rules.values()]
-_WORDS = [rule.words(profile=profile) for rule in _RULES for profile in ("", *rule.errors)]
+_WORDS = [rule.words(host=host) for rule in _RULES for host in ("", *rule.errors)]
 _CODES = {rule.code for rule in _RULES if rule.code}
 _FILLED = [re.compile(re.escape(words).replace("…", ".+")) for words in _WORDS if words]
 

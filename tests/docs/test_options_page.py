@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 
 from documentation_support import ROOT
-from legato.wire.options.table import OPTIONS, TABLE
+from legato.wire.hosts import STRICT, all_hosts
+from legato.wire.options.table import OPTIONS, TABLE, rooms_of_host
 
 PAGE = ROOT / "docs/options.md"
 START, END = "<!-- table -->\n", "<!-- end of table -->\n"
-TITLES = {
-    "openai_chat/openai": "OpenAI",
-    "openai_chat/mistral": "Mistral",
-    "openai_chat/kimi": "Kimi",
-    "openai_chat/deepseek": "DeepSeek",
-    "openai_chat/strict": "other chat servers",
-    "openai_responses": "Responses",
-    "anthropic": "Anthropic",
-    "gemini": "Gemini",
-    "vercel": "AI SDK",
+TITLES = {"openai_responses": "Responses", "anthropic": "Anthropic", "gemini": "Gemini", "vercel": "AI SDK"}
+COLUMNS = {
+    **{host.title: rooms_of_host(host.name) for host in all_hosts() if host.options},
+    STRICT.title: TABLE["openai_chat"],
+    **{title: TABLE[dialect] for dialect, title in TITLES.items()},
 }
 
 
@@ -26,9 +22,9 @@ def printed() -> str:
     """The table, and the reasons under it: one kind of server to a line, because names of fields are long."""
     reasons: dict[str, int] = {}
     lines = ["| | " + " | ".join(f"`{option}`" for option in OPTIONS) + " |", "|---|" + "---|" * len(OPTIONS)]
-    for column, title in TITLES.items():
+    for title, rooms in COLUMNS.items():
         cells = [title]
-        for room in TABLE[column].values():
+        for room in rooms.values():
             number = reasons.setdefault(room.why, len(reasons) + 1) if room.why else 0
             fields = room.fields.replace("`generationConfig.", "`…")
             cells.append(f"({fields}) {number}" if room.own_only else fields or str(number))
@@ -47,5 +43,5 @@ def test_the_page_prints_the_table_of_the_code() -> None:
     assert PAGE.read_text() == written
 
 
-def test_every_kind_of_server_has_a_line() -> None:
-    assert TITLES.keys() == TABLE.keys()
+def test_every_dialect_has_a_line() -> None:
+    assert TITLES.keys() | {"openai_chat"} == TABLE.keys()

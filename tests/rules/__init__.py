@@ -9,8 +9,8 @@ from typing import NamedTuple
 from legato.model import Dialect, JsonObject
 from legato.wire.dialects import dialect_parts
 from legato.wire.rules import Rule
+from rule_examples import Example
 from rules import anthropic, gemini, openai_chat, openai_responses, vercel
-from rules.examples import Example
 
 EXAMPLES: dict[Dialect, dict[str, Example]] = {
     Dialect.OPENAI_CHAT: openai_chat.EXAMPLES,

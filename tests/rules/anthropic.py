@@ -1,7 +1,7 @@
 """Bodies for the rules of the Messages API."""
 
 from legato.model import Json, JsonObject
-from rules.examples import Example, json_examples
+from rule_examples import Example, json_examples
 
 
 def _tool(name: str = "read", schema: JsonObject | None = None, **fields: Json) -> JsonObject:

@@ -1,7 +1,7 @@
 """Bodies for the rules of generateContent."""
 
 from legato.model import Json, JsonObject
-from rules.examples import Example, json_examples
+from rule_examples import Example, json_examples
 
 
 def _ask(*contents: Json, **fields: Json) -> JsonObject:

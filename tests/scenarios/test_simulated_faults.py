@@ -26,9 +26,9 @@ from legato.simulation import (
     FaultKind,
     FaultPlan,
     Faults,
+    RefusalReason,
     SimulatedTransport,
     SimulatedWorld,
-    Why,
 )
 from legato.transcript import Conversation
 from legato.transport import Timeouts
@@ -245,7 +245,7 @@ async def test_a_request_longer_than_the_window_is_too_long(route: str) -> None:
     error = await failure(transport, route, "word " * 300)
 
     assert type(error) is ContextTooLong
-    assert [seen.refusal.why for seen in transport.refusals if seen.refusal] == [Why.TOO_LONG]
+    assert [seen.refusal.reason for seen in transport.refusals if seen.refusal] == [RefusalReason.TOO_LONG]
 
 
 @pytest.mark.parametrize("route", ALL_ROUTES)

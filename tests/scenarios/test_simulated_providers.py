@@ -10,9 +10,18 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from hosts import HOSTS
 from legato.errors import BadRequest, OwnReasoningRefused, ProtocolRefused
 from legato.model import Dialect, Ending, Target, Thinking, ThinkingSwitch
-from legato.simulation import Ask, Outcome, Refusal, SimulatedProvider, SimulatedTransport, SimulatedWorld, Why
+from legato.simulation import (
+    Ask,
+    Outcome,
+    Refusal,
+    RefusalReason,
+    SimulatedProvider,
+    SimulatedTransport,
+    SimulatedWorld,
+)
 from legato.transcript import Conversation
 from legato.transport import classify, read_complaint, wire_request
 from legato.wire.findings import Severity
@@ -58,22 +67,31 @@ _REFUSED = [case for case in CASES if case.rule.severity is Severity.REFUSED]
 
 
 def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
-    """Whether an error body has the fields that this family's clients look at."""
-    match provider.family.style:
-        case "anthropic":
+    """Whether an error body has the fields that this provider's clients look at."""
+    match provider.dialect:
+        case Dialect.ANTHROPIC:
             return body["type"] == "error" and body["error"].keys() == {"type", "message"} and bool(body["request_id"])
-        case "google":
+        case Dialect.GEMINI:
             return isinstance(body["error"]["code"], int) and body["error"]["status"] == "INVALID_ARGUMENT"
-        case "mistral":
-            return body["object"] == "error" and bool(body["message"]) and "code" in body
-        case "xai":
-            return isinstance(body["error"], str) and isinstance(body["code"], str)
-        case "kimi":
-            return body["error"]["type"] == "invalid_request_error" and bool(body["error"]["message"])
-        case "vercel":
+        case Dialect.VERCEL:
             return body["error"]["name"].startswith("AI_") and bool(body["error"]["message"])
-        case _:
-            return body["error"].keys() == {"message", "type", "param", "code"} and bool(body["error"]["message"])
+        case Dialect.OPENAI_RESPONSES:
+            return _shape(body) == _shape(_OPENAI_ERROR)
+        case Dialect.OPENAI_CHAT:
+            own = next((host.error_body for host in HOSTS if host.name == provider.name), None)
+            if provider.name == "mistral":  # which has two
+                return body["object"] == "error" and bool(body["message"]) and "code" in body
+            return _shape(body) == _shape(own or _OPENAI_ERROR)
+
+
+_OPENAI_ERROR = {"error": {"message": "no", "type": "invalid_request_error", "param": "a", "code": None}}
+
+
+def _shape(value: Any) -> Any:
+    """The fields of an error body, and what each holds; a `param` may be missing."""
+    if isinstance(value, dict):
+        return {name: "place" if name == "param" else _shape(inside) for name, inside in value.items()}
+    return type(value).__name__
 
 
 def _refuse(case: Case) -> tuple[Outcome, Refusal]:
@@ -89,9 +107,9 @@ def _refuse(case: Case) -> tuple[Outcome, Refusal]:
 def test_a_body_that_breaks_a_rule_is_refused_in_the_familys_own_shape(case: Case) -> None:
     outcome, refusal = _refuse(case)
 
-    assert (refusal.rule, refusal.why) == (
+    assert (refusal.rule, refusal.reason) == (
         case.rule.id,
-        Why.NOT_JSON if case.rule.id.startswith("json/") else Why.SHAPE,
+        RefusalReason.NOT_JSON if case.rule.id.startswith("json/") else RefusalReason.SHAPE,
     )
     assert outcome.reply.status == (422 if case.rule.id == "mistral/extra-field" else 400)
 
@@ -101,7 +119,7 @@ def test_a_body_that_breaks_a_rule_is_refused_in_the_words_of_the_rule(case: Cas
     target = target_of_route(case.dialect, case.rule.route)
     outcome, refusal = _refuse(case)
 
-    words = case.rule.words(refusal.path, case.refused, profile=target.profile)
+    words = case.rule.words(refusal.path, case.refused, host=target.server)
 
     assert words in refusal.message
     assert refusal.message in _texts(json.loads(outcome.reply.body))
@@ -290,7 +308,7 @@ async def test_altered_reasoning_is_refused(route: str) -> None:
 
     outcome = _asked(route, body)
 
-    assert (outcome.refusal.why, outcome.reply.status) == (Why.REASONING, 400)
+    assert (outcome.refusal.reason, outcome.reply.status) == (RefusalReason.REASONING, 400)
 
 
 @pytest.mark.parametrize("route", ["anthropic/claude-sonnet-4-5", "gemini/gemini-3-pro-preview"])
@@ -302,12 +320,12 @@ async def test_a_signature_on_other_content_is_refused(route: str) -> None:
     else:
         mark["functionCall"]["args"]["path"] = "b.txt"
 
-    assert _asked(route, body).refusal.why is Why.REASONING
+    assert _asked(route, body).refusal.reason is RefusalReason.REASONING
 
 
 @pytest.mark.parametrize("route", _SIGNING)
 async def test_reasoning_of_another_model_of_the_same_vendor_is_refused(route: str) -> None:
-    assert _asked(_SIGNING[route], await _signed_turn(route)).refusal.why is Why.REASONING
+    assert _asked(_SIGNING[route], await _signed_turn(route)).refusal.reason is RefusalReason.REASONING
 
 
 @pytest.mark.parametrize("route", _SIGNING)
@@ -315,14 +333,14 @@ async def test_reasoning_of_another_account_is_refused(route: str) -> None:
     body = await _signed_turn(route, key="sk-one-account")
 
     assert _asked(route, body, key="sk-one-account").reply.status == 200
-    assert _asked(route, body, key="sk-another-account").refusal.why is Why.REASONING
+    assert _asked(route, body, key="sk-another-account").refusal.reason is RefusalReason.REASONING
 
 
 @pytest.mark.parametrize("route", _SIGNING)
 async def test_reasoning_of_another_place_under_the_same_name_is_refused(route: str) -> None:
     body = await _signed_turn(route)
 
-    assert _asked(route, body, world=SimulatedWorld(secret="another host")).refusal.why is Why.REASONING
+    assert _asked(route, body, world=SimulatedWorld(secret="another host")).refusal.reason is RefusalReason.REASONING
 
 
 @pytest.mark.parametrize("route", _SIGNING)
@@ -347,7 +365,7 @@ async def test_a_client_can_tell_that_its_reasoning_was_refused(route: str) -> N
     with pytest.raises(OwnReasoningRefused):
         await careless.turn(talk, route, "And now?", thinking=ThinkingSwitch.ON)
 
-    assert [seen.refusal.why for seen in transport.refusals if seen.refusal] == [Why.REASONING]
+    assert [seen.refusal.reason for seen in transport.refusals if seen.refusal] == [RefusalReason.REASONING]
 
 
 async def test_hidden_reasoning_comes_back_and_is_known() -> None:

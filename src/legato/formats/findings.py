@@ -228,7 +228,7 @@ def _is_held(document: Document, target: Target) -> bool:
 
 def _says(name: str, target: Target, rule: Rule | None, path: str = "", body: Json = None) -> dict[str, str]:
     """What the provider of `target` says about a broken rule, and about this place where it is one of a body."""
-    said = rule.quotation(path, body, profile=target.profile) if rule is not None else ""
+    said = rule.quotation(path, body, host=target.server) if rule is not None else ""
     return {name: said} if said else {}
 
 

@@ -133,12 +133,17 @@ class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
         return f"{self.provider}/{self.model}"
 
     @property
-    def home(self) -> str:
-        """Who understands fields that have no neutral word: a dialect, and whose server it is.
+    def server(self) -> str:
+        """Whose server it is, or is to be treated like: the profile, or the provider where that is `strict`.
 
         Servers that share the profile `strict` have nothing in common but what all of them accept.
         """
-        return f"{self.dialect}/{self.provider if self.profile == 'strict' else self.profile}"
+        return self.provider if self.profile == "strict" else self.profile
+
+    @property
+    def home(self) -> str:
+        """Who understands fields that have no neutral word: a dialect, and whose server it is."""
+        return f"{self.dialect}/{self.server}"
 
     def understands(self, home: str) -> bool:
         """Whether fields that belong to `home`, a whole dialect or one kind of server, mean something here."""

@@ -3,19 +3,23 @@
 In:  a route such as `mistral/mistral-large-latest`.
 Out: a `Target`: dialect, profile, endpoint, and the capabilities of that model there.
 
-A catalogue is made of sheets: the packaged one, and a user's own over it, in the same form: new providers, other
-endpoints, families with other capabilities. Within a sheet a provider's capabilities come first and those of the
-families that fit the model's name second; a later sheet goes over all of an earlier one. So what a user says of a
-provider is never undone by what we know of a model's name. `explain` says where each capability comes from. What is
-wrong in a sheet is an error that names the place.
+Providers come from three places: the hosts of the chat family from their files (`wire.hosts`), each loaded when it is
+first named; the others from `catalogue.toml`; a user's own from the settings, in the form of that file.
+
+A catalogue is made of sheets, and a later one goes over all of an earlier one: what hosts say of themselves, the
+packaged file, what hosts say of their own models, and a user's own sheets. Within a sheet a provider's capabilities
+come first and those of the families that fit the model's name second. So what a user says of a provider is never
+undone by what we know of a model's name. `explain` says where each capability comes from. What is wrong in a sheet is
+an error that names the place.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import msgspec
 from msgspec import Struct
@@ -23,6 +27,7 @@ from msgspec.structs import replace
 
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Capabilities, Dialect, Target
+from legato.wire.hosts import find_host, host_names
 
 T = TypeVar("T")
 
@@ -49,6 +54,17 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     on: list[str] = []
 
 
+class Grant(NamedTuple):
+    """Some capabilities of a target, and who says so."""
+
+    capabilities: Mapping[str, Any]
+    source: str
+
+
+Grants: TypeAlias = Callable[[str, str], Iterator[Grant]]
+"""what a sheet says: (provider, the model's name without a vendor's prefix) -> grants, of which later ones count"""
+
+
 class Sheet(Struct, frozen=True):
     """What one place says. `places` names it more exactly where it can, by key: `providers.NAME`, `families`."""
 
@@ -58,16 +74,23 @@ class Sheet(Struct, frozen=True):
     families: Sequence[Family]
     places: Mapping[str, str] = {}
 
-    def where(self, key: str) -> str:
-        """The place of what stands under `key`."""
-        return _where(key, self.source, self.places)
+    def grants(self, name: str, model: str) -> Iterator[Grant]:
+        """What stands here of `model` at the provider `name`."""
+        own = self.capabilities.get(name)
+        if own:
+            yield Grant(own, _where(f"providers.{name}", self.source, self.places))
+        for family in self.families:
+            if not family.on or name in family.on:
+                place = _where("families", self.source, self.places)
+                yield from _grant_if_fitting(family.name, family.match, family.capabilities, model, place)
 
 
-class Grant(NamedTuple):
-    """Some capabilities of a target, and who says so."""
-
-    capabilities: Mapping[str, Any]
-    source: str
+def _grant_if_fitting(
+    name: str, match: Sequence[str], capabilities: Mapping[str, Any], model: str, place: str
+) -> Iterator[Grant]:
+    fitting = next((pattern for pattern in match if fnmatchcase(model, pattern.lower())), None)
+    if fitting is not None:
+        yield Grant(capabilities, f"{place}: {name!r}, because {model} fits {fitting}")
 
 
 class Explained(Struct, frozen=True):
@@ -84,11 +107,52 @@ PACKAGED = "built-in catalogue"
 _MOST_RESOLVED = 1_000
 
 
+# --- the hosts of the chat family -------------------------------------------------------------------------------------
+
+
+class HostProviders(Mapping[str, Provider]):
+    """Every host as a provider, made when it is first asked for."""
+
+    def __getitem__(self, name: str) -> Provider:
+        host = find_host(name)
+        if host is None:
+            raise KeyError(name)
+        return Provider(
+            dialect=Dialect.OPENAI_CHAT,
+            profile=host.profile,
+            endpoint=host.endpoint,
+            keys=list(host.keys),
+            example=host.example,
+            capabilities=dict(host.capabilities),
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(host_names())
+
+    def __len__(self) -> int:
+        return len(host_names())
+
+
+def _grants_of_host(name: str, model: str) -> Iterator[Grant]:
+    host = find_host(name)
+    if host is not None and host.capabilities:
+        yield Grant(host.capabilities, f"{PACKAGED}: providers.{name}")
+
+
+def _grants_of_host_models(name: str, model: str) -> Iterator[Grant]:
+    host = find_host(name)
+    for models in host.models if host is not None else ():
+        yield from _grant_if_fitting(*models, model, f"{PACKAGED}: families")
+
+
+# --- the catalogue ----------------------------------------------------------------------------------------------------
+
+
 class Catalogue:
     """Providers, and sheets of what they and their models accept."""
 
-    def __init__(self, providers: Mapping[str, Provider], sheets: Sequence[Sheet]) -> None:
-        self.providers = dict(providers)
+    def __init__(self, providers: Mapping[str, Provider], sheets: Sequence[Grants]) -> None:
+        self.providers = providers
         self._sheets = tuple(sheets)
         self._resolved: dict[tuple[str, str, str], Target] = {}
 
@@ -139,16 +203,8 @@ class Catalogue:
     def _grants(self, name: str, model: str) -> Iterator[Grant]:
         """What every sheet says of `model` at the provider `name`; what comes later goes over what came before."""
         bare = model.rsplit("/", 1)[-1].lower()
-        for sheet in self._sheets:
-            own = sheet.capabilities.get(name)
-            if own:
-                yield Grant(own, sheet.where(f"providers.{name}"))
-            for family in sheet.families:
-                if not family.on or name in family.on:
-                    fitting = next((pattern for pattern in family.match if fnmatchcase(bare, pattern.lower())), None)
-                    if fitting is not None:
-                        source = f"{sheet.where('families')}: {family.name!r}, because {bare} fits {fitting}"
-                        yield Grant(family.capabilities, source)
+        for grants in self._sheets:
+            yield from grants(name, bare)
 
     def extended(
         self,
@@ -175,7 +231,7 @@ class Catalogue:
         }
         families = [_convert(table, Family, _where("families", source, places)) for table in extra.get("families", ())]
         said = {name: table["capabilities"] for name, table in own.items() if "capabilities" in table}
-        catalogue = Catalogue({**known, **providers}, [*self._sheets, Sheet(source, said, families, places or {})])
+        catalogue = self._over(providers, Sheet(source, said, families, places or {}).grants)
         for family in families:
             place = f"{_where('families', source, places)}: {family.name!r}"
             for name in family.on:
@@ -183,6 +239,11 @@ class Catalogue:
                     told = _near(name, sorted(catalogue.providers))
                     raise ConfigError(f"{place}: on: there is no provider {name!r}{told}", place=place)
         return catalogue
+
+    def _over(self, providers: dict[str, Provider], *sheets: Grants) -> Catalogue:
+        """This catalogue with `providers` in place of those of the same name, and with `sheets` over its own."""
+        below = cast("dict[str, Provider]", self.providers)  # nothing is ever written into it
+        return Catalogue(ChainMap(providers, below), [*self._sheets, *sheets])
 
     def _unknown(self, route: str, name: str, *, has_model: bool) -> UnknownTarget:
         known = sorted(self.providers)
@@ -201,7 +262,8 @@ def default_catalogue() -> Catalogue:
     from pathlib import Path
 
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
-    return Catalogue({}, []).extended(tomllib.loads(text), source=PACKAGED)
+    catalogue = Catalogue(HostProviders(), [_grants_of_host]).extended(tomllib.loads(text), source=PACKAGED)
+    return catalogue._over({}, _grants_of_host_models)  # pyright: ignore[reportPrivateUsage]
 
 
 def resolve(route: str | Target, catalogue: Catalogue | None = None) -> Target:

@@ -8,22 +8,20 @@ dialects' own replies, judge by the dialects' own rules, and remember every requ
 from __future__ import annotations
 
 from legato.simulation.contract import Ask, Manner, Reply
-from legato.simulation.families import FAMILIES, Family, Style
 from legato.simulation.faults import DEFAULT_RATES, Fault, FaultKind, FaultPlan, Faults, FaultSource
-from legato.simulation.ids import IdHabit
+from legato.simulation.habits import habits_of
 from legato.simulation.pace import read_pace
 from legato.simulation.provider import Outcome, SimulatedProvider
-from legato.simulation.refusals import Refusal, Why
+from legato.simulation.refusals import Refusal
 from legato.simulation.server import DEFAULT_PORT, base_urls, serve
 from legato.simulation.transport import SimulatedTransport
 from legato.simulation.world import Seen, SimulatedWorld
+from legato.wire.hosting import IdHabit, RefusalReason, ServerHabits
 
 __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_RATES",
-    "FAMILIES",
     "Ask",
-    "Family",
     "Fault",
     "FaultKind",
     "FaultPlan",
@@ -33,14 +31,15 @@ __all__ = [
     "Manner",
     "Outcome",
     "Refusal",
+    "RefusalReason",
     "Reply",
     "Seen",
+    "ServerHabits",
     "SimulatedProvider",
     "SimulatedTransport",
     "SimulatedWorld",
-    "Style",
-    "Why",
     "base_urls",
+    "habits_of",
     "read_pace",
     "serve",
 ]

@@ -9,30 +9,8 @@ constant id, some give none. Whoever records such answers must keep the calls ap
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from legato.model.hashing import base62
-
-
-class IdHabit(StrEnum):
-    """How a model names its calls."""
-
-    CALL = "call"
-    """`call_` and 24 characters"""
-    TOOLU = "toolu"
-    """`toolu_01` and 22 characters"""
-    SHORT = "short"
-    """eight characters, as Gemini does where it gives ids"""
-    NINE = "nine"
-    """nine characters, as Mistral does"""
-    NUMBERED = "numbered"
-    """`functions.name:0`, beginning at zero again in each answer, as Kimi does"""
-    PLACED = "placed"
-    """`call_00_` and 20 characters, as DeepSeek does"""
-    CONSTANT = "constant"
-    """the same id for every call"""
-    EMPTY = "empty"
-    """no id at all"""
+from legato.wire.hosting import IdHabit
 
 
 def name_call(habit: IdHabit, name: str, place: int, *, seed: str) -> str:

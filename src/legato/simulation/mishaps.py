@@ -15,16 +15,16 @@ from msgspec.structs import replace
 from legato.model import Answer, Block, Dialect, Ending, JsonObject, Text, ToolCall
 from legato.simulation.contract import Manner, Reply
 from legato.simulation.faults import Fault, FaultKind
-from legato.simulation.refusals import Why
 from legato.wire.arguments import written_arguments
 from legato.wire.dialects import dialect_parts
+from legato.wire.hosting import RefusalReason
 
-REFUSED_WITH: dict[FaultKind, Why] = {
-    FaultKind.RATE_LIMITED: Why.RATE,
-    FaultKind.SERVER_ERROR: Why.SERVER,
-    FaultKind.OVERLOADED: Why.OVERLOADED,
-    FaultKind.QUOTA: Why.QUOTA,
-    FaultKind.KEY: Why.KEY_WRONG,
+REFUSED_WITH: dict[FaultKind, RefusalReason] = {
+    FaultKind.RATE_LIMITED: RefusalReason.RATE,
+    FaultKind.SERVER_ERROR: RefusalReason.SERVER,
+    FaultKind.OVERLOADED: RefusalReason.OVERLOADED,
+    FaultKind.QUOTA: RefusalReason.QUOTA,
+    FaultKind.KEY: RefusalReason.KEY_WRONG,
 }
 """faults that show as an error of the server's"""
 

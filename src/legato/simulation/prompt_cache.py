@@ -20,15 +20,14 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from hashlib import blake2b
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from legato.model import Dialect, Json, JsonObject
 from legato.model.json_access import as_list, as_object, as_objects, as_text
+from legato.wire.hosting import CacheHabit
 
 REMEMBERED = 200_000
 """prefixes that are kept for one provider"""
@@ -38,41 +37,6 @@ BYTES_PER_TOKEN = 4
 
 _LOOKBACK = 20
 """https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching"""
-
-
-class CacheHabit(Struct, frozen=True):
-    """How a family caches: the fewest tokens, by patterns of model names, and in which steps; or only where marked."""
-
-    least: tuple[tuple[str, int], ...]
-    step: int = 1
-    marked: bool = False
-
-    def minimum(self, model: str) -> int:
-        """The fewest tokens that are cached for `model`."""
-        name = model.rsplit("/", 1)[-1].lower()
-        return next(tokens for pattern, tokens in self.least if fnmatchcase(name, pattern))
-
-
-# https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
-ANTHROPIC_CACHE = CacheHabit(
-    (
-        ("claude-opus-4-[56]*", 4096),
-        ("claude-haiku-4-5*", 4096),
-        ("claude-opus-4-7*", 2048),
-        ("claude-3*haiku*", 2048),
-        ("claude-opus-5*", 512),
-        ("*", 1024),
-    ),
-    marked=True,
-)
-# https://platform.openai.com/docs/guides/prompt-caching
-OPENAI_CACHE = CacheHabit((("*", 1024),), step=128)
-# https://ai.google.dev/gemini-api/docs/caching
-GEMINI_CACHE = CacheHabit((("gemini-2*", 2048), ("*", 4096)))
-# https://api-docs.deepseek.com/guides/kv_cache, which names the steps and no minimum beside
-DEEPSEEK_CACHE = CacheHabit((("*", 64),), step=64)
-# Kimi caches prefixes by itself; neither minimum nor steps are documented, so those of DeepSeek stand in.
-KIMI_CACHE = DEEPSEEK_CACHE
 
 
 class Cached(NamedTuple):

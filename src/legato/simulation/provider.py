@@ -3,15 +3,17 @@
 In:  an `Ask`.
 Out: an `Outcome`: the reply, and why it is so (a refusal, a fault that was asked for).
 
-It refuses what the real one refuses, in its words; what is in order is answered by the small model of `model.py`, with
-this family's ids and signatures. All it remembers is how many requests it had, which failures it was to show only once,
-which prompts it has read and which responses it keeps, so the same requests in the same order get the same replies.
+It refuses what the real one refuses, in its words; what is in order is answered by the small model of `model.py`,
+with this provider's ids and signatures. All it remembers is how many requests it had, which failures it was to show
+only once, which prompts it has read and which responses it keeps, so the same requests in the same order get the same
+replies.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 
 import msgspec
 from msgspec import Struct
@@ -36,10 +38,10 @@ from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.errands import Errand
-from legato.simulation.families import Family, family_of
 from legato.simulation.faults import Fault, FaultKind, FaultSource
 from legato.simulation.forms import wanted_form
-from legato.simulation.ids import IdHabit, name_call
+from legato.simulation.habits import habits_of
+from legato.simulation.ids import name_call
 from legato.simulation.memory import Memory
 from legato.simulation.mishaps import REFUSED_WITH, malformed_call, spoil_answer, spoil_reply, truncate, visible_size
 from legato.simulation.model import Character, Spoken, speak
@@ -52,6 +54,7 @@ from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
 from legato.wire.dialects import dialect_parts
+from legato.wire.hosting import IdHabit, ServerHabits
 
 SECRET = "legato-simulation"
 """under which signatures are made; it guards nothing"""
@@ -92,13 +95,13 @@ class SimulatedProvider:
         self.name = name
         self.example = book.providers[name].example if name in book.providers else "any"
         self.dialect: Dialect = resolve("any").dialect
-        self.family: Family = family_of(name, self.dialect)
+        self.habits: ServerHabits = habits_of(name, self.dialect)
         self.faults = faults
         self.ids = ids
-        self._cache = PromptCache(self.family.cache)
+        self._cache = PromptCache(self.habits.cache)
         self._stored = StoredResponses()
         self._reception = Reception(
-            family=self.family,
+            habits=self.habits,
             dialect=self.dialect,
             resolve=resolve,
             example=self.example,
@@ -123,14 +126,14 @@ class SimulatedProvider:
 
     def _refused(self, refusal: Refusal, number: int, fault: Fault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
-        reply = print_refusal(refusal, self.family.style, request_id=request_id)
+        reply = print_refusal(refusal, self.habits, request_id=request_id)
         asked = None if fault is not None else refusal
         return Outcome(reply=reply, model=refusal.model, refusal=asked, fault=fault)
 
     # --- answering ----------------------------------------------------------------------------------------------------
 
     def _answered(self, ask: Ask, request: Understood, number: int) -> Outcome:
-        model, style = request.target.model, self.family.style
+        model = request.target.model
         memory = _memory(request)
         if asks_for_compaction(request.body):
             return self._compacted(ask, request, memory)
@@ -139,22 +142,22 @@ class SimulatedProvider:
         form = wanted_form(request.body, self.dialect)
         spoken = speak(parsed, memory, self._character(request), form=form)
         fault = self._trouble(spoken) or (self.faults.fault(self.name, number) if self.faults else None)
-        if fault is not None and (why := REFUSED_WITH.get(fault.kind)) is not None:
+        if fault is not None and (reason := REFUSED_WITH.get(fault.kind)) is not None:
             wait = fault.seconds if fault.kind is FaultKind.RATE_LIMITED else None
-            return self._refused(refuse(why, style, model=model, retry_after=wait), number, fault)
+            return self._refused(refuse(reason, self.habits, model=model, retry_after=wait), number, fault)
         answer = self._compose(request, spoken, offers, fault, seed=digest(ask.body))
         reply = self._print(request, answer, fault)
         return Outcome(reply=spoil_reply(reply, fault) if fault else reply, model=model, fault=fault)
 
     def _character(self, request: Understood) -> Character:
         target, options = request.target, request.parsed.options
-        is_magistral = "magistral" in target.model
+        bare = target.model.rsplit("/", 1)[-1].lower()
         asks_sdk = self.dialect is Dialect.VERCEL and options.effort is not None
         return Character(
             name=target.model,
             thinks=will_think(target, options) or asks_sdk,
-            may_think=is_magistral or self.dialect is Dialect.VERCEL or target.profile == "strict",
-            talks=self.family.talks and target.capabilities.text_beside_calls,
+            may_think=any(fnmatchcase(bare, pattern) for pattern in self.habits.thinks_unasked),
+            talks=self.habits.talks and target.capabilities.text_beside_calls,
             max_calls=target.capabilities.max_calls,
         )
 
@@ -177,7 +180,7 @@ class SimulatedProvider:
         if most is not None and visible_size(blocks) > most * BYTES_PER_TOKEN:
             blocks, ending = truncate(blocks, most * BYTES_PER_TOKEN, self.dialect), Ending.LENGTH
         thought = sum(len(block.text) for block in blocks if isinstance(block, Thinking)) // BYTES_PER_TOKEN
-        how = Signing(self.family, self.dialect, request.seal, seed, request.body, spoken.script.secretly)
+        how = Signing(self.habits, self.dialect, request.seal, seed, request.body, spoken.script.secretly)
         named, habit = list(sign_answer(blocks, how)), self._habit(request, spoken)
         calls = (place for place, block in enumerate(named) if isinstance(block, ToolCall))
         for count, place in enumerate(calls):
@@ -198,7 +201,7 @@ class SimulatedProvider:
         )
         usage = replace(usage, input=request.tokens, cache_read=cached.read, cache_write=cached.written)
         entry = Entry(Speaker.AI, tuple(blocks), origin=request.target.origin(served), ending=ending)
-        return Answer(entry, usage, served, self.family.answers + base62(seed, self.name, length=22))
+        return Answer(entry, usage, served, self.habits.answers + base62(seed, self.name, length=22))
 
     def _compacted(self, ask: Ask, request: Understood, memory: Memory) -> Outcome:
         """The one item that stands for the conversation from now on."""
@@ -209,7 +212,7 @@ class SimulatedProvider:
 
     def _habit(self, request: Understood, spoken: Spoken) -> IdHabit:
         has_ids = self.dialect is not Dialect.GEMINI or request.target.capabilities.call_ids
-        return spoken.script.ids or self.ids or (self.family.ids if has_ids else IdHabit.EMPTY)
+        return spoken.script.ids or self.ids or (self.habits.ids if has_ids else IdHabit.EMPTY)
 
     def _print(self, request: Understood, answer: Answer, fault: Fault | None) -> Reply:
         parts = dialect_parts(self.dialect)
@@ -221,11 +224,11 @@ class SimulatedProvider:
             self._stored.keep(Stored(request.account, whole, request.body))
         if not request.stream:
             return _json(whole)
-        family = self.family
-        if not family.joins_usage and not _wants_usage(request):
+        habits = self.habits
+        if not habits.joins_usage and not _wants_usage(request):
             answer = replace(answer, usage=None)
         chunks = parts.reply_stream(
-            answer, answer.served, whole_calls=family.whole_calls, joins_usage=family.joins_usage
+            answer, answer.served, whole_calls=habits.whole_calls, joins_usage=habits.joins_usage
         )
         return Reply(status=200, headers={"content-type": "text/event-stream; charset=utf-8"}, chunks=tuple(chunks))
 
@@ -234,9 +237,9 @@ class SimulatedProvider:
     def _looked_up(self, ask: Ask, request: Understood) -> JsonObject:
         match request.errand:
             case Errand.MODELS:
-                return list_models(request.target, self.name)
+                return list_models(request.target, self.name, self.habits)
             case Errand.MODEL:
-                return one_model(request.target, self.name)
+                return one_model(request.target, self.name, self.habits)
             case Errand.COUNT:
                 field = "totalTokens" if self.dialect is Dialect.GEMINI else "input_tokens"
                 return {field: request.tokens}

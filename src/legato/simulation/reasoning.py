@@ -1,7 +1,7 @@
 """Where each dialect carries signatures: put on an answer, and looked for in a request.
 
 In:  the blocks of an answer, or a request body.
-Out: the blocks with signatures where this family puts them, or every signature that the body claims to be ours.
+Out: the blocks with signatures where this provider puts them, or every signature that the body claims to be ours.
 
 Anthropic signs thoughts. Gemini signs the first call of an answer, or its text where it calls nothing. The Responses
 API encrypts what was thought, and knows its items by their ids where it stores them. The AI SDK carries a provider's
@@ -18,9 +18,9 @@ from msgspec.structs import replace
 
 from legato.model import Block, Dialect, Json, JsonObject, Text, Thinking, ToolCall
 from legato.model.hashing import base62
-from legato.simulation.families import Family, Style
 from legato.simulation.seals import Seal
 from legato.wire.arguments import wire_arguments
+from legato.wire.hosting import ServerHabits
 
 SDK_PROVIDER = "simulated"
 """under which name the AI SDK carries our signatures"""
@@ -37,7 +37,7 @@ _ENCRYPTED = "reasoning.encrypted_content"
 class Signing(NamedTuple):
     """How an answer is signed. `secretly`: thoughts are not shown, only their encrypted form is."""
 
-    family: Family
+    habits: ServerHabits
     dialect: Dialect
     seal: Seal
     seed: str
@@ -46,7 +46,7 @@ class Signing(NamedTuple):
 
 
 def sign_answer(blocks: Sequence[Block], how: Signing) -> tuple[Block, ...]:
-    """`blocks` as this family gives them out; a thought that it never shows is left out."""
+    """`blocks` as this provider gives them out; a thought that it never shows is left out."""
     match how.dialect:
         case Dialect.ANTHROPIC:
             return tuple(_signed_thought(block, how) if isinstance(block, Thinking) else block for block in blocks)
@@ -57,9 +57,9 @@ def sign_answer(blocks: Sequence[Block], how: Signing) -> tuple[Block, ...]:
         case Dialect.GEMINI:
             return _sign_parts(blocks, how)
         case Dialect.OPENAI_CHAT:
-            if how.family.name == "openai":  # thinks, and never shows it here
+            if how.habits.hides_thoughts:
                 return tuple(block for block in blocks if not isinstance(block, Thinking))
-            if how.family.style is Style.MISTRAL:
+            if how.habits.thinking_chunks:
                 native = {"chunk": True}
                 return tuple(
                     replace(block, native=native) if isinstance(block, Thinking) else block for block in blocks

@@ -6,7 +6,7 @@ Out: what it asks for, read and judged, or a `Refusal`.
     path and method    is there anything here?
     key                right unless it begins with "bad"
     JSON               strict, in UTF-8
-    model              served by this family, and not one that begins with "unknown-"
+    model              served here, and not one that begins with "unknown-"
     rules              those of the dialect, for this model; what they refuse is refused
     window             does the request fit?
     signatures         is this reasoning ours?
@@ -28,10 +28,9 @@ from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolRe
 from legato.model.json_access import as_object, present
 from legato.simulation.contract import Ask
 from legato.simulation.errands import Errand, Found, find_errand
-from legato.simulation.families import Family
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
-from legato.simulation.refusals import Refusal, Why
+from legato.simulation.refusals import Refusal
 from legato.simulation.seals import Seal
 from legato.simulation.stored import StoredResponses, go_on_from, previous_id, wants_keeping
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
@@ -39,6 +38,7 @@ from legato.transport import DOORS, Key
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
+from legato.wire.hosting import RefusalReason, ServerHabits
 
 TOKENS_OF_MEDIA = 1_000
 
@@ -65,7 +65,7 @@ class Understood:
 class Reception:
     """The desk of one provider. `resolve` gives the target for a model's name."""
 
-    family: Family
+    habits: ServerHabits
     dialect: Dialect
     resolve: Callable[[str], Target]
     example: str
@@ -80,9 +80,9 @@ class Reception:
         """Read and judge `ask`."""
         found = find_errand(self.dialect, ask.method, ask.path)
         if found is None:
-            return self._refuse(Why.PATH, detail=f"{ask.method} {ask.path}")
+            return self._refuse(RefusalReason.PATH, detail=f"{ask.method} {ask.path}")
         if ask.method != found.method:
-            return self._refuse(Why.METHOD, detail=ask.method)
+            return self._refuse(RefusalReason.METHOD, detail=ask.method)
         account = self._account(ask)
         if isinstance(account, Refusal):
             return account
@@ -90,16 +90,16 @@ class Reception:
             return self._look_up(found, account)
         body = _read(ask.body)
         if isinstance(body, str):
-            return self._refuse(Why.NOT_JSON, detail=body)
+            return self._refuse(RefusalReason.NOT_JSON, detail=body)
         return self._judge(ask, found, body, account)
 
     def _look_up(self, found: Found, account: str) -> Understood | Refusal:
         """A request without a body."""
         model = found.name if found.errand is Errand.MODEL else ""
         if model and not self._serves(model):
-            return self._refuse(Why.MODEL, model=model)
+            return self._refuse(RefusalReason.MODEL, model=model)
         if found.errand in (Errand.STORED, Errand.FORGET) and self.stored.find(found.name, account) is None:
-            return self._refuse(Why.STORED, detail=found.name)
+            return self._refuse(RefusalReason.STORED, detail=found.name)
         return Understood(
             errand=found.errand,
             target=self.resolve(model or self.example),
@@ -110,8 +110,8 @@ class Reception:
             seal=self._seal("", account),
         )
 
-    def _refuse(self, why: Why, *, model: str = "", **facts: object) -> Refusal:
-        return refuse(why, self.family.style, model=model, facts=facts)
+    def _refuse(self, reason: RefusalReason, *, model: str = "", **facts: object) -> Refusal:
+        return refuse(reason, self.habits, model=model, facts=facts)
 
     # --- the way in ---------------------------------------------------------------------------------------------------
 
@@ -120,11 +120,11 @@ class Reception:
         given = ask.headers.get(door.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
         key = re.sub(r"(?i)^bearer\s+", "", given).strip()
         if not key:
-            return self._refuse(Why.KEY_MISSING) if self.needs_key else ""
+            return self._refuse(RefusalReason.KEY_MISSING) if self.needs_key else ""
         try:
-            return self._refuse(Why.KEY_WRONG) if key.startswith("bad") else Key(key).account
+            return self._refuse(RefusalReason.KEY_WRONG) if key.startswith("bad") else Key(key).account
         except ConfigError:
-            return self._refuse(Why.KEY_WRONG)
+            return self._refuse(RefusalReason.KEY_WRONG)
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
@@ -139,31 +139,31 @@ class Reception:
                 body = present(go_on_from(stored, body))
                 data = json.dumps(body).encode()
             elif self.checks_signatures:
-                return self._refuse(Why.PREVIOUS, detail=previous)
+                return self._refuse(RefusalReason.PREVIOUS, detail=previous)
         model = found.name or _model(body)
         if not model and self.dialect is not Dialect.VERCEL:
             missing = Violation("model", Severity.REFUSED, "model", "a request names its model")
-            return refuse_shape(missing, self.family.style)
+            return refuse_shape(missing, self.habits)
         if not self._serves(model):
-            return self._refuse(Why.MODEL, model=model)
+            return self._refuse(RefusalReason.MODEL, model=model)
         target = self.resolve(model or "any")
         if found.errand is Errand.COUNT:
             target = replace(target, endpoint=target.endpoint.rstrip("/") + "/count_tokens")
         for violation in parts.check(body, target) if self._is_judged(found) else ():
-            if violation.severity is Severity.REFUSED or violation.rule in self.family.also_refuses:
-                refusal = refuse_shape(violation, self.family.style, rule=parts.rules.get(violation.rule), body=body)
+            if violation.severity is Severity.REFUSED or violation.rule in self.habits.also_refuses:
+                refusal = refuse_shape(violation, self.habits, rule=parts.rules.get(violation.rule), body=body)
                 return replace(refusal, model=model)
         try:
             parsed = parts.parse(body)
         except LegatoError as error:
-            return self._refuse(Why.NOT_JSON, detail=error.message)
+            return self._refuse(RefusalReason.NOT_JSON, detail=error.message)
         tokens = _count_tokens(data, parsed.entries)
         window = self.window or target.capabilities.window
         if tokens > window and found.errand is not Errand.COUNT:
-            return self._refuse(Why.TOO_LONG, model=model, tokens=tokens, window=window)
+            return self._refuse(RefusalReason.TOO_LONG, model=model, tokens=tokens, window=window)
         seal = self._seal(model, account)
         if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
-            return replace(refuse_reasoning(foreign.path, foreign.field, self.family.style), model=model)
+            return replace(refuse_reasoning(foreign.path, foreign.field, self.habits), model=model)
         return Understood(
             errand=found.errand,
             target=target,
@@ -181,11 +181,11 @@ class Reception:
         return not (self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT)
 
     def _seal(self, model: str, account: str) -> Seal:
-        return Seal(self.secret, provider=self.family.name, model=model, account=account)
+        return Seal(self.secret, provider=self.habits.name, model=model, account=account)
 
     def _serves(self, model: str) -> bool:
         bare = model.rsplit("/", 1)[-1].lower()
-        return not bare.startswith("unknown-") and any(fnmatchcase(bare, name) for name in self.family.serves)
+        return not bare.startswith("unknown-") and any(fnmatchcase(bare, name) for name in self.habits.serves)
 
 
 def _read(data: bytes) -> JsonObject | str:

@@ -26,8 +26,8 @@ from msgspec import Struct
 
 from legato.model import JsonObject, ToolSpec
 from legato.simulation.filling import fill_arguments
-from legato.simulation.ids import IdHabit
 from legato.simulation.trouble import Trouble, read_troubles
+from legato.wire.hosting import IdHabit
 
 LONGEST_ASK = 20_000
 """characters of what was said that are read as a script"""

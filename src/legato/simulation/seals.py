@@ -15,7 +15,7 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
 
-from legato.simulation.families import short_name
+from legato.simulation.habits import short_name
 
 _MARK = 24
 """bytes of a signature"""

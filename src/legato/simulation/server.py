@@ -1,7 +1,7 @@
 """Simulated providers on a socket of this machine, for any SDK or agent.
 
 In:  an address.
-Out: a server with each family under its own base path; `base_urls` says which.
+Out: a server with each provider under its own base path; `base_urls` says which.
 
     http://127.0.0.1:8123/openai/v1      for the OpenAI client, chat and responses
     http://127.0.0.1:8123/anthropic      for the Anthropic client
@@ -22,7 +22,7 @@ from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
-from legato.simulation.families import family_of
+from legato.simulation.habits import habits_of
 from legato.simulation.http import Connection, Unreadable
 from legato.simulation.pace import pause_between
 from legato.simulation.world import SimulatedWorld
@@ -38,7 +38,7 @@ def base_urls(host: str, port: int, catalogue: Catalogue | None = None) -> dict[
     shown = f"[{host}]" if ":" in host else host
     providers = (catalogue or default_catalogue()).providers
     return {
-        name: f"http://{shown}:{port}{family_of(name, provider.dialect).base}" for name, provider in providers.items()
+        name: f"http://{shown}:{port}{habits_of(name, provider.dialect).base}" for name, provider in providers.items()
     }
 
 

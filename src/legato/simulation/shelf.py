@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from legato.model import Dialect, JsonObject, Target
+from legato.wire.hosting import ServerHabits
 
 
-def one_model(target: Target, owner: str) -> JsonObject:
+def one_model(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
     """What the provider says about the model of `target`."""
     name, capabilities = target.model, target.capabilities
     match target.dialect:
@@ -31,12 +32,12 @@ def one_model(target: Target, owner: str) -> JsonObject:
             }
         case _:
             card: JsonObject = {"id": name, "object": "model", "created": 0, "owned_by": owner}
-            return card | _MISTRAL if target.profile == "mistral" else card
+            return card | habits.model_card
 
 
-def list_models(target: Target, owner: str) -> JsonObject:
+def list_models(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
     """The list of them: the one of `target`."""
-    model = one_model(target, owner)
+    model = one_model(target, owner, habits)
     match target.dialect:
         case Dialect.GEMINI:
             return {"models": [model]}
@@ -47,8 +48,3 @@ def list_models(target: Target, owner: str) -> JsonObject:
 
 
 _LONG_AGO = "2025-01-01T00:00:00Z"
-_MISTRAL: JsonObject = {
-    "type": "base",
-    "capabilities": {"completion_chat": True, "function_calling": True, "completion_fim": False, "fine_tuning": False},
-    "aliases": [],
-}

@@ -20,9 +20,9 @@ from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.errands import Errand, find_errand
 from legato.simulation.faults import Fault, FaultSource
-from legato.simulation.ids import IdHabit
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import Refusal
+from legato.wire.hosting import IdHabit
 
 _SHARED = frozenset({Errand.MODELS, Errand.MODEL})
 """what providers with one base answer alike"""
@@ -125,7 +125,7 @@ class SimulatedWorld:
         here = [
             provider
             for provider in map(self.provider, self.catalogue.providers)
-            if provider.family.base.split("/")[1:2] == first
+            if provider.habits.base.split("/")[1:2] == first
         ]
         found = [(one, find_errand(one.dialect, method, path)) for one in here]
         own = (one for one, errand in found if errand is not None and errand.errand not in _SHARED)

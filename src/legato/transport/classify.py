@@ -4,9 +4,9 @@ In:  a status (None for an error that was streamed), headers, and the provider's
 Out: one `ProviderError`, whose type says who can act, with the provider's words and plain facts.
 
 A 400 alone says nothing: it may be our shape, a missing model, an empty balance, a full window or a policy. So the
-wordings of `wordings.py` are consulted first, in an order that depends on the status. A refusal in words that nobody
-has written down yet counts as a refusal of our shape if it points into the body, and else as the user's matter; both
-stop, and neither walks a failover chain. No secret is in any message.
+wordings of `wordings.py` are consulted first, in an order that depends on the status, then those that the host itself
+declares. A refusal in words that nobody has written down yet counts as a refusal of our shape if it points into the
+body, and else as the user's matter; both stop, and neither walks a failover chain. No secret is in any message.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ from legato.errors import (
     UnknownModel,
     WrongEndpoint,
 )
+from legato.model import Target
 from legato.transport.complaint import Complaint
+from legato.transport.host_words import words_of_host
 from legato.transport.keys import scrub
 from legato.transport.outgoing import WireRequest
 from legato.transport.waiting import retry_after
@@ -100,7 +102,8 @@ def classify(
     """The error that `complaint` is. `now`, in seconds since the epoch, is needed for waits given as a date."""
     headers = headers or {}
     wait = retry_after(headers, complaint, now=now)
-    kind, about = _judge(complaint, _implied(complaint) if status is None else status, waits=wait is not None)
+    implied = _implied(complaint) if status is None else status
+    kind, about = _judge(complaint, implied, request.target, waits=wait is not None)
     said = scrub(complaint.message, request.secrets.values())
     facts: dict[str, Any] = {
         "route": request.route,
@@ -137,11 +140,14 @@ def _implied(complaint: Complaint) -> int | None:
     return 400 if "invalid_request" in complaint.haystack else None
 
 
-def _judge(complaint: Complaint, status: int | None, *, waits: bool) -> tuple[type[ProviderError], str]:
-    for group in _groups(status):
+def _judge(complaint: Complaint, status: int | None, target: Target, *, waits: bool) -> tuple[type[ProviderError], str]:
+    own = words_of_host(target)
+    for group in (*_groups(status), own):
         if group is PLAIN_QUOTA and waits:
             continue  # an empty balance does not fill itself in the time that was named
         for row in group:
+            if group is own and row.kind is QuotaExhausted and waits:
+                continue  # for the same reason
             if re.search(row.pattern, complaint.haystack, re.DOTALL):
                 return row.kind, row.about
     if status is None:

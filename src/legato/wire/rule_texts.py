@@ -21,7 +21,6 @@ def json_rules(route: str) -> tuple[Rule, ...]:
             "No text holds half of a surrogate pair, as truncating in the middle of an emoji leaves it.",
             source="anthropics/claude-code#10855",
             error="The request body is not valid JSON: no low surrogate in string",
-            errors={"deepseek": "lone leading surrogate in hex escape"},
             route=route,
         ),
         refused(

@@ -1,8 +1,9 @@
 """A rule: what a provider asks of a request body, declared once.
 
-Each dialect declares its rules in its `rule_texts`, and the checks in its `rules` report them by id. Everything else
-that speaks of a rule reads the declaration: `legato lint` says what the provider says, the simulated providers say it
-themselves, and docs/rules.md lists them all. Bodies that break and keep each rule are in tests/rules, not here.
+Each dialect declares its rules in its `rule_texts` (a host of the chat family those of its own in its file), and the
+checks in its `rules` report them by id. Everything else that speaks of a rule reads the declaration: `legato lint` says
+what the provider says, the simulated providers say it themselves, and docs/rules.md lists them all. Bodies that break
+and keep each rule are in tests/rules, not here.
 
 The words of a provider are templates, because a refusal points at something in the request:
 
@@ -46,21 +47,21 @@ class Rule(Struct, frozen=True, kw_only=True):
     error: str = ""
     """what the provider says when it is broken, as a template; empty where its words are not known"""
     errors: Mapping[str, str] = {}
-    """what servers say that have words of their own for it, by profile"""
+    """what hosts say that have words of their own for it, by name"""
     code: str = ""
     """the provider's own name or number for the error"""
     route: str
     """a target that it holds for, by which its examples are judged"""
 
-    def words(self, path: str = "", body: Json = None, *, profile: str = "") -> str:
+    def words(self, path: str = "", body: Json = None, *, host: str = "") -> str:
         """What the provider says about `path` in `body`, with an ellipsis for what is not known."""
-        template = self.errors.get(profile, self.error)
+        template = self.errors.get(host, self.error)
         facts = _facts(path, body) if "{" in template else {}
         return _BLANK.sub(lambda blank: _short(facts.get(blank[1], "")) or "…", template)
 
-    def quotation(self, path: str = "", body: Json = None, *, profile: str = "") -> str:
+    def quotation(self, path: str = "", body: Json = None, *, host: str = "") -> str:
         """The same in quotation marks, with the code; empty if the provider's words are not known."""
-        words = self.words(path, body, profile=profile)
+        words = self.words(path, body, host=host)
         code = f" ({self.code})" if self.code else ""
         return f"“{words}”{code}." if words else ""
 

@@ -13,9 +13,10 @@ from legato import Session, World
 from legato.model import Dialect, Options, Usage
 from legato.request import render
 from legato.simulation import Ask, SimulatedProvider, SimulatedTransport
-from legato.simulation.prompt_cache import OPENAI_CACHE, PromptCache
+from legato.simulation.prompt_cache import PromptCache
 from legato.transcript import Conversation
 from legato.transport import DOORS
+from legato.wire.hosts.openai import HOST
 from simulation_support import TOOLS, post
 
 LONG = "All work and no play makes Jack a dull boy. "
@@ -173,7 +174,7 @@ def test_a_hit_is_never_longer_than_what_two_requests_share(one: list[str], two:
         tokens = len(json.dumps(body)) // 4
         return cache.take(body, Dialect.OPENAI_CHAT, tokens=tokens, model="gpt-4.1", account="").read
 
-    cache = PromptCache(OPENAI_CACHE)
+    cache = PromptCache(HOST.server.cache)
     take(cache, one)
     read = take(cache, two)
     shared = next(

@@ -19,13 +19,12 @@ from legato.simulation import (
     FaultPlan,
     Faults,
     IdHabit,
+    RefusalReason,
     SimulatedProvider,
     SimulatedWorld,
-    Style,
-    Why,
     base_urls,
 )
-from legato.simulation.families import family_of, short_name
+from legato.simulation.habits import habits_of, short_name
 from legato.simulation.ids import name_call
 from legato.simulation.refusals import print_refusal
 from legato.simulation.seals import Seal
@@ -116,39 +115,40 @@ def test_a_model_answers_under_the_very_name_that_was_asked_for(model: str, stre
 
 # --- refusals ---------------------------------------------------------------------------------------------------------
 
-STATUS: dict[Why, set[int]] = {
-    Why.SHAPE: {400},
-    Why.NOT_JSON: {400},
-    Why.REASONING: {400},
-    Why.MODEL: {400, 404},
-    Why.KEY_MISSING: {401, 403},
-    Why.KEY_WRONG: {400, 401},
-    Why.QUOTA: {400, 402, 429},
-    Why.TOO_LONG: {400},
-    Why.RATE: {429},
-    Why.SERVER: {500},
-    Why.OVERLOADED: {503, 529},
-    Why.PREVIOUS: {400},
-    Why.STORED: {404},
-    Why.PATH: {404},
-    Why.METHOD: {405},
+STATUS: dict[RefusalReason, set[int]] = {
+    RefusalReason.SHAPE: {400},
+    RefusalReason.NOT_JSON: {400},
+    RefusalReason.REASONING: {400},
+    RefusalReason.MODEL: {400, 404},
+    RefusalReason.KEY_MISSING: {401, 403},
+    RefusalReason.KEY_WRONG: {400, 401},
+    RefusalReason.QUOTA: {400, 402, 429},
+    RefusalReason.TOO_LONG: {400},
+    RefusalReason.RATE: {429},
+    RefusalReason.SERVER: {500},
+    RefusalReason.OVERLOADED: {503, 529},
+    RefusalReason.PREVIOUS: {400},
+    RefusalReason.STORED: {404},
+    RefusalReason.PATH: {404},
+    RefusalReason.METHOD: {405},
 }
 FACTS = {"tokens": 9, "window": 5, "detail": "something"}
 
 
-@pytest.mark.parametrize("why", Why)
-@pytest.mark.parametrize("style", Style)
-def test_every_family_has_words_for_every_reason(style: Style, why: Why) -> None:
-    if why is Why.SHAPE:
-        refusal = refuse_shape(Violation("any/rule", Severity.REFUSED, "messages[1].content", "it is wrong"), style)
-    elif why is Why.REASONING:
-        refusal = refuse_reasoning("messages[1]", "signature", style)
+@pytest.mark.parametrize("reason", RefusalReason)
+@pytest.mark.parametrize("provider", default_catalogue().providers)
+def test_every_provider_has_words_for_every_reason(provider: str, reason: RefusalReason) -> None:
+    habits = habits_of(provider, default_catalogue().providers[provider].dialect)
+    if reason is RefusalReason.SHAPE:
+        refusal = refuse_shape(Violation("any/rule", Severity.REFUSED, "messages[1].content", "it is wrong"), habits)
+    elif reason is RefusalReason.REASONING:
+        refusal = refuse_reasoning("messages[1]", "signature", habits)
     else:
-        refusal = refuse(why, style, model="m-1", retry_after=3, facts=FACTS)
+        refusal = refuse(reason, habits, model="m-1", retry_after=3, facts=FACTS)
 
-    reply = print_refusal(refusal, style, request_id="req_1")
+    reply = print_refusal(refusal, habits, request_id="req_1")
 
-    assert reply.status in STATUS[why]
+    assert reply.status == habits.statuses.get(reason) or reply.status in STATUS[reason]
     assert "req_1" in {*reply.headers.values()}
     assert refusal.message in json.dumps(json.loads(reply.body), ensure_ascii=False).replace('\\"', '"')
     assert "{" not in refusal.message
@@ -158,7 +158,8 @@ def test_the_place_of_a_field_that_mistral_forbids_is_a_list_of_steps() -> None:
     violation = Violation("mistral/extra-field", Severity.REFUSED, "messages[2].reasoning_content", "no such field")
 
     rule = dialect_parts(Dialect.OPENAI_CHAT).rules[violation.rule]
-    reply = print_refusal(refuse_shape(violation, Style.MISTRAL, rule=rule), Style.MISTRAL, request_id="r")
+    habits = habits_of("mistral", Dialect.OPENAI_CHAT)
+    reply = print_refusal(refuse_shape(violation, habits, rule=rule), habits, request_id="r")
 
     assert reply.status == 422
     assert json.loads(reply.body)["message"]["detail"] == [
@@ -197,7 +198,7 @@ def test_a_body_that_is_no_json_is_refused(name: str) -> None:
     for body in (b"", b"{", b"[]", b"\xff\xfe", b'{"a": ' + b"[" * 100_000):
         outcome = post(provider, body, model=example(name))
         assert outcome.refusal is not None
-        assert (outcome.refusal.why, outcome.reply.status) == (Why.NOT_JSON, 400)
+        assert (outcome.refusal.reason, outcome.reply.status) == (RefusalReason.NOT_JSON, 400)
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -210,7 +211,7 @@ def test_a_path_or_a_method_that_is_not_offered_is_refused(name: str) -> None:
 
     assert nowhere.refusal is not None
     assert reading.refusal is not None
-    assert (nowhere.refusal.why, reading.refusal.why) == (Why.PATH, Why.METHOD)
+    assert (nowhere.refusal.reason, reading.refusal.reason) == (RefusalReason.PATH, RefusalReason.METHOD)
 
 
 @pytest.mark.parametrize("name", PROVIDERS)
@@ -225,7 +226,7 @@ def test_a_request_without_a_model_is_refused() -> None:
     outcome = post(SimulatedProvider("openai"), b'{"messages": [{"role": "user", "content": "hi"}]}')
 
     assert outcome.refusal is not None
-    assert (outcome.refusal.why, outcome.refusal.path) == (Why.SHAPE, "model")
+    assert (outcome.refusal.reason, outcome.refusal.path) == (RefusalReason.SHAPE, "model")
 
 
 def test_a_limit_of_tokens_cuts_the_answer() -> None:
@@ -294,7 +295,7 @@ def test_every_provider_of_the_catalogue_has_a_place_on_a_server_and_is_found_th
     assert base_urls("::1", 1)["openai"] == "http://[::1]:1/openai/v1"
 
 
-def test_a_provider_of_ones_own_gets_the_plain_family_of_its_dialect() -> None:
+def test_a_provider_of_ones_own_has_the_plain_habits_of_its_dialect() -> None:
     catalogue = default_catalogue().extended(
         {"providers": {"mine": {"dialect": "openai_chat", "profile": "strict", "endpoint": "http://127.0.0.1:1/v1"}}}
     )
@@ -304,8 +305,8 @@ def test_a_provider_of_ones_own_gets_the_plain_family_of_its_dialect() -> None:
     outcome = post(world.provider("mine"), json.dumps(body).encode())
 
     assert outcome.reply.status == 200
-    assert family_of("mine", Dialect.OPENAI_CHAT).base == "/mine/v1"
-    assert family_of("other", Dialect.ANTHROPIC).base == "/other"
+    assert habits_of("mine", Dialect.OPENAI_CHAT).base == "/mine/v1"
+    assert habits_of("other", Dialect.ANTHROPIC).base == "/other"
 
 
 def test_a_world_remembers_the_last_requests_with_the_verdict_on_each() -> None:

@@ -12,22 +12,33 @@ from legato.model import Dialect, JsonObject, Options, OutputFormat, Target, Thi
 from legato.request import parse, resolve
 from legato.request.catalogue import with_capabilities
 from legato.request.request import Request
+from legato.wire.dialects import dialect_parts
+from legato.wire.hosting import Host
+from legato.wire.hosts import all_hosts
 from legato.wire.options.fields import reason_for
-from legato.wire.options.table import OPTIONS, TABLE, rooms_of
+from legato.wire.options.table import OPTIONS, TABLE, rooms_of, rooms_of_host
 
 from builders import talk, user
 
-COLUMNS = {
-    "openai_chat/openai": "openai/gpt-4o",
-    "openai_chat/mistral": "mistral/mistral-large-latest",
-    "openai_chat/kimi": "kimi/kimi-k2-0905-preview",
-    "openai_chat/deepseek": "deepseek/deepseek-chat",
-    "openai_chat/strict": "groq/llama-3.3-70b-versatile",
-    "openai_responses": "openai-responses/gpt-4o",
-    "anthropic": "anthropic/claude-sonnet-4-5",
-    "gemini": "gemini/gemini-2.5-pro",
-    "vercel": "vercel/any",
-}
+OPENAI, MISTRAL = "openai/gpt-4o", "mistral/mistral-large-latest"
+LISTED = (
+    OPENAI,
+    MISTRAL,
+    "kimi/kimi-k2-0905-preview",
+    "openai-responses/gpt-4o",
+    "anthropic/claude-sonnet-4-5",
+    "gemini/gemini-2.5-pro",
+    "vercel/any",
+)
+ROUTES = (
+    *LISTED,
+    *(
+        f"{host.name}/{host.example}"
+        for host in all_hosts()
+        if not any(route.startswith(f"{host.name}/") for route in LISTED)
+    ),
+)
+"""a route of every dialect, and of every host of the chat family"""
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 VALUES: dict[str, Any] = {
     "top_p": 0.97,
@@ -58,15 +69,19 @@ def test_every_option_that_is_a_field_stands_in_the_table() -> None:
     about_requests = {"stream", "cache", "extra", "home"}
     assert set(Options.__struct_fields__) - settled_elsewhere - about_requests == set(OPTIONS) == set(VALUES)
     assert all(tuple(rooms) == OPTIONS for rooms in TABLE.values())
-    assert COLUMNS.keys() == TABLE.keys()
-    assert all(rooms_of(resolve(route)) is TABLE[column] for column, route in COLUMNS.items())
-    assert {name.partition("/")[0] for name in TABLE} == {str(dialect) for dialect in Dialect}
+    assert set(TABLE) == {str(dialect) for dialect in Dialect} == {str(resolve(route).dialect) for route in ROUTES}
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("host", all_hosts(), ids=lambda host: host.name)
+def test_a_host_says_only_of_options_where_it_takes_them(host: Host) -> None:
+    assert tuple(rooms_of_host(host.name)) == OPTIONS
+    assert host.options.keys() <= set(OPTIONS)
+
+
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("option", OPTIONS)
-def test_an_option_is_written_where_the_table_has_room_and_said_where_it_has_none(column: str, option: str) -> None:
-    room, route = TABLE[column][option], COLUMNS[column]
+def test_an_option_is_written_where_the_table_has_room_and_said_where_it_has_none(route: str, option: str) -> None:
+    room = rooms_of(resolve(route))[option]
     plain = asked(route, Options())
     request = asked(route, Options(**{option: VALUES[option]}))
     told = [detail for reason, detail in decisions(request) if reason == reason_for(option)]
@@ -75,34 +90,35 @@ def test_an_option_is_written_where_the_table_has_room_and_said_where_it_has_non
         assert told == [f"{option} was left out: {room.why}"]
     else:
         assert request.body != plain.body
-        without_schema = option == "output" and column in ("openai_chat/kimi", "openai_chat/deepseek")
+        target = resolve(route)
+        takes_schemas = dialect_parts(target.dialect).option_grammar(target).json_schemas
+        without_schema = option == "output" and not takes_schemas
         assert told == (["the target takes no schema for its answer, so any JSON is asked for", SAID] * without_schema)
 
 
 SAID = "the target answers in JSON only if the word is said, so the instructions say it"
 
 
-@pytest.mark.parametrize("column", COLUMNS)
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("option", [option for option in OPTIONS if option != "cache_ttl"])
-def test_what_is_written_is_read_again(column: str, option: str) -> None:
-    route = COLUMNS[column]
+def test_what_is_written_is_read_again(route: str, option: str) -> None:
     home = resolve(route).home
     body = asked(route, Options(**{option: VALUES[option]}, home=home, cache=False)).copy()
     read = parse(body, route).options
     again = asked(route, replace(read, cache=False))
     assert again.body["tools"] == body["tools"]
     assert {name: again.body[name] for name in body} == body
-    if TABLE[column][option].write is not None:
+    if rooms_of(resolve(route))[option].write is not None:
         named = OutputFormat(schema=SCHEMA, name="answer")  # OpenAI demands a name
-        is_named = option == "output" and column.startswith("openai")
+        is_named = option == "output" and resolve(route).dialect.startswith("openai")
         assert getattr(read, option) == (named if is_named else VALUES[option])
 
 
 def test_the_names_of_one_option_differ_between_servers_of_one_family() -> None:
-    assert asked(COLUMNS["openai_chat/openai"], Options(seed=7)).body["seed"] == 7
-    mistral = asked(COLUMNS["openai_chat/mistral"], Options(seed=7)).body
+    assert asked(OPENAI, Options(seed=7)).body["seed"] == 7
+    mistral = asked(MISTRAL, Options(seed=7)).body
     assert (mistral["random_seed"], "seed" in mistral) == (7, False)
-    crossed = parse(dict(mistral), COLUMNS["openai_chat/mistral"])
+    crossed = parse(dict(mistral), MISTRAL)
     assert render(crossed.conversation(), "openai/gpt-4o", options=crossed.options).body["seed"] == 7
 
 

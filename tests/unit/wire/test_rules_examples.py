@@ -48,7 +48,7 @@ def test_the_words_of_a_rule_find_in_its_example_what_they_point_at(case: Case):
     target = target_of_route(case.dialect, case.rule.route)
     paths = [finding.path for finding in check(case.refused, target) if finding.rule == case.rule.id]
 
-    words = [case.rule.words(path, case.refused, profile=target.profile) for path in paths]
+    words = [case.rule.words(path, case.refused, host=target.server) for path in paths]
 
     assert [said for said in words if "…" in said and case.rule.id not in _POINT_ELSEWHERE] == []
 

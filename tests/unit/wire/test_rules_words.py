@@ -17,7 +17,7 @@ from legato.errors import ProtocolRefused
 from legato.transport import classify, complaint_of, wire_request
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
-from legato.wire.openai_chat.rule_texts_of_servers import MISTRAL_VALIDATOR
+from legato.wire.hosts.mistral import VALIDATOR
 from legato.wire.rules import refused
 from rule_targets import check, target_of_exchange, target_of_route
 from rules import CASES, Case
@@ -71,7 +71,7 @@ def test_what_is_not_known_of_the_request_is_an_ellipsis():
 def test_a_server_with_words_of_its_own_says_those():
     rule = refused("a/b", "It is so.", source="o/r#1", route="p/m", error="no", errors={"kimi": "never"})
 
-    assert [rule.words(profile=profile) for profile in ("", "openai", "kimi")] == ["no", "no", "never"]
+    assert [rule.words(host=host) for host in ("", "openai", "kimi")] == ["no", "no", "never"]
 
 
 def test_where_the_words_are_not_known_nothing_is_quoted():
@@ -81,12 +81,10 @@ def test_where_the_words_are_not_known_nothing_is_quoted():
 # --- who confirms them ------------------------------------------------------------------------------------------------
 
 
-def _words(case: Case, profile: str) -> list[str]:
+def _words(case: Case, host: str) -> list[str]:
     """What is said about the example, once for each place that it is found at."""
     findings = check(case.refused, target_of_route(case.dialect, case.rule.route))
-    return [
-        case.rule.words(found.path, case.refused, profile=profile) for found in findings if found.rule == case.rule.id
-    ]
+    return [case.rule.words(found.path, case.refused, host=host) for found in findings if found.rule == case.rule.id]
 
 
 @pytest.mark.skipif(not _REJECTED.is_file(), reason="the recorded exchanges are not on this machine")
@@ -99,16 +97,14 @@ def test_providers_said_what_is_declared():
         if target is None:
             continue
         for found in check(body, target):
-            words = dialect_parts(target.dialect).rules[found.rule].words(found.path, body, profile=target.profile)
+            words = dialect_parts(target.dialect).rules[found.rule].words(found.path, body, host=target.server)
             assert words in exchange["response"]["error"]["message"]
             confirmed.add(found.rule)
 
     assert {"openai-responses/reasoning-alone", "openai-chat/developer-role"} <= confirmed
 
 
-_BY_THE_VALIDATOR = [
-    case for case in CASES if MISTRAL_VALIDATOR in case.rule.sources and case.rule.words(profile="mistral")
-]
+_BY_THE_VALIDATOR = [case for case in CASES if VALIDATOR in case.rule.sources and case.rule.words(host="mistral")]
 
 
 @pytest.mark.parametrize("case", _BY_THE_VALIDATOR, ids=lambda case: case.rule.id)
@@ -139,17 +135,17 @@ def _is_about_the_history(case: Case) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("case", "profile"),
+    ("case", "host"),
     [
-        pytest.param(case, profile, id=f"{case.id}-{profile}")
+        pytest.param(case, host, id=f"{case.id}-{host}")
         for case in CASES
-        for profile in ("", *case.rule.errors)
-        if case.rule.severity is Severity.REFUSED and case.rule.words(profile=profile) and _is_about_the_history(case)
+        for host in ("", *case.rule.errors)
+        if case.rule.severity is Severity.REFUSED and case.rule.words(host=host) and _is_about_the_history(case)
     ],
 )
-def test_our_client_knows_by_the_words_alone_that_its_history_was_refused(case: Case, profile: str):
+def test_our_client_knows_by_the_words_alone_that_its_history_was_refused(case: Case, host: str):
     request = wire_request(target_of_route(case.dialect, case.rule.route), b"{}", key=None, stream=False)
 
-    for words in _words(case, profile):
+    for words in _words(case, host):
         error = classify(complaint_of({"error": {"message": words}}), request, status=400)
         assert isinstance(error, ProtocolRefused)

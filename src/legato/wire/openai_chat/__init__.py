@@ -1,8 +1,8 @@
 """Chat Completions, the first dialect of OpenAI and of everybody who is compatible with it.
 
-Beside the parts that every dialect has (see `wire.contract`):
+What tells the hosts of the family apart is declared in `wire.hosts`. Beside the parts that every dialect has (see
+`wire.contract`):
 
-profiles               what tells the servers of the family apart, as a table
 reading                small readers that `decode`, `stream` and `parse` share
 message                the reader of one answer, whole or in pieces
 calls                  the calls of an answer, whose pieces arrive under all kinds of numbers and ids
@@ -11,7 +11,7 @@ message_list           the messages of a request as entries
 entry_builder          the entries that they become
 simple_batch           messages of simple shapes, read in a batch
 simple_messages        those shapes, as types
-rule_texts_of_servers  the rules of servers other than OpenAI's
+rule_texts_of_hosts    the rules of particular hosts, as `wire.hosts` declares them
 """
 
 from __future__ import annotations

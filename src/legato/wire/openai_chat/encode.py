@@ -4,7 +4,7 @@ A message holds one string of text and then its calls, so text between calls mov
 text only, and nothing marks a failure but the text. A message without media is a plain string, which every server of
 the family takes; with media it is a list of parts.
 
-Thinking has a place only in some profiles, and only the model's own goes there. Where it is `reasoning_content`, it is
+Thinking has a place only at some hosts, and only the model's own goes there. Where it is `reasoning_content`, it is
 demanded while the model thinks, on answers with calls or on all of them, so an answer that has none of its own gets a
 single space: those servers accept it, and not always an empty string.
 """
@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from legato.errors import UnknownTarget
 from legato.model import JsonObject, Target, Thinking, ToolCall
 from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
+from legato.wire.hosting import RequestStyle
+from legato.wire.hosts import STRICT, host_names, host_of
 from legato.wire.openai_chat import shapes
-from legato.wire.openai_chat.profiles import profile_of
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar, MediaRule
 from legato.wire.projection.messages import (
@@ -39,30 +41,43 @@ NO_THOUGHT = " "
 _SOUNDS = MediaRule(frozenset(shapes.AUDIO_FORMATS), addresses=())
 
 
+def style_of(target: Target) -> RequestStyle:
+    """How requests to `target` are written; raises `UnknownTarget` for a profile that does not exist."""
+    host = host_of(target)
+    if host is STRICT and target.profile != STRICT.profile:
+        raise UnknownTarget(
+            f"the target {target.route} names the chat profile {target.profile!r}, which does not exist; "
+            f"choose one of {', '.join(host_names())} (strict serves every compatible server)",
+            layer="projection",
+            profile=target.profile,
+        )
+    return host.style
+
+
 def grammar(target: Target) -> Grammar:
     """What may stand where in a request to `target`."""
-    capabilities, profile = target.capabilities, profile_of(target)
-    has_field = profile.reasoning_content and capabilities.reasoning_field
-    documents = MediaRule() if profile.document_urls else MediaRule(addresses=())
+    capabilities, style = target.capabilities, style_of(target)
+    has_field = style.reasoning_content and capabilities.reasoning_field
+    documents = MediaRule() if style.document_urls else MediaRule(addresses=())
     takes_turns = capabilities.alternates
     return Grammar(
         answer_first=not takes_turns,
-        calls_first=profile.calls_first and not takes_turns,
+        calls_first=style.calls_first and not takes_turns,
         answers_in_a_row=not takes_turns,
         joins_turns=takes_turns,
         user_after_tool=capabilities.user_after_tool and not takes_turns,
-        continues_answers=capabilities.prefill and profile.bare_prefill,
+        continues_answers=capabilities.prefill and style.bare_prefill,
         instructions=capabilities.middle_system and not takes_turns,
-        instructions_after_answers=profile.system_after_answer,
+        instructions_after_answers=style.system_after_answer,
         native_calls=capabilities.native_tool_history,
         max_calls=capabilities.max_calls,
         text_beside_calls=capabilities.text_beside_calls,
         text_after_calls=False,
-        custom_calls=profile.custom_tools,
+        custom_calls=style.custom_tools,
         thoughts_while_thinking=has_field,
         demands_thoughts=has_field,
-        demands_every_thought=has_field and profile.reasoning_on_every_answer,
-        thoughts_beside_calls=not profile.thinking_chunks,  # which are content, as text is
+        demands_every_thought=has_field and style.reasoning_on_every_answer,
+        thoughts_beside_calls=not style.thinking_chunks,  # which are content, as text is
         error_flag=False,
         empty_results=capabilities.empty_text,
         images=MediaRule() if capabilities.images else None,
@@ -73,7 +88,7 @@ def grammar(target: Target) -> Grammar:
 
 def instruction_role(target: Target) -> str:
     """The role of a message that instructs the model."""
-    return "developer" if target.capabilities.developer_role and profile_of(target).developer else "system"
+    return "developer" if target.capabilities.developer_role and style_of(target).developer else "system"
 
 
 class ChatShapes:
@@ -85,16 +100,16 @@ class ChatShapes:
 
     def __init__(self, voice: Voice) -> None:
         target = voice.target
-        self._profile = profile_of(target)
+        self._style = style_of(target)
         self._instruction_role = instruction_role(target)
-        is_named = self._profile.named_results or target.capabilities.named_results
+        is_named = self._style.named_results or target.capabilities.named_results
         self.result = shapes.named_tool if is_named else shapes.tool
-        self._has_reasoning_field = self._profile.reasoning_content and target.capabilities.reasoning_field
-        self._bare = None if self._profile.null_beside_calls or not target.capabilities.empty_text else ""
+        self._has_reasoning_field = self._style.reasoning_content and target.capabilities.reasoning_field
+        self._bare = None if self._style.null_beside_calls or not target.capabilities.empty_text else ""
         """the content of an answer that has none beside its calls"""
 
     def human(self, message: HumanMessage) -> JsonObject:
-        prose, profile = shapes.Prose(), self._profile
+        prose, style = shapes.Prose(), self._style
         parts: list[JsonObject] = []
         for part in message.parts:
             match part:
@@ -103,7 +118,7 @@ class ChatShapes:
                 case MediaPart():
                     if text := prose.take():
                         parts.append(shapes.text_part(text))
-                    forms = {"document_urls": profile.document_urls, "plain_audio": profile.plain_audio}
+                    forms = {"document_urls": style.document_urls, "plain_audio": style.plain_audio}
                     parts.append(shapes.media_part(part.media, **forms))
         text = prose.take()
         content = [*parts, shapes.text_part(text)] if parts and text else parts or text
@@ -131,19 +146,19 @@ class ChatShapes:
         return [self.result(part.call.wire_id, part.call.name, part.text, part.failed) for part in message.results]
 
     def own(self, block: AnswerBlock, place: Place) -> list[JsonObject] | None:
-        native, profile = block.native or {}, self._profile
+        native, style = block.native or {}, self._style
         match block:
             case Thinking():
                 if self._has_reasoning_field:
                     return [{"reasoning_content": block.text}] if block.text and not block.text.isspace() else []
-                if profile.thinking_chunks and native.get("chunk"):
+                if style.thinking_chunks and native.get("chunk"):
                     return [{"content": [shapes.thinking_chunk(block)]}]
-                if profile.reasoning_details and native.get("reasoning_details"):
+                if style.reasoning_details and native.get("reasoning_details"):
                     return [{"reasoning_details": as_objects(native["reasoning_details"])}]
                 return None
             case ToolCall():
                 # Gemini behind a chat endpoint: the signature that it wants back with the call.
-                goes_back = profile.undocumented_fields and "extra_content" in native
+                goes_back = style.undocumented_fields and "extra_content" in native
                 return [{"extra_content": native["extra_content"]}] if goes_back else None
             case _:
                 return None

@@ -1,7 +1,7 @@
 """What surrounds the messages: instructions, tools and options, as fields of a chat request.
 
 In:  the envelope, with its options settled against `option_grammar`.
-Out: the fields beside `messages` in the words of the target's profile, and the instructions as the first message.
+Out: the fields beside `messages` in the words of the target's host, and the instructions as the first message.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
 from legato.wire.contract import Head
-from legato.wire.openai_chat.encode import instruction_role
-from legato.wire.openai_chat.profiles import profile_of
+from legato.wire.openai_chat.encode import instruction_role, style_of
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.options.paths import merged
 from legato.wire.voice import Voice
@@ -24,17 +23,17 @@ _SWITCHES = {
 
 def option_grammar(target: Target) -> OptionGrammar:
     """Which options can be sent, and within which bounds."""
-    profile = profile_of(target)
+    style = style_of(target)
     return OptionGrammar(
-        max_tools=profile.max_tools,
-        forced_while_thinking=profile.forced_choice_while_thinking,
-        temperatures=profile.temperatures,
-        switch=profile.switch,
-        default_effort=profile.effort_on,
-        custom_tools=profile.custom_tools,
-        strict_tools=profile.strict_tools,
-        max_stops=profile.max_stops,
-        json_schemas=profile.json_schemas,
+        max_tools=style.max_tools,
+        forced_while_thinking=style.forced_choice_while_thinking,
+        temperatures=style.temperatures,
+        switch=style.switch,
+        default_effort=style.effort_on,
+        custom_tools=style.custom_tools,
+        strict_tools=style.strict_tools,
+        max_stops=style.max_stops,
+        json_schemas=style.json_schemas,
         dependent={"tool_choice": "tools", "thinking": "thinking"},
     )
 
@@ -51,7 +50,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         "thinking": _SWITCHES[settled.thinking],
         "reasoning_effort": settled.effort,
         "stream": is_streamed or None,
-        "stream_options": {"include_usage": True} if is_streamed and profile_of(target).stream_options else None,
+        "stream_options": {"include_usage": True} if is_streamed and style_of(target).stream_options else None,
     }
     spelled, decisions = complete(present(fields), settled, option_grammar(target))
     instructions = {"role": instruction_role(target), "content": settled.system}

@@ -1,10 +1,14 @@
-"""The rules of Chat Completions, each declared once; those of particular servers are beside this module."""
+"""The rules of Chat Completions, each declared once; those of a particular host are in its file in `wire.hosts`."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
-from legato.wire.openai_chat.rule_texts_of_servers import MISTRAL_VALIDATOR, SERVER_RULES
+from msgspec.structs import replace
+
+from legato.wire.hosts.mistral import VALIDATOR
+from legato.wire.openai_chat.rule_texts_of_hosts import STRICT_RULES, RulesWithHosts, WordsOfHosts
 from legato.wire.rule_texts import json_rules
 from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, Rule, by_id, refused, risky
 
@@ -18,7 +22,6 @@ _NO_RESULT = (
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'"
 )
 _UNANSWERED = _NO_RESULT + ". The following tool_call_ids did not have response messages: {id}"
-_UNEQUAL = "Not the same number of function calls and responses"
 _EMPTY_ARRAY = "Invalid '{path}': empty array. Expected an array with minimum length 1, but got an empty array instead"
 
 _refused = partial(refused, route=_GPT)
@@ -30,7 +33,6 @@ _SHAPE = (
         "`messages` is an array with at least one message.",
         source="CopilotKit/CopilotKit#529",
         error=_EMPTY_ARRAY,
-        errors={"mistral": "Conversation must have at least one message"},
     ),
     _refused(
         "openai-chat/message-form",
@@ -51,48 +53,35 @@ _PAIRS = (
         "else; at the end of the history too.",
         source="BerriAI/litellm#10083",
         error=_UNANSWERED,
-        errors={
-            "mistral": _UNEQUAL,
-            "deepseek": _NO_RESULT + ". (insufficient tool messages following tool_calls message)",
-        },
     ),
     _refused(
         "openai-chat/result-too-late",
         "Nothing stands between an assistant message with calls and their results.",
         source="BerriAI/litellm#10083",
         error=_UNANSWERED,
-        errors={"mistral": _UNEQUAL},
     ),
     _refused(
         "openai-chat/orphan-result",
         "A tool message follows an assistant message with calls, or another result of that message.",
         source=("miurla/morphic#136", "langgenius/dify#32222"),
         error=RESULT_WITHOUT_CALLS,
-        errors={
-            "kimi": "tool_call_id  is not found",
-            "deepseek": "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
-            "mistral": "Unexpected tool call id {id} in tool results",
-        },
     ),
     _refused(
         "openai-chat/unknown-result",
         "The id of a tool message is the id of one of the calls before it.",
         source=("dapr/dapr-agents#145", "MoonshotAI/kimi-cli#2405"),
         error=RESULT_OF_NO_CALL,
-        errors={"mistral": "Unexpected tool call id {id} in tool results", "kimi": "tool_call_id  is not found"},
     ),
     _refused(
         "openai-chat/duplicate-result",
         "A call is answered once.",
         source="agno-agi/agno#5116",
         error=SECOND_RESULT,
-        errors={"mistral": "Duplicate tool call id {id} in tool results"},
     ),
     _refused(
         "openai-chat/duplicate-call-id",
         "The calls of one message have different ids, because each has to be answered once.",
         source="can1357/oh-my-pi#2055",
-        errors={"mistral": "Duplicate tool call id {id} in assistant message"},
     ),
     # Some models number their calls anew in every answer, so the same ids come back in the next turn.
     _risky(
@@ -133,12 +122,6 @@ _CALLS = (
             "Invalid '{path}': string does not match pattern. Expected a string that matches the pattern "
             "'^[a-zA-Z0-9_-]+$'"
         ),
-        errors={
-            "mistral": (
-                "Function name was {value} but must be a-z, A-Z, 0-9, or contain underscores and dashes, with a "
-                "maximum length of 64"
-            )
-        },
     ),
     _refused(
         "openai-chat/arguments-form",
@@ -166,7 +149,7 @@ _CALLS = (
     _refused(
         "openai-chat/text-beside-calls",
         "Where a model takes text or calls, a message does not hold both.",
-        source=(MISTRAL_VALIDATOR, "langchain-ai/langchain#21196"),
+        source=(VALIDATOR, "langchain-ai/langchain#21196"),
         error="Assistant message must have either content or tool_calls, but not both",
         code="3240",
         route="mistral/open-mistral-7b",
@@ -278,6 +261,8 @@ _CONTENT = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(
-    *json_rules(_GPT), *_SHAPE, *_PAIRS, *_CALLS, *_TOOLS, *_EFFORTS, *_CONTENT, *SERVER_RULES
+_FAMILY = by_id(*json_rules(_GPT), *_SHAPE, *_PAIRS, *_CALLS, *_TOOLS, *_EFFORTS, *_CONTENT, *STRICT_RULES)
+
+RULES: Mapping[str, Rule] = RulesWithHosts(
+    {name: replace(rule, errors=WordsOfHosts(name)) for name, rule in _FAMILY.items()}
 )

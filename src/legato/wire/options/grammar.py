@@ -1,7 +1,7 @@
 """Which options the format of a target has room for, as data.
 
-A dialect fills in an `OptionGrammar` from a target's profile; what a model can do is in its capabilities. Settling
-options asks for nothing else, neither for the dialect nor for a model's name.
+A dialect fills in an `OptionGrammar` from what a target's host accepts; what a model can do is in its capabilities.
+Settling options asks for nothing else, neither for the dialect nor for a model's name.
 """
 
 from __future__ import annotations
@@ -11,23 +11,12 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from legato.model import ThinkingMode
-from legato.model.enums import FastStrEnum
+from legato.wire.hosting.style import Switch
+
+__all__ = ["SWITCHABLE", "OptionGrammar", "Switch"]
 
 SWITCHABLE = frozenset({ThinkingMode.BUDGET, ThinkingMode.ADAPTIVE, ThinkingMode.SWITCH})
 """the modes in which thinking can be switched on and off"""
-
-
-class Switch(FastStrEnum):
-    """How a request says whether the model should think, where that can be switched."""
-
-    NONE = "none"
-    """there is no field that all servers of the kind know"""
-    FIELD = "field"
-    """a field of its own, beside effort and budget"""
-    FIELD_OR_EFFORT = "field-or-effort"
-    """a field of its own, which is refused together with an effort; an effort alone switches thinking on as well"""
-    EFFORT = "effort"
-    """the effort itself, with "none" for off"""
 
 
 class OptionGrammar(Struct, frozen=True, kw_only=True):

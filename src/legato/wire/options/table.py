@@ -14,11 +14,14 @@ the choice among them (`tools`), the length of the answer and the temperature (`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, TypeAlias
 
 from msgspec import Struct
 
 from legato.model import Dialect, JsonObject, Target
+from legato.wire.hosting import OptionField
+from legato.wire.hosts import STRICT, find_host, host_of
 from legato.wire.options.formats import (
     read_chat_format,
     read_claude_format,
@@ -114,7 +117,6 @@ _NO_TOP_K = _no("the API has no top_k")
 _NO_VERBOSITY = _no("only OpenAI's models have a verbosity")
 _NO_TTL = _no("the API caches by itself, for as long as it likes")
 _NO_LABELS = _no("the API keeps no labels")
-_UNSTORED = _no("OpenAI takes labels for answers that it stores, and nothing is left there")
 _ONE_BY_ONE = _no("the API has no switch for parallel calls")
 
 _CHAT = {
@@ -128,19 +130,20 @@ _CHAT = {
     "metadata": _own("metadata", _labels, "the API keeps no labels"),
     "cache_ttl": _NO_TTL,
 }
-_NO_CHAT_SEED = _own("seed", _whole, "the API has no seed")
-_NO_PARALLEL = _own("parallel_tool_calls", _truth, "the API has no switch for parallel calls")
+_READ_AS: Mapping[str, Callable[[object], Any]] = {
+    "top_p": _number,
+    "top_k": _whole,
+    "seed": _whole,
+    "parallel_calls": _truth,
+    "verbosity": _text,
+    "metadata": _labels,
+}
+"""the options that a host may call by another name, and what their values look like"""
+_OTHER_NAMES = {"seed": _at("random_seed", _whole)}
+"""names that some hosts have for an option; a body does not say whose it is, so all of them are looked for"""
 
 TABLE: Mapping[str, Mapping[str, Room]] = {
-    # https://platform.openai.com/docs/api-reference/chat/create
-    "openai_chat/openai": _CHAT | {"verbosity": _at("verbosity", _text), "metadata": _UNSTORED},
-    # https://docs.mistral.ai/api: unknown fields are refused
-    "openai_chat/mistral": _CHAT | {"seed": _at("random_seed", _whole), "metadata": _at("metadata", _labels)},
-    # https://platform.moonshot.ai/docs/api/chat
-    "openai_chat/kimi": _CHAT | {"seed": _NO_CHAT_SEED, "parallel_calls": _NO_PARALLEL},
-    # https://api-docs.deepseek.com/api/create-chat-completion
-    "openai_chat/deepseek": _CHAT | {"seed": _NO_CHAT_SEED, "parallel_calls": _NO_PARALLEL},
-    "openai_chat/strict": _CHAT,
+    "openai_chat": _CHAT,  # and what each host says of itself, see `rooms_of`
     # https://platform.openai.com/docs/api-reference/responses/create
     "openai_responses": {
         "top_p": _at("top_p", _number),
@@ -206,16 +209,30 @@ OPTIONS = tuple(TABLE["anthropic"])
 
 def rooms_of(target: Target) -> Mapping[str, Room]:
     """The rooms of the server behind `target`."""
-    dialect = str(target.dialect)
-    return TABLE.get(dialect) or TABLE.get(f"{dialect}/{target.profile}") or TABLE[f"{dialect}/strict"]
+    if target.dialect is Dialect.OPENAI_CHAT:
+        return rooms_of_host(host_of(target).name)
+    return TABLE[str(target.dialect)]
+
+
+@cache
+def rooms_of_host(name: str) -> Mapping[str, Room]:
+    """The rooms of the chat family, with what the host `name` declares of its own."""
+    own = (find_host(name) or STRICT).options
+    return _CHAT | {option: _room(option, field) for option, field in own.items()}
+
+
+def _room(option: str, own: OptionField) -> Room:
+    if not own.field:
+        return _no(own.why)
+    understand = _READ_AS[option]
+    return _own(own.field, understand, own.why) if own.why else _at(own.field, understand)
 
 
 def read_options(body: JsonObject, dialect: Dialect) -> dict[str, Any]:
-    """The options that stand in `body`, which loses them: what remains has no neutral word.
-
-    Servers of the chat family may call one option by different names; whose body it is, is not known here.
-    """
-    columns = [rooms for name, rooms in TABLE.items() if name.partition("/")[0] == dialect]
+    """The options that stand in `body`, which loses them: what remains has no neutral word."""
+    columns = [TABLE[str(dialect)]]
+    if dialect is Dialect.OPENAI_CHAT:
+        columns.append(_OTHER_NAMES)
     found: dict[str, Any] = {}
     for rooms in columns:
         for option, room in rooms.items():

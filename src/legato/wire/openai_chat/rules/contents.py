@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.model import Capabilities, Json, JsonObject
 from legato.wire.judging import Findings, brief, is_list, is_object
-from legato.wire.openai_chat.rules.profiles import Profile
+from legato.wire.openai_chat.rules.checks import HostChecks
 
 _IMAGES = frozenset({"image_url", "input_image", "image"})
 _INSTEAD = ("function_call", "refusal", "audio")
@@ -18,8 +18,9 @@ _INSTEAD = ("function_call", "refusal", "audio")
 class ContentJudge:
     """Judges contents for one server."""
 
-    def __init__(self, profile: Profile, capabilities: Capabilities, found: Findings) -> None:
-        self._profile = profile
+    def __init__(self, checks: HostChecks, capabilities: Capabilities, found: Findings) -> None:
+        self._checks = checks
+        self._acceptance = checks.acceptance
         self._capabilities = capabilities
         self._found = found
 
@@ -39,7 +40,7 @@ class ContentJudge:
                     self._examine_part(f"messages[{index}].content[{part_index}]", role, part)
                 if has_calls and not self._capabilities.text_beside_calls:
                     self._refuse_text_beside_calls(index)
-            elif not self._profile.takes_empty_calls:
+            elif not self._acceptance.takes_empty_calls:
                 self._found.refuse(
                     "openai-chat/empty-parts", f"messages[{index}].content", "an array of parts may not be empty"
                 )
@@ -58,19 +59,19 @@ class ContentJudge:
                 "openai-chat/null-content", f"messages[{index}].content", f"a message of the {role} needs a content"
             )
         elif has_calls:
-            if not self._profile.takes_null_beside_calls:
-                self._found.refuse(
-                    "xai/null-content",
+            if not self._acceptance.takes_null_beside_calls:
+                self._report(
+                    "null-beside-calls",
                     f"messages[{index}].content",
                     "this server wants a content next to calls; an empty string will do",
                 )
         elif not any(message.get(field) for field in _INSTEAD) and not (
-            self._profile.takes_reasoning and message.get("reasoning_content")
+            self._acceptance.takes_reasoning and message.get("reasoning_content")
         ):
             self._refuse_empty_answer(index)
 
     def _examine_emptiness(self, index: int, role: str, message: JsonObject, *, has_calls: bool) -> None:
-        profile = self._profile
+        accepted = self._acceptance
         if not self._capabilities.empty_text:
             self._found.refuse(
                 "strict/empty-text",
@@ -78,17 +79,18 @@ class ContentJudge:
                 "this server turns an empty string into an empty block, which is refused",
             )
         elif role == "assistant":
-            if not has_calls and not profile.takes_empty_answers and not message.get("reasoning_content"):
+            if not has_calls and not accepted.takes_empty_answers and not message.get("reasoning_content"):
                 self._refuse_empty_answer(index)
-        elif role != "tool" and not profile.takes_empty_messages:
-            self._found.refuse(profile.empty_answer_rule, f"messages[{index}].content", "a message may not be empty")
-        elif profile.warns_of_empty_text:
+        elif role != "tool" and not accepted.takes_empty_messages:
+            self._report("empty-answer", f"messages[{index}].content", "a message may not be empty")
+        elif accepted.warns_of_empty_text:
             self._found.risk("openai-chat/empty-content", f"messages[{index}].content", "not every server takes it")
 
+    def _report(self, check: str, path: str, message: str) -> None:
+        self._checks.report(self._found, check, path, message)
+
     def _refuse_empty_answer(self, index: int) -> None:
-        self._found.refuse(
-            self._profile.empty_answer_rule, f"messages[{index}]", "an assistant message has neither content nor calls"
-        )
+        self._report("empty-answer", f"messages[{index}]", "an assistant message has neither content nor calls")
 
     def _refuse_text_beside_calls(self, index: int) -> None:
         self._found.refuse(
@@ -102,11 +104,9 @@ class ContentJudge:
         if not isinstance(kind, str):
             self._found.refuse("openai-chat/part-form", path, "a content part is an object with a `type`")
             return
-        profile = self._profile
-        if kind in _IMAGES and role != "user" and profile.watches_images:
+        accepted = self._acceptance
+        if kind in _IMAGES and role != "user" and accepted.watches_images:
             if role != "tool" or not self._capabilities.result_images:
                 self._found.refuse("openai-chat/image-place", path, "images are taken in user messages only")
-        elif profile.part_types is not None and kind not in profile.part_types.get(role, (kind,)):
-            self._found.refuse(
-                profile.part_rule, path, f"a message of the {role} has no parts of type {brief(kind)} here"
-            )
+        elif accepted.part_types is not None and kind not in accepted.part_types.get(role, (kind,)):
+            self._report("part-type", path, f"a message of the {role} has no parts of type {brief(kind)} here")

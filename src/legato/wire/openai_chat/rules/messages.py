@@ -1,6 +1,6 @@
 """Judge the messages of a chat body, one after the other.
 
-In:  messages, the profile and capabilities of the target, whether the model will think.
+In:  messages, the host and capabilities of the target, whether the model will think.
 Out: findings about roles and their order, calls, and the pairing of calls with results; `contents` judges what is said.
 """
 
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from legato.model import Capabilities, IdScheme, Json, JsonObject
 from legato.wire.judging import Findings, Pairing, brief, holds_object, is_list, is_object
+from legato.wire.openai_chat.rules.checks import checks_for
 from legato.wire.openai_chat.rules.contents import ContentJudge
-from legato.wire.openai_chat.rules.profiles import Profile
 
 _OWN_FORMS = (IdScheme.NINE, IdScheme.KIMI)
 """ids of models that were trained on a form of their own, wherever they are served"""
@@ -21,7 +21,8 @@ _REASONING_FIELDS = ("reasoning_content", "reasoning")
 class Mode(NamedTuple):
     """What messages are judged by: who is to take them, and whether the model will think in its answer."""
 
-    profile: Profile
+    host: str
+    """by its name, so that modes are quick to compare"""
     capabilities: Capabilities
     thinks: bool
 
@@ -30,9 +31,11 @@ class MessageJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
     def __init__(self, mode: Mode, found: Findings) -> None:
-        self._profile, self._capabilities, self._thinks = mode
+        self._checks = checks = checks_for(mode.host)
+        self._acceptance, self._forms = checks.acceptance, checks.forms
+        self._capabilities, self._thinks = mode.capabilities, mode.thinks
         self._found = found
-        self._contents = ContentJudge(self._profile, self._capabilities, found)
+        self._contents = ContentJudge(checks, self._capabilities, found)
         self._pairing = Pairing("openai-chat", found)
         self._role = ""
         """the role before; empty at the start, and after what was no message"""
@@ -65,15 +68,13 @@ class MessageJudge:
             self._forget()
             return
         role = message.get("role")
-        if not isinstance(role, str) or role not in self._profile.roles:
-            self._found.refuse(
-                self._profile.role_rule, f"messages[{index}].role", f"there is no role {brief(role)} for this server"
-            )
+        if not isinstance(role, str) or role not in self._acceptance.roles:
+            self._report("unknown-role", f"messages[{index}].role", f"there is no role {brief(role)} for this server")
             self._forget()
             return
-        if self._profile.fields is not None:
+        if self._acceptance.fields is not None:
             self._examine_fields(index, role, message)
-        if self._profile.follows is not None:
+        if self._acceptance.follows is not None:
             self._examine_order(index, role, message)
         if role == "tool":
             self._examine_result(index, message)
@@ -100,20 +101,21 @@ class MessageJudge:
     def end(self, fields: JsonObject) -> None:
         """Judge how the request ends, and what never was answered."""
         self._pairing.end()
-        (index, last), profile = self._last, self._profile
-        if profile.follows is not None and index == 0 and self._role not in ("user", "system"):
-            self._found.refuse("mistral/lone-message", "messages[0]", "a single message is from the user or the system")
+        (index, last), accepted = self._last, self._acceptance
+        if accepted.follows is not None and index == 0 and self._role not in ("user", "system"):
+            self._report("lone-message", "messages[0]", "a single message is from the user or the system")
         if not is_object(last) or last.get("role") != "assistant":
             return
-        if profile.final_mark and last.get(profile.final_mark) is True:
+        if accepted.final_mark and last.get(accepted.final_mark) is True:
             return
         path = f"messages[{index}]"
-        if profile.demands_mark:
-            self._found.refuse(
-                "mistral/ends-on-answer", path, f"a final answer is only taken with `{profile.final_mark}: true`"
-            )
+        if accepted.demands_mark:
+            self._report("ends-on-answer", path, f"a final answer is only taken with `{accepted.final_mark}: true`")
         elif not self._capabilities.prefill:
-            self._found.risk("openai-chat/ends-on-answer", path, "the last message should be from the user or a tool")
+            self._report("ends-on-answer", path, "the last message should be from the user or a tool")
+
+    def _report(self, check: str, path: str, message: str) -> None:
+        self._checks.report(self._found, check, path, message)
 
     # --- the message as a whole ---
 
@@ -123,12 +125,12 @@ class MessageJudge:
         self._has_mark = False
 
     def _examine_fields(self, index: int, role: str, message: JsonObject) -> None:
-        profile = self._profile
-        known = profile.fields[role] if profile.fields is not None else frozenset[str]()
+        accepted = self._acceptance
+        known = accepted.fields[role] if accepted.fields is not None else frozenset[str]()
         for field in message:
             if field not in known:
-                self._found.refuse(
-                    profile.fields_rule,
+                self._report(
+                    "extra-field",
                     f"messages[{index}].{field}",
                     f"a message of the {role} has no field {brief(field)} here",
                 )
@@ -136,19 +138,19 @@ class MessageJudge:
     def _examine_order(self, index: int, role: str, message: JsonObject) -> None:
         before = self._role
         if self._has_mark:
-            self._found.refuse("mistral/prefix-place", f"messages[{index - 1}].prefix", "only the last may be a prefix")
+            self._report("prefix-place", f"messages[{index - 1}].prefix", "only the last may be a prefix")
         self._has_mark = message.get("prefix") is True
         if not before:
             return
-        if self._profile.follows is not None and role not in self._profile.follows[before]:
-            self._found.refuse(
-                "mistral/role-order",
+        if self._acceptance.follows is not None and role not in self._acceptance.follows[before]:
+            self._report(
+                "role-order",
                 f"messages[{index}]",
                 f"a message of the {role} may not follow one of the {before}",
             )
         elif role == "user" and before == "tool" and not self._capabilities.user_after_tool:
-            self._found.refuse(
-                "mistral/user-after-tool",
+            self._report(
+                "user-after-tool",
                 f"messages[{index}]",
                 "between tool and user messages this server wants an assistant message",
             )
@@ -173,44 +175,44 @@ class MessageJudge:
         if not isinstance(call_id, str) or not call_id:
             self._found.refuse("openai-chat/unknown-result", path, "a tool message has no `tool_call_id`")
         else:
-            if not self._profile.id_form.fullmatch(call_id):
-                self._found.refuse(
-                    self._profile.id_rule,
+            if not self._forms.id.fullmatch(call_id):
+                self._report(
+                    "id-form",
                     f"{path}.tool_call_id",
                     f"the id {brief(call_id)} has not the form that is taken here",
                 )
             self._pairing.result(call_id, path)
-        if (self._profile.names_results or self._capabilities.named_results) and not message.get("name"):
-            self._found.risk("mistral/result-name", path, "a tool message should carry the tool's name")
+        if (self._acceptance.names_results or self._capabilities.named_results) and not message.get("name"):
+            self._report("result-name", path, "a tool message should carry the tool's name")
 
     def _examine_reasoning(self, index: int, message: JsonObject, *, has_calls: bool) -> None:
-        profile = self._profile
-        if profile.demands_reasoning:
+        accepted = self._acceptance
+        if accepted.demands_reasoning:
             if not self._thinks:
                 return
             reasoning = message.get("reasoning_content")
-            if not has_calls and not (profile.demands_reasoning_of_turns and self._has_called):
-                if profile.demands_reasoning_of_turns and not isinstance(reasoning, str):
-                    self._found.risk(
-                        "deepseek/reasoning-everywhere",
+            if not has_calls and not (accepted.demands_reasoning_of_turns and self._has_called):
+                if accepted.demands_reasoning_of_turns and not isinstance(reasoning, str):
+                    self._report(
+                        "reasoning-everywhere",
                         f"messages[{index}]",
                         "thinking is on, and then an answer without `reasoning_content` is not always taken",
                     )
-            elif not isinstance(reasoning, str) or (not reasoning and not profile.takes_empty_reasoning):
-                self._found.refuse(
-                    profile.demands_reasoning,
+            elif not isinstance(reasoning, str) or (not reasoning and not accepted.takes_empty_reasoning):
+                self._report(
+                    "reasoning-missing",
                     f"messages[{index}]",
                     "thinking is on, so answers of a turn with calls need their `reasoning_content`"
-                    if profile.demands_reasoning_of_turns
+                    if accepted.demands_reasoning_of_turns
                     else "thinking is on, so an answer with calls needs its `reasoning_content`",
                 )
             elif not reasoning:
-                self._found.risk(
-                    "deepseek/reasoning-empty",
+                self._report(
+                    "reasoning-empty",
                     f"messages[{index}].reasoning_content",
                     "an empty `reasoning_content` is not always taken",
                 )
-        elif profile.fields is None and not profile.takes_reasoning:
+        elif accepted.fields is None and not accepted.takes_reasoning:
             for field in _REASONING_FIELDS:
                 if message.get(field):
                     self._found.risk(
@@ -226,7 +228,7 @@ class MessageJudge:
             self._found.refuse("openai-chat/calls-form", f"messages[{index}].tool_calls", "`tool_calls` is an array")
             return
         if not calls:
-            if not self._profile.takes_empty_calls:
+            if not self._acceptance.takes_empty_calls:
                 self._found.refuse(
                     "openai-chat/calls-form",
                     f"messages[{index}].tool_calls",
@@ -239,30 +241,28 @@ class MessageJudge:
                 f"messages[{index}].tool_calls",
                 f"{len(calls)} calls in one message; {self._capabilities.max_calls} are taken",
             )
-        if index == 0 and (self._profile.follows is not None or self._capabilities.named_results):
-            self._found.refuse("mistral/first-message-calls", "messages[0]", "the first message may not hold calls")
+        if index == 0 and (self._acceptance.follows is not None or self._capabilities.named_results):
+            self._report("first-message-calls", "messages[0]", "the first message may not hold calls")
         for call_index, call in enumerate(calls):
             self._examine_call(f"messages[{index}].tool_calls[{call_index}]", call)
 
     def _examine_call(self, path: str, call: Json) -> None:
-        found, profile = self._found, self._profile
+        found, accepted = self._found, self._acceptance
         if not is_object(call):
             found.refuse("openai-chat/flat-call", path, "a call is an object")
             return
         call_id, kind = call.get("id"), call.get("type")
-        if not isinstance(call_id, str) or not profile.id_form.fullmatch(call_id):
-            found.refuse(profile.id_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is taken here")
-        elif not profile.id_habit.fullmatch(call_id) and (
-            profile.id_habit_rule != "openai-chat/id-habit" or self._capabilities.id_scheme not in _OWN_FORMS
+        if not isinstance(call_id, str) or not self._forms.id.fullmatch(call_id):
+            self._report("id-form", f"{path}.id", f"the id {brief(call_id)} has not the form that is taken here")
+        elif not self._forms.id_habit.fullmatch(call_id) and (
+            self._checks.has_own_habit or self._capabilities.id_scheme not in _OWN_FORMS
         ):
-            found.risk(
-                profile.id_habit_rule, f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here"
-            )
-        elif profile.id_index is not None and (match := profile.id_index.fullmatch(call_id)):
+            self._report("id-habit", f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here")
+        elif self._forms.id_index is not None and (match := self._forms.id_index.fullmatch(call_id)):
             self._examine_index(int(match[1]), call_id, path)
         if isinstance(call_id, str) and call_id:
             self._pairing.call(call_id, path)
-        if not isinstance(kind, str | None) or kind not in profile.call_types:
+        if not isinstance(kind, str | None) or kind not in accepted.call_types:
             found.refuse("openai-chat/call-type", f"{path}.type", "the type of a call is `function`")
         if kind == "custom":
             return
@@ -271,27 +271,25 @@ class MessageJudge:
             found.refuse("openai-chat/flat-call", path, "name and arguments of a call stand in its `function`")
             return
         name = function.get("name")
-        if not isinstance(name, str) or not profile.name_form.fullmatch(name):
-            found.refuse(profile.name_rule, f"{path}.function.name", f"{brief(name)} is no name for a tool here")
+        if not isinstance(name, str) or not self._forms.name.fullmatch(name):
+            self._report("name-form", f"{path}.function.name", f"{brief(name)} is no name for a tool here")
         self._examine_arguments(path, function.get("arguments"))
 
     def _examine_index(self, index: int, call_id: str, path: str) -> None:
         if index <= self._index and not self._pairing.knows(call_id):  # else the whole id repeats
-            self._found.risk("kimi/index-repeats", f"{path}.id", f"{index} is not higher than in the calls before it")
+            self._report("index-repeats", f"{path}.id", f"{index} is not higher than in the calls before it")
         self._index = max(self._index, index)
 
     def _examine_arguments(self, path: str, arguments: Json) -> None:
-        profile = self._profile
+        accepted = self._acceptance
         if not isinstance(arguments, str):
-            if not (profile.takes_argument_objects and is_object(arguments)):
+            if not (accepted.takes_argument_objects and is_object(arguments)):
                 self._found.refuse(
                     "openai-chat/arguments-form", f"{path}.function.arguments", "arguments are JSON in a string"
                 )
         elif not holds_object(arguments):
-            if profile.parses_arguments:
-                self._found.refuse(
-                    "strict/arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object"
-                )
+            if accepted.parses_arguments:
+                self._report("arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object")
             else:
                 self._found.risk(
                     "openai-chat/arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object"

@@ -1,0 +1,77 @@
+"""The error bodies of the providers that are no hosts of the chat family.
+
+The shapes are their own: a typed envelope (Anthropic), Google's status with details, the errors of the AI SDK. A host
+of the chat family brings its own, or has that of OpenAI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from legato.model import JsonObject
+from legato.wire.hosting import ErrorFacts, RefusalReason
+
+_ANTHROPIC: dict[RefusalReason, str] = {
+    RefusalReason.MODEL: "not_found_error",
+    RefusalReason.PATH: "not_found_error",
+    RefusalReason.KEY_MISSING: "authentication_error",
+    RefusalReason.KEY_WRONG: "authentication_error",
+    RefusalReason.RATE: "rate_limit_error",
+    RefusalReason.SERVER: "api_error",
+    RefusalReason.OVERLOADED: "overloaded_error",
+}
+
+
+def anthropic_error(facts: ErrorFacts) -> JsonObject:
+    """A typed envelope, with the id of the request."""
+    error: JsonObject = {"type": _ANTHROPIC.get(facts.reason, "invalid_request_error"), "message": facts.message}
+    if facts.reason is RefusalReason.PREVIOUS:  # by this the client knows that it has to send everything again
+        error["details"] = {"error_code": "thread_not_found"}
+    return {"type": "error", "error": error, "request_id": facts.request_id}
+
+
+_GOOGLE: dict[RefusalReason, str] = {
+    RefusalReason.MODEL: "NOT_FOUND",
+    RefusalReason.PATH: "NOT_FOUND",
+    RefusalReason.METHOD: "UNIMPLEMENTED",
+    RefusalReason.KEY_MISSING: "PERMISSION_DENIED",
+    RefusalReason.QUOTA: "RESOURCE_EXHAUSTED",
+    RefusalReason.RATE: "RESOURCE_EXHAUSTED",
+    RefusalReason.SERVER: "INTERNAL",
+    RefusalReason.OVERLOADED: "UNAVAILABLE",
+}
+
+
+def google_error(facts: ErrorFacts) -> JsonObject:
+    """A status in capitals, with details where there are some."""
+    error: JsonObject = {
+        "code": facts.status,
+        "message": facts.message,
+        "status": _GOOGLE.get(facts.reason, "INVALID_ARGUMENT"),
+    }
+    details = list(_google_details(facts))
+    if details:
+        error["details"] = details
+    return {"error": error}
+
+
+def _google_details(facts: ErrorFacts) -> Iterator[JsonObject]:
+    if facts.reason is RefusalReason.KEY_WRONG:
+        yield {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+    if facts.retry_after is not None:
+        yield {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{facts.retry_after:g}s"}
+
+
+_VERCEL: dict[RefusalReason, str] = {
+    RefusalReason.SHAPE: "AI_InvalidPromptError",
+    RefusalReason.NOT_JSON: "AI_JSONParseError",
+    RefusalReason.MODEL: "AI_NoSuchModelError",
+    RefusalReason.KEY_MISSING: "AI_LoadAPIKeyError",
+    RefusalReason.KEY_WRONG: "AI_LoadAPIKeyError",
+}
+
+
+def vercel_error(facts: ErrorFacts) -> JsonObject:
+    """The name of one of the SDK's errors, which is the code of the broken rule where it has one."""
+    name = facts.code or _VERCEL.get(facts.reason, "AI_APICallError")
+    return {"error": {"name": name, "type": name, "message": facts.message}}

@@ -1,0 +1,140 @@
+"""How each provider behaves as a server: what only a simulation has to know.
+
+A host of the chat family says so in its own file; the habits of the other providers are here. What a provider accepts
+is not: that is in the rules of its dialect and in its capabilities. A provider that nobody has described, but that
+speaks a known dialect, gets the plain habits of that dialect, so any server of a user's own catalogue is simulated.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+
+from legato.model import Dialect
+from legato.simulation.error_bodies import anthropic_error, google_error, vercel_error
+from legato.wire.hosting import CacheHabit, IdHabit, RefusalReason, ServerHabits
+from legato.wire.hosts import find_host
+
+_QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
+_RESPONSES = ServerHabits(
+    thinks_unasked=(),
+    answers="resp_",
+    # https://platform.openai.com/docs/guides/prompt-caching
+    cache=CacheHabit((("*", 1024),), step=128),
+    says={
+        RefusalReason.QUOTA: _QUOTA,
+        RefusalReason.TOO_LONG: "Your input exceeds the context window of this model ({tokens} > {window}).",
+        RefusalReason.REASONING: "The encrypted content of {path} could not be verified.",
+    },
+    statuses={RefusalReason.QUOTA: 429},
+)
+
+_ANTHROPIC = ServerHabits(
+    thinks_unasked=(),
+    ids=IdHabit.TOOLU,
+    answers="msg_01",
+    talks=True,
+    # https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+    cache=CacheHabit(
+        (
+            ("claude-opus-4-[56]*", 4096),
+            ("claude-haiku-4-5*", 4096),
+            ("claude-opus-4-7*", 2048),
+            ("claude-3*haiku*", 2048),
+            ("claude-opus-5*", 512),
+            ("*", 1024),
+        ),
+        marked=True,
+    ),
+    frame="{dotted}: {said}",
+    says={
+        RefusalReason.KEY_MISSING: "x-api-key header is required",
+        RefusalReason.KEY_WRONG: "invalid x-api-key",
+        RefusalReason.MODEL: "model: {model}",
+        RefusalReason.QUOTA: "Your credit balance is too low to access the API.",
+        RefusalReason.TOO_LONG: "prompt is too long: {tokens} tokens > {window} maximum",
+        RefusalReason.RATE: "This request would exceed the rate limit of your organization.",
+        RefusalReason.SERVER: "Internal server error",
+        RefusalReason.OVERLOADED: "Overloaded",
+    },
+    statuses={RefusalReason.QUOTA: 400, RefusalReason.OVERLOADED: 529},
+    error_body=anthropic_error,
+    request_id="request-id",
+)
+
+_GEMINI = ServerHabits(
+    thinks_unasked=(),
+    ids=IdHabit.SHORT,
+    answers="",
+    # https://ai.google.dev/gemini-api/docs/caching
+    cache=CacheHabit((("gemini-2*", 2048), ("*", 4096))),
+    frame="* GenerateContentRequest.{path}: {said}",
+    says={
+        RefusalReason.NOT_JSON: "Invalid JSON payload received. {detail}",
+        RefusalReason.REASONING: "* GenerateContentRequest.{path}: Corrupted thought signature.",
+        RefusalReason.KEY_MISSING: "Callers without an API key are not allowed to use this method.",
+        RefusalReason.KEY_WRONG: "API key not valid. Please pass a valid API key.",
+        RefusalReason.MODEL: "models/{model} is not found for API version v1beta.",
+        RefusalReason.QUOTA: _QUOTA,
+        RefusalReason.TOO_LONG: (
+            "The input token count ({tokens}) exceeds the maximum number of tokens allowed ({window})."
+        ),
+        RefusalReason.RATE: "Resource has been exhausted (too many requests per minute).",
+        RefusalReason.SERVER: "An internal error has occurred.",
+        RefusalReason.OVERLOADED: "The model is overloaded. Please try again later.",
+    },
+    statuses={RefusalReason.QUOTA: 429, RefusalReason.KEY_MISSING: 403, RefusalReason.KEY_WRONG: 400},
+    error_body=google_error,
+    request_id="x-goog-request-id",
+    tells_wait=False,  # it names the time in the body
+)
+
+_VERCEL = ServerHabits(
+    answers="aitxt-",
+    frame="Invalid prompt: {said}",
+    says={RefusalReason.MODEL: "No such model: {model}"},
+    error_body=vercel_error,
+)
+
+_PLAIN: dict[Dialect, ServerHabits] = {
+    Dialect.OPENAI_CHAT: ServerHabits(),
+    Dialect.OPENAI_RESPONSES: _RESPONSES,
+    Dialect.ANTHROPIC: _ANTHROPIC,
+    Dialect.GEMINI: _GEMINI,
+    Dialect.VERCEL: _VERCEL,
+}
+
+_OPENAI_MODELS = ("gpt-*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*", "computer-use-*", "ft:*")
+
+_KNOWN: dict[str, ServerHabits] = {
+    "openai-responses": replace(_RESPONSES, base="/openai/v1", serves=_OPENAI_MODELS),
+    "anthropic": replace(_ANTHROPIC, base="/anthropic", serves=("claude-*",)),
+    "gemini": replace(_GEMINI, base="/gemini/v1beta", serves=("gemini-*", "gemma-*", "learnlm-*")),
+    "vercel": replace(_VERCEL, base="/vercel/api"),
+    "vercel-gateway": replace(
+        _RESPONSES,
+        cache=None,
+        # The point of text-embedded histories: this gateway takes messages only.
+        also_refuses=frozenset({"openai-responses/call-items"}),
+    ),
+}
+
+
+def habits_of(provider: str, dialect: Dialect) -> ServerHabits:
+    """The habits of the provider that the catalogue calls `provider`."""
+    known = _KNOWN.get(provider)
+    if known is None and dialect is Dialect.OPENAI_CHAT and (host := find_host(provider)) is not None:
+        known = host.server
+    habits = known or _PLAIN[dialect]
+    version = "" if dialect is Dialect.ANTHROPIC else "/v1"
+    return replace(habits, name=provider, base=habits.base or f"/{provider}{version}")
+
+
+_DATED = re.compile(r"-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$")
+
+
+def short_name(model: str) -> str:
+    """`model` without a date: what its dated and its short name have in common."""
+    return _DATED.sub("", model)

@@ -1,0 +1,52 @@
+"""What can be declared about a host: a server of the chat family, whoever runs it.
+
+host         the record that a file of `wire.hosts` declares
+style        how requests to it are written
+acceptance   what it accepts, as the rules judge it
+server       how it behaves as a server: what only a simulation has to know
+
+These are records without behaviour. They import nothing but the model, so that looking a host up loads no encoder, no
+rule and no simulation.
+"""
+
+from __future__ import annotations
+
+from legato.wire.hosting.acceptance import (
+    ALL_EFFORTS,
+    CHAT_ROLES,
+    OPENAI_FIELDS,
+    TEXT_PARTS,
+    Acceptance,
+)
+from legato.wire.hosting.host import Host, HostRule, Models, Source
+from legato.wire.hosting.server import (
+    CacheHabit,
+    ErrorFacts,
+    IdHabit,
+    RefusalReason,
+    ServerHabits,
+    openai_error,
+)
+from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle, Switch
+
+__all__ = [
+    "ALL_EFFORTS",
+    "CHAT_ROLES",
+    "OPENAI_FIELDS",
+    "STRICT_STYLE",
+    "TEXT_PARTS",
+    "Acceptance",
+    "CacheHabit",
+    "ErrorFacts",
+    "Host",
+    "HostRule",
+    "IdHabit",
+    "Models",
+    "OptionField",
+    "RefusalReason",
+    "RequestStyle",
+    "ServerHabits",
+    "Source",
+    "Switch",
+    "openai_error",
+]

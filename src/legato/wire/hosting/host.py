@@ -1,0 +1,94 @@
+"""A host: everything that Legato knows about one server of the chat family, declared in one place.
+
+A file of `wire.hosts` declares one, and everything else looks it up there:
+
+    the catalogue          endpoint, keys, capabilities, models
+    the encoder            style, options
+    the rules              acceptance, rules
+    the simulation         server
+    the reader of errors   rules, words, server.says
+    the docs               title, sources
+
+The defaults are what every compatible server accepts, so a fact that is not known is simply left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from msgspec import Struct
+
+from legato.wire.hosting.acceptance import Acceptance
+from legato.wire.hosting.server import ServerHabits
+from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle
+
+
+class Source(NamedTuple):
+    """Where a fact is known from."""
+
+    url: str
+    """a page of documentation, or a public issue as `owner/repo#1`"""
+    fact: str
+    """one sentence: what it says there"""
+
+
+class Models(NamedTuple):
+    """Models of a host with something in common: patterns for their names, and what they accept."""
+
+    name: str
+    match: tuple[str, ...]
+    capabilities: Mapping[str, Any]
+
+
+class HostRule(Struct, frozen=True, kw_only=True):
+    """Something that this host in particular refuses, or at least dislikes."""
+
+    id: str
+    """without the host's name, which goes before it"""
+    check: str
+    """which check reports it: one of `wire.openai_chat.rules.checks`"""
+    says: str
+    """what it asks, in our words"""
+    sources: tuple[str, ...]
+    error: str = ""
+    """what the host says, as a template (see `wire.rules`); empty where its words are not known"""
+    code: str = ""
+    """the host's own name or number for the error"""
+    is_risky: bool = False
+    """only some models or versions refuse it, or the model suffers from it"""
+    model: str = ""
+    """a model that it holds for; empty: the host's example"""
+
+
+class Host(Struct, frozen=True, kw_only=True):
+    """One server of the chat family."""
+
+    name: str
+    """what people write before the slash of a route"""
+    title: str
+    endpoint: str
+    """the base URL"""
+    keys: tuple[str, ...] = ()
+    """environment variables that may hold its key; the first that is set counts. A server that needs none has none."""
+    example: str
+    """a model that it has"""
+    sources: tuple[Source, ...] = ()
+
+    profile: str = "strict"
+    """`strict`, or its own name where a server somewhere else can be configured to be treated like it"""
+    capabilities: Mapping[str, Any] = {}
+    """what all of its models have, in the words of `legato.model.Capabilities`"""
+    models: tuple[Models, ...] = ()
+    style: RequestStyle = STRICT_STYLE
+    options: Mapping[str, OptionField] = {}
+    """options that it takes elsewhere than the rest of the family, or not at all"""
+    acceptance: Acceptance = Acceptance()
+    rules: tuple[HostRule, ...] = ()
+    words: Mapping[str, str] = {}
+    """what it says where a rule of the whole family is broken, as templates by the rule's id"""
+    server: ServerHabits = ServerHabits()
+
+    def route_of(self, rule: HostRule) -> str:
+        """A route that `rule` holds for."""
+        return f"{self.name}/{rule.model or self.example}"

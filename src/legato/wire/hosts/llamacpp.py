@@ -1,0 +1,18 @@
+"""The server of llama.cpp, on this machine."""
+
+from __future__ import annotations
+
+from legato.wire.hosting import Acceptance, Host, Source
+
+HOST = Host(
+    name="llamacpp",
+    title="llama.cpp",
+    endpoint="http://127.0.0.1:8080/v1",
+    example="any",
+    sources=(
+        Source("https://github.com/ggml-org/llama.cpp/tree/master/tools/server", "The port, and the API."),
+        Source("vllm-project/vllm#48922", "An empty array of tools is refused here as well."),
+    ),
+    capabilities={"window": 32_768},
+    acceptance=Acceptance(refuses_empty_tools=True),
+)

@@ -1,0 +1,15 @@
+"""Ollama, on this machine."""
+
+from __future__ import annotations
+
+from legato.wire.hosting import Host, ServerHabits, Source
+
+HOST = Host(
+    name="ollama",
+    title="Ollama",
+    endpoint="http://127.0.0.1:11434/v1",
+    example="qwen3",
+    sources=(Source("https://docs.ollama.com/api/openai-compatibility", "The port, and that any key will do."),),
+    capabilities={"window": 32_768},
+    server=ServerHabits(whole_calls=True),
+)

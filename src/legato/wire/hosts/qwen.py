@@ -1,0 +1,21 @@
+"""Qwen at Alibaba Cloud (DashScope), through its compatible endpoint."""
+
+from __future__ import annotations
+
+from legato.wire.hosting import Host, Source
+
+HOST = Host(
+    name="qwen",
+    title="Qwen",
+    endpoint="https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
+    keys=("DASHSCOPE_API_KEY", "QWEN_API_KEY"),
+    example="qwen3-max",
+    sources=(
+        Source(
+            "https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope",
+            "The base URL outside of China, and the variable that holds the key.",
+        ),
+        Source("QwenLM/qwen-code#606", "The arguments of a call have to be JSON."),
+    ),
+    capabilities={"window": 262_144},
+)

@@ -1,0 +1,106 @@
+"""The checks whose findings hosts have names, words and weights of their own for.
+
+In:  a check by its name, and what was found.
+Out: a finding under the host's rule for that check, or under the one that the table has for all others.
+
+A host's file says which of its rules belongs to which check, so a host that refuses something known in its own words
+needs no code here. All other checks report the rules of the family directly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+from legato.wire.findings import Severity
+from legato.wire.hosting import Acceptance, Host
+from legato.wire.hosts import STRICT, find_host
+from legato.wire.judging import Findings
+
+_REFUSED, _RISKY = Severity.REFUSED, Severity.RISKY
+
+
+class Reported(NamedTuple):
+    """The rule that a check reports, and how grave that is."""
+
+    rule: str
+    severity: Severity
+
+
+CHECKS: Mapping[str, Reported] = {
+    # Messages as a whole.
+    "unknown-role": Reported("openai-chat/unknown-role", _REFUSED),
+    "extra-field": Reported("groq/unknown-field", _REFUSED),
+    "role-order": Reported("mistral/role-order", _REFUSED),
+    "user-after-tool": Reported("mistral/user-after-tool", _REFUSED),
+    "lone-message": Reported("mistral/lone-message", _REFUSED),
+    "first-message-calls": Reported("mistral/first-message-calls", _REFUSED),
+    "prefix-place": Reported("mistral/prefix-place", _REFUSED),
+    "ends-on-answer": Reported("openai-chat/ends-on-answer", _RISKY),
+    "result-name": Reported("mistral/result-name", _RISKY),
+    # Content.
+    "null-beside-calls": Reported("xai/null-content", _REFUSED),
+    "empty-answer": Reported("openai-chat/null-content", _REFUSED),
+    "part-type": Reported("openai-chat/part-type", _REFUSED),
+    # Calls.
+    "id-form": Reported("openai-chat/id-form", _REFUSED),
+    "id-habit": Reported("openai-chat/id-habit", _RISKY),
+    "index-repeats": Reported("kimi/index-repeats", _RISKY),
+    "name-form": Reported("openai-chat/name-form", _REFUSED),
+    "arguments": Reported("strict/arguments", _REFUSED),
+    # Thinking.
+    "reasoning-missing": Reported("kimi/reasoning-missing", _REFUSED),
+    "reasoning-everywhere": Reported("deepseek/reasoning-everywhere", _RISKY),
+    "reasoning-empty": Reported("deepseek/reasoning-empty", _RISKY),
+    "forced-tool": Reported("kimi/forced-tool", _REFUSED),
+    "thinking-and-effort": Reported("kimi/thinking-and-effort", _REFUSED),
+    "effort-word": Reported("openai-chat/effort-word", _REFUSED),
+    # Tools.
+    "too-many-tools": Reported("openai-chat/too-many-tools", _REFUSED),
+    "choice-without-tools": Reported("openai-chat/choice-without-tools", _REFUSED),
+}
+"""check -> what it reports for hosts that say nothing of their own"""
+
+
+class Forms(NamedTuple):
+    """The patterns of a host, compiled."""
+
+    id: re.Pattern[str]
+    id_habit: re.Pattern[str]
+    id_index: re.Pattern[str] | None
+    name: re.Pattern[str]
+
+
+class HostChecks:
+    """What the messages for one host are judged by."""
+
+    def __init__(self, host: Host) -> None:
+        accepted = host.acceptance
+        self.acceptance: Acceptance = accepted
+        self.forms = Forms(
+            re.compile(accepted.id_form),
+            re.compile(accepted.id_habit),
+            re.compile(accepted.id_index) if accepted.id_index else None,
+            re.compile(accepted.name_form),
+        )
+        own = {
+            rule.check: Reported(f"{host.name}/{rule.id}", _RISKY if rule.is_risky else _REFUSED) for rule in host.rules
+        }
+        self._reported = {**CHECKS, **own}
+        self.has_own_habit = "id-habit" in own
+
+    def report(self, found: Findings, check: str, path: str, message: str) -> None:
+        """Report what `check` found at `path`, under the host's own rule where it has one."""
+        rule, severity = self._reported[check]
+        if severity is _REFUSED:
+            found.refuse(rule, path, message)
+        else:
+            found.risk(rule, path, message)
+
+
+@cache
+def checks_for(name: str) -> HostChecks:
+    """The checks for the host `name`, the strict one if there is none."""
+    return HostChecks(find_host(name) or STRICT)
