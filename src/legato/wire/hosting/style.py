@@ -50,6 +50,8 @@ class RequestStyle(Struct, frozen=True, kw_only=True):
     """instructions may have the role `developer`, where the model knows it"""
     reasoning_content: bool = False
     """a model's own thinking goes back in `reasoning_content`"""
+    reasoning_demanded: bool = True
+    """and is demanded beside calls, so something stands there also where there is none to send"""
     reasoning_on_every_answer: bool = False
     """while the model thinks, every answer carries it, and not only those with calls"""
     thinking_chunks: bool = False
@@ -59,6 +61,8 @@ class RequestStyle(Struct, frozen=True, kw_only=True):
     undocumented_fields: bool = True
     """what came in a field that the API does not document (`extra_content` of a call) goes back there; false: a server
     refuses such fields, also those of its own answers"""
+    forced_choice: bool = True
+    """`tool_choice` may force a call"""
     forced_choice_while_thinking: bool = True
     """`tool_choice` may force a call while the model thinks"""
     bare_prefill: bool = True

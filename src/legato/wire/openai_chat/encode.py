@@ -75,7 +75,7 @@ def grammar(target: Target) -> Grammar:
         text_after_calls=False,
         custom_calls=style.custom_tools,
         thoughts_while_thinking=has_field,
-        demands_thoughts=has_field,
+        demands_thoughts=has_field and style.reasoning_demanded,
         demands_every_thought=has_field and style.reasoning_on_every_answer,
         thoughts_beside_calls=not style.thinking_chunks,  # which are content, as text is
         error_flag=False,

@@ -26,6 +26,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     style = style_of(target)
     return OptionGrammar(
         max_tools=style.max_tools,
+        forced_choice=style.forced_choice,
         forced_while_thinking=style.forced_choice_while_thinking,
         temperatures=style.temperatures,
         switch=style.switch,

@@ -31,6 +31,8 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     """tools stand in namespaces; else those are part of their names"""
     strict_tools: bool = True
     """the provider can be asked to enforce the schema of one tool"""
+    forced_choice: bool = True
+    """a call may be forced"""
     forced_while_thinking: bool = True
     """a call may be forced while the model thinks"""
 

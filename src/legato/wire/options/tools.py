@@ -64,6 +64,9 @@ def settle_choice(
         return None, None
     if options.tool is None and options.choice is not Choice.REQUIRED:
         return options.choice, None
+    if not situation.grammar.forced_choice:
+        situation.adjust("forced-tool", "no tool can be forced here, so the model may choose")
+        return Choice.AUTO, None
     if voice.thinking_on and not situation.grammar.forced_while_thinking:
         situation.adjust("forced-tool", "no tool can be forced while the model thinks, so it may choose")
         return Choice.AUTO, None
