@@ -37,8 +37,8 @@ from legato.model.records import Scope, Verdict
 from legato.session import Session, ToolHistory, World, events, task_tool
 from legato.session.compaction.settings import HistorySettings
 from legato.simulation import SimulatedTransport
-from legato.store.specimens import EVERY_RECORD
 from legato.store.sqlite import SqliteStore
+from legato.store.testing.samples import EVERY_RECORD
 from legato.tools import Approval, Mode, Question, Ruling, Tool, ToolBox, ToolContext, ToolKind, ToolOutput
 from legato.transcript import Conversation
 from legato.transport import KeyRing

@@ -18,7 +18,7 @@ import pytest
 
 from legato.errors import StoreUnavailable
 from legato.store.postgres import PostgresStore
-from legato.store.specimens import say
+from legato.store.testing.samples import say
 from store_places import Server, own_server, postgres_url
 from store_writer import numbered, reach
 from tally import count

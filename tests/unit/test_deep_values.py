@@ -36,7 +36,7 @@ from legato.model import (
     ingest,
 )
 from legato.request import resolve
-from legato.simulation.filling import fill_answer, fill_arguments
+from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
 from legato.tools.schema import find_fault
 from legato.transport import complaint_of
 from legato.wire.dialects import dialect_parts

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from legato.model import Block, HostedTool, JsonObject
 from legato.model.hashing import base62
 from legato.model.json_access import as_objects, as_text
-from legato.simulation.memory import Memory
+from legato.simulation.model.memory import Memory
 from legato.simulation.seals import Seal
 
 COMPACTION = "compaction"

@@ -3,7 +3,7 @@
 In:  an `Ask`.
 Out: an `Outcome`: the reply, and why it is so (a refusal, a fault that was asked for).
 
-It refuses what the real one refuses, in its words; what is in order is answered by the small model of `model.py`,
+It refuses what the real one refuses, in its words; what is in order is answered by the small model of `model`,
 with this provider's ids and signatures. All it remembers is how many requests it had, which failures it was to show
 only once, which prompts it has read and which responses it keeps, so the same requests in the same order get the same
 replies.
@@ -38,14 +38,21 @@ from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.errands import Errand
-from legato.simulation.faults import Fault, FaultKind, FaultSource
-from legato.simulation.forms import wanted_form
+from legato.simulation.faults.effects import (
+    REFUSED_WITH,
+    malformed_call,
+    spoil_answer,
+    spoil_reply,
+    truncate,
+    visible_size,
+)
+from legato.simulation.faults.plan import Fault, FaultKind, FaultSource
 from legato.simulation.habits import habits_of
 from legato.simulation.ids import name_call
-from legato.simulation.memory import Memory
-from legato.simulation.mishaps import REFUSED_WITH, malformed_call, spoil_answer, spoil_reply, truncate, visible_size
-from legato.simulation.model import Character, Spoken, speak
-from legato.simulation.offers import Offer, dress_calls, read_offers
+from legato.simulation.model.forms import wanted_form
+from legato.simulation.model.memory import Memory
+from legato.simulation.model.offers import Offer, dress_calls, read_offers
+from legato.simulation.model.speak import Character, Spoken, speak
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.reception import Reception, Understood

@@ -19,7 +19,7 @@ from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.errands import Errand, find_errand
-from legato.simulation.faults import Fault, FaultSource
+from legato.simulation.faults.plan import Fault, FaultSource
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import Refusal
 from legato.wire.hosting import IdHabit

@@ -5,7 +5,7 @@
         lease = await store.open(session, holder="my program")
         length = await store.append(lease, 0, records)
 
-contract.py says what every store promises; conformance.py checks it for any backend, also for yours.
+`contract` says what every store promises; `testing.conformance` checks it for any backend, also for yours.
 """
 
 from __future__ import annotations

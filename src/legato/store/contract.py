@@ -3,7 +3,7 @@
 In:  records, with the number of records that the writer believes are there already.
 Out: the same records, later, in another process or on another machine.
 
-Four promises, which `legato.store.conformance` checks for any backend:
+Four promises, which `legato.store.testing.conformance` checks for any backend:
 
 1. *Durable*: when `append` returns, the records survive the death of the process and of the machine.
 2. *Whole*: an append is stored with all of its records or with none.

@@ -9,7 +9,7 @@ import pytest
 
 from legato.model import Dialect
 from legato.simulation import SimulatedProvider
-from legato.simulation.offers import read_offers
+from legato.simulation.model.offers import read_offers
 from legato.wire.dialects import dialect_parts
 from simulation_support import post
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from legato.model import ToolSpec
-from legato.simulation.faults import Fault, FaultKind
+from legato.simulation.faults.plan import Fault, FaultKind
+from legato.simulation.faults.requested import Trouble, read_troubles
 from legato.simulation.ids import IdHabit
-from legato.simulation.script import Script, Step, Wish, read_script
-from legato.simulation.trouble import Trouble, read_troubles
+from legato.simulation.model.script import Script, Step, Wish, read_script
 from simulation_support import LIST, READ
 
 WRITE = ToolSpec(

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from legato.model import Choice, ClosureReason, Ending, Entry, Options, Text, Thinking, ToolCall, ToolSpec
-from legato.simulation.filling import fill_arguments
-from legato.simulation.memory import Memory
-from legato.simulation.model import Character, Spoken, speak
+from legato.simulation.model.fake_arguments import fill_arguments
+from legato.simulation.model.memory import Memory
+from legato.simulation.model.speak import Character, Spoken, speak
 from legato.wire.contract import Parsed
 from legato.wire.phrases import EMBEDDED_RESULT, SUMMARY_MARK
 from simulation_support import LIST, READ

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from legato.model import ToolSpec
 from legato.simulation import SimulatedProvider
-from legato.simulation.filling import fill_answer, fill_arguments
+from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
 from simulation_support import post
 
 # --- any schema -------------------------------------------------------------------------------------------------------

@@ -8,10 +8,10 @@ import pytest
 
 from legato.errors import Conflict
 from legato.model.records import Record
-from legato.store.conformance import CHECKS, Check, NotConforming, run_conformance
 from legato.store.contract import Lease, Store
 from legato.store.memory import MemoryStore, Shelf
-from legato.store.specimens import EVERY_RECORD
+from legato.store.testing.conformance import CHECKS, Check, NotConforming, run_conformance
+from legato.store.testing.samples import EVERY_RECORD
 from store_places import BACKENDS, store_maker
 
 

@@ -13,9 +13,9 @@ import pytest
 from legato.errors import Conflict, SessionLocked
 from legato.store.contract import Store
 from legato.store.postgres import PostgresStore
-from legato.store.specimens import say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file
+from legato.store.testing.samples import say
 from store_places import postgres_url
 
 

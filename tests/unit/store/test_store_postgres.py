@@ -19,7 +19,7 @@ from legato.store.postgres import PostgresStore, statements
 from legato.store.postgres.errors import is_transient, name_place, refusal
 from legato.store.postgres.schema import MIGRATIONS, Migration, migrate
 from legato.store.seals import seal_records
-from legato.store.specimens import EVERY_RECORD, say
+from legato.store.testing.samples import EVERY_RECORD, say
 from store_places import postgres_url
 
 

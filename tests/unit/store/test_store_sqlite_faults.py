@@ -8,9 +8,9 @@ import anyio
 import pytest
 
 from legato.errors import Conflict, StoreError, StoreUnavailable
-from legato.store.specimens import say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file
+from legato.store.testing.samples import say
 
 
 class _Disk:

@@ -10,10 +10,10 @@ import pytest
 
 from legato.errors import CallerError, CodecError, StoreCorrupt, StoreError, StoreUnavailable
 from legato.store.contract import Problem
-from legato.store.specimens import EVERY_RECORD, say
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file, safe_journal
 from legato.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, SPAN, migrate
+from legato.store.testing.samples import EVERY_RECORD, say
 
 FIXED = [(3, 51, 3), (3, 51, 9), (3, 53, 0), (3, 54, 2), (4, 0, 0)]
 UNFIXED = [(3, 31, 0), (3, 40, 1), (3, 51, 0), (3, 51, 2), (3, 52, 0), (3, 52, 9)]

@@ -12,7 +12,7 @@ from legato.store.contract import Problem
 from legato.store.headline import MAX_TITLE, clean_title
 from legato.store.identity import encode_meta, is_session_id, mint_session_id
 from legato.store.seals import find_problems, range_of, seal_records, unseal_records
-from legato.store.specimens import EVERY_RECORD, say
+from legato.store.testing.samples import EVERY_RECORD, say
 
 
 def test_minted_ids_are_usable_and_sort_by_time(monkeypatch: pytest.MonkeyPatch) -> None:

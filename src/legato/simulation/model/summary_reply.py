@@ -15,7 +15,7 @@ from typing import cast
 import msgspec
 
 from legato.model import JsonObject
-from legato.simulation.memory import Memory, quote
+from legato.simulation.model.memory import Memory, quote
 
 _ASKED = re.compile(
     r"\bwrite a summary\b|\bsummari[sz]e (?:the|this|our) (?:conversation|record|session)\b", re.IGNORECASE

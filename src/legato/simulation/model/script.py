@@ -25,8 +25,8 @@ from typing import cast
 from msgspec import Struct
 
 from legato.model import JsonObject, ToolSpec
-from legato.simulation.filling import fill_arguments
-from legato.simulation.trouble import Trouble, read_troubles
+from legato.simulation.faults.requested import Trouble, read_troubles
+from legato.simulation.model.fake_arguments import fill_arguments
 from legato.wire.hosting import IdHabit
 
 LONGEST_ASK = 20_000

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from legato.model import Answer, Block, Dialect, Ending, JsonObject, Text, ToolCall
 from legato.simulation.contract import Manner, Reply
-from legato.simulation.faults import Fault, FaultKind
+from legato.simulation.faults.plan import Fault, FaultKind
 from legato.wire.arguments import written_arguments
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import RefusalReason

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from legato.simulation.faults import Fault, FaultKind
+from legato.simulation.faults.plan import Fault, FaultKind
 
 
 class Trouble(Struct, frozen=True):

@@ -18,11 +18,11 @@ from typing import NamedTuple
 import msgspec
 
 from legato.model import Block, Choice, Ending, JsonObject, Options, Text, Thinking, ToolCall, ToolSpec
-from legato.simulation.condense import asks_for_summary, condense
-from legato.simulation.filling import fill_answer, fill_arguments
-from legato.simulation.memory import Memory, Remembered, quote
-from legato.simulation.script import Script, Step, Wish, is_question, read_script
-from legato.simulation.trouble import Trouble
+from legato.simulation.faults.requested import Trouble
+from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
+from legato.simulation.model.memory import Memory, Remembered, quote
+from legato.simulation.model.script import Script, Step, Wish, is_question, read_script
+from legato.simulation.model.summary_reply import asks_for_summary, condense
 from legato.wire.contract import Parsed
 
 

@@ -24,7 +24,7 @@ from legato.errors import CallerError, Conflict, LegatoError, SessionLocked, Ses
 from legato.model.codec import load_log
 from legato.model.records import Record
 from legato.store.contract import Lease, Store
-from legato.store.specimens import EVERY_RECORD, say
+from legato.store.testing.samples import EVERY_RECORD, say
 
 MakeStore = Callable[[], Awaitable[Store]]
 T = TypeVar("T")

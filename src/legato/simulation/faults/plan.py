@@ -5,7 +5,7 @@ Out: a `Fault`, or None.
 
 A test lists the faults it wants (`Faults`), a campaign draws them (`FaultPlan`). A plan's draw depends on its seed, the
 provider and the number of the request alone, never on what other providers did meanwhile, so a seed reproduces a run.
-A third way is to ask the model in plain words; see `script.py`.
+A third way is to ask the model in plain words; see `requested`.
 """
 
 from __future__ import annotations

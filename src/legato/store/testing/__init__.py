@@ -1,0 +1,5 @@
+"""For tests of stores, also of your own.
+
+conformance   checks that a store keeps every promise of the contract: `run_conformance`
+samples       records to keep: one of every kind, and small ones
+"""
