@@ -9,12 +9,14 @@ import pytest
 
 from hosts import HOSTS, ROUTES, TestedHost
 from legato import render, resolve
+from legato.formats.origins import provider_named
+from legato.formats.targets import find_target
 from legato.model import Ending
 from legato.simulation import SimulatedTransport
 from legato.transcript import Conversation
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
-from legato.wire.hosts import find_host, host_names
+from legato.wire.hosts import find_host, host_names, host_of
 from legato.wire.openai_chat.rules.checks import CHECKS
 from scripts.hosts_doc import PAGE, document
 from simulation_support import Client
@@ -63,6 +65,12 @@ def test_the_page_of_hosts_is_up_to_date() -> None:
     assert PAGE.read_text(encoding="utf-8") == document(tested.host for tested in HOSTS), (
         "write it with: python scripts/hosts_doc.py"
     )
+
+
+@pytest.mark.parametrize("name", host_names())
+def test_a_host_is_known_by_its_name_in_files_and_as_a_target_of_lint(name: str) -> None:
+    assert provider_named(name.upper()) == name
+    assert host_of(find_target("openai-chat" if name == "openai" else name)).name == name
 
 
 # --- whole conversations ----------------------------------------------------------------------------------------------

@@ -68,7 +68,8 @@ def home_of(usual: str, model: str) -> str:
 
 def provider_named(name: str) -> str:
     """The catalogue's name for what a file calls a provider or an interface; empty if there is none."""
-    return _PROVIDERS.get(name.lower(), "")
+    lower = name.lower()
+    return _PROVIDERS.get(lower) or (lower if lower in default_catalogue().providers else "")
 
 
 @lru_cache(maxsize=256)
