@@ -19,7 +19,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import msgspec
 from msgspec import Struct
@@ -27,31 +27,8 @@ from msgspec.structs import replace
 
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Capabilities, Dialect, Target
+from legato.request.catalogue_tables import Family, Provider, check_tables, convert, near, read_capabilities, where
 from legato.wire.hosts import find_host, host_names
-
-T = TypeVar("T")
-
-
-class Provider(Struct, frozen=True, forbid_unknown_fields=True):
-    """One provider as the catalogue describes it. `keys` are environment variables that may hold its key; the first
-    that is set counts. A provider without any, such as a server on this machine, needs none.
-    """
-
-    dialect: Dialect
-    profile: str
-    endpoint: str
-    keys: list[str] = []
-    example: str = ""
-    capabilities: dict[str, Any] = {}
-
-
-class Family(Struct, frozen=True, forbid_unknown_fields=True):
-    """Models with something in common."""
-
-    name: str
-    match: list[str]
-    capabilities: dict[str, Any]
-    on: list[str] = []
 
 
 class Grant(NamedTuple):
@@ -78,10 +55,10 @@ class Sheet(Struct, frozen=True):
         """What stands here of `model` at the provider `name`."""
         own = self.capabilities.get(name)
         if own:
-            yield Grant(own, _where(f"providers.{name}", self.source, self.places))
+            yield Grant(own, where(f"providers.{name}", self.source, self.places))
         for family in self.families:
             if not family.on or name in family.on:
-                place = _where("families", self.source, self.places)
+                place = where("families", self.source, self.places)
                 yield from _grant_if_fitting(family.name, family.match, family.capabilities, model, place)
 
 
@@ -222,21 +199,21 @@ class Catalogue:
         known = self.providers
         own: Mapping[str, Any] = extra.get("providers", {})
         providers = {
-            name: _convert(
+            name: convert(
                 msgspec.to_builtins(known[name]) | table if name in known else table,
                 Provider,
-                _where(f"providers.{name}", source, places),
+                where(f"providers.{name}", source, places),
             )
             for name, table in own.items()
         }
-        families = [_convert(table, Family, _where("families", source, places)) for table in extra.get("families", ())]
+        families = [convert(table, Family, where("families", source, places)) for table in extra.get("families", ())]
         said = {name: table["capabilities"] for name, table in own.items() if "capabilities" in table}
         catalogue = self._over(providers, Sheet(source, said, families, places or {}).grants)
         for family in families:
-            place = f"{_where('families', source, places)}: {family.name!r}"
+            place = f"{where('families', source, places)}: {family.name!r}"
             for name in family.on:
                 if name not in catalogue.providers:
-                    told = _near(name, sorted(catalogue.providers))
+                    told = near(name, sorted(catalogue.providers))
                     raise ConfigError(f"{place}: on: there is no provider {name!r}{told}", place=place)
         return catalogue
 
@@ -251,7 +228,7 @@ class Catalogue:
             example = f"{name}/{self.providers[name].example}"
             return UnknownTarget(f"{route!r} names a provider but no model; write for example {example!r}", route=route)
         return UnknownTarget(
-            f"no provider {name!r} in {route!r}, which should read provider/model{_near(name, known)}", route=route
+            f"no provider {name!r} in {route!r}, which should read provider/model{near(name, known)}", route=route
         )
 
 
@@ -274,81 +251,3 @@ def resolve(route: str | Target, catalogue: Catalogue | None = None) -> Target:
 def with_capabilities(target: Target, **changes: Any) -> Target:
     """`target` with some capabilities changed, for what no catalogue says."""
     return replace(target, capabilities=replace(target.capabilities, **changes))
-
-
-def check_tables(extra: Mapping[str, Any], *, source: str, places: Mapping[str, str] | None = None) -> None:
-    """Raise `ConfigError`, with the place and the key, for names and capabilities in `extra` that mean nothing.
-
-    What is missing is not missed: of a provider that another place knows, a file says only what differs.
-    """
-    for name in extra:
-        if name not in _TABLES:
-            raise ConfigError(f"{source}: there is no table {name!r}{_near(name, _TABLES)}", place=source)
-    for name, table in extra.get("providers", {}).items():
-        place = _where(f"providers.{name}", source, places)
-        if "/" in name or not name:
-            raise ConfigError(f"{place}: a provider's name must not be empty or hold a slash", place=place)
-        _check_table(table, Provider, place)
-    for index, table in enumerate(extra.get("families", ())):
-        _check_table(table, Family, f"{_where('families', source, places)}[{index}]")
-
-
-_TABLES = ("providers", "families")
-
-
-def _check_table(table: Any, kind: type[Struct], place: str) -> None:
-    if not isinstance(table, Mapping):
-        raise ConfigError(f"{place}: expected a table, not {table!r}", place=place)
-    values = cast("Mapping[str, Any]", table)
-    for name in values:
-        if name not in kind.__struct_fields__:
-            is_inside = name in Capabilities.__struct_fields__
-            told = f"; did you mean capabilities.{name}?" if is_inside else _near(name, kind.__struct_fields__)
-            raise ConfigError(f"{place}: there is no field {name!r}{told}", place=place)
-    if not isinstance(values.get("capabilities", {}), Mapping):
-        raise ConfigError(f"{place}.capabilities: expected a table, not {values['capabilities']!r}", place=place)
-    read_capabilities(values.get("capabilities", {}), f"{place}.capabilities")
-
-
-def _where(key: str, source: str, places: Mapping[str, str] | None) -> str:
-    return f"{(places or {}).get(key, source)}: {key}"
-
-
-def _convert(table: Mapping[str, Any], kind: type[T], place: str) -> T:
-    try:
-        return msgspec.convert(table, kind)
-    except msgspec.ValidationError as error:
-        raise ConfigError(f"{place}: {error}", place=place) from None
-
-
-def read_capabilities(values: Mapping[str, Any], place: str) -> Capabilities:
-    """`values` as capabilities; raises `ConfigError` that begins with `place` for one that means nothing."""
-    for name in values:
-        if name not in Capabilities.__struct_fields__:
-            known = list(Capabilities.__struct_fields__)
-            raise ConfigError(f"{place}: there is no capability {name!r}{_near(name, known)}", place=place)
-    try:
-        capabilities = msgspec.convert(values, Capabilities)
-    except msgspec.ValidationError as error:
-        told, _, path = str(error).partition(" - at `$.")
-        raise ConfigError(f"{place}.{path.rstrip('`')}: {told[:1].lower()}{told[1:]}", place=place) from None
-    for name, least in _LEAST.items():
-        value = getattr(capabilities, name)
-        if not value >= least:
-            raise ConfigError(f"{place}.{name}: {value} is not possible; it has to be at least {least}", place=place)
-    return capabilities
-
-
-_LEAST = {
-    "window": 1,
-    "max_output": 1,
-    "max_calls": 1,
-    **dict.fromkeys(("price_input", "price_output", "price_cache_read", "price_cache_write"), 0),
-}
-
-
-def _near(name: str, known: Sequence[str]) -> str:
-    from difflib import get_close_matches  # rarely needed, and slow to load
-
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"

@@ -83,7 +83,7 @@ def parse_file(path: Path, data: bytes) -> Layer:
     values = dict(_flatten(table, Settings, place=str(path)))
     settings = build(_nest(values), str(path))  # what does not fit is said here, where its place is known
     if settings.providers or settings.families:
-        from legato.request.catalogue import check_tables  # few files say anything about providers
+        from legato.request.catalogue_tables import check_tables  # few files say anything about providers
 
         check_tables({"providers": settings.providers, "families": settings.families}, source=str(path))
     return Layer(str(path), values, digest(data))
