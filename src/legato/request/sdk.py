@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from legato.model import Dialect, JsonObject, Target
 from legato.model.json_access import as_object
+from legato.wire.hosts import host_of
 
 _CHAT = """
     messages model tools tool_choice temperature top_p max_tokens max_completion_tokens stream_options
@@ -41,8 +42,6 @@ KNOWN: dict[Dialect, frozenset[str]] = {
 }
 """what a client takes by name; of Google's, what its `config` does"""
 
-_MISTRAL = "mistral"
-
 
 def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
     """Keyword arguments for the official client of `target`."""
@@ -50,7 +49,7 @@ def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
     if target.dialect is Dialect.GEMINI:
         return _for_google(body, target.model)
     known = KNOWN.get(target.dialect)
-    if known is None or target.profile == _MISTRAL:  # Mistral's client knows all of its fields and has no other way
+    if known is None or (target.dialect is Dialect.OPENAI_CHAT and host_of(target).own_client):
         return body
     arguments = {name: value for name, value in body.items() if name in known}
     extra = {name: value for name, value in body.items() if name not in known}

@@ -87,6 +87,8 @@ class Host(Struct, frozen=True, kw_only=True):
     rules: tuple[HostRule, ...] = ()
     words: Mapping[str, str] = {}
     """what it says where a rule of the whole family is broken, as templates by the rule's id"""
+    own_client: bool = False
+    """its vendor has a Python client that takes every field by name, and no others; else OpenAI's client is used"""
     server: ServerHabits = ServerHabits()
 
     def route_of(self, rule: HostRule) -> str:

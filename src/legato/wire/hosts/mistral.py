@@ -223,6 +223,7 @@ HOST = Host(
         names_results=True,
     ),
     rules=_RULES,
+    own_client=True,
     words={
         "openai-chat/no-messages": "Conversation must have at least one message",
         "openai-chat/unanswered-call": "Not the same number of function calls and responses",
