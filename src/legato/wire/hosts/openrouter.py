@@ -17,7 +17,10 @@ HOST = Host(
     keys=("OPENROUTER_API_KEY",),
     example="z-ai/glm-4.6",
     sources=(
-        Source("https://openrouter.ai/docs/api-reference/errors", "An error has a number as its code, and metadata."),
+        Source(
+            "https://openrouter.ai/docs/api/reference/errors-and-debugging",
+            "An error has a number as its code, and metadata.",
+        ),
         Source(
             "https://openrouter.ai/docs/use-cases/reasoning-tokens",
             "Thinking comes as `reasoning_details`, which go back as they came.",

@@ -12,8 +12,8 @@ HOST = Host(
     example="qwen3-max",
     sources=(
         Source(
-            "https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope",
-            "The base URL outside of China, and the variable that holds the key.",
+            "https://www.alibabacloud.com/help/doc-detail/2833609.html",
+            "The base URL in Singapore; newer pages name one for each workspace, which a configuration can set.",
         ),
         Source("QwenLM/qwen-code#606", "The arguments of a call have to be JSON."),
     ),

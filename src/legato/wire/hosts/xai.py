@@ -28,7 +28,9 @@ HOST = Host(
     keys=("XAI_API_KEY",),
     example="grok-4",
     sources=(
-        Source("https://docs.x.ai/docs/api-reference", "The base URL, and a window of 256,000 tokens for Grok 4."),
+        Source("https://docs.docker.com/ai/docker-agent/providers/xai.md", "The variable of the key."),
+        Source("https://docs.agora.io/en/conversational-ai/models/llm/xai", "The endpoint."),
+        Source("https://wavespeed.ai/zh-CN/llm/x-ai/grok-4", "Grok 4 has a window of 256,000 tokens."),
         Source("langchain-ai/langchain#34140", "A content that is null is refused, also next to calls."),
     ),
     capabilities={"window": 256_000},
