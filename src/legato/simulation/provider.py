@@ -55,8 +55,8 @@ from legato.simulation.model.offers import Offer, dress_calls, read_offers
 from legato.simulation.model.speak import Character, Spoken, speak
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
-from legato.simulation.reception import Reception, Understood
 from legato.simulation.refusals import Refusal, print_refusal
+from legato.simulation.request_gate import RequestGate, Understood
 from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
@@ -107,7 +107,7 @@ class SimulatedProvider:
         self.ids = ids
         self._cache = PromptCache(self.habits.cache)
         self._stored = StoredResponses()
-        self._reception = Reception(
+        self._gate = RequestGate(
             habits=self.habits,
             dialect=self.dialect,
             resolve=resolve,
@@ -124,7 +124,7 @@ class SimulatedProvider:
     def answer(self, ask: Ask) -> Outcome:
         """What this provider does with `ask`."""
         number, self._asked = self._asked, self._asked + 1
-        understood = self._reception.receive(ask)
+        understood = self._gate.receive(ask)
         if isinstance(understood, Refusal):
             return self._refused(understood, number)
         if understood.errand is Errand.ANSWER:

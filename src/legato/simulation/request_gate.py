@@ -1,4 +1,4 @@
-"""The front desk of a simulated provider: read a request, or refuse it.
+"""The gate of a simulated provider: read a request, or refuse it.
 
 In:  an `Ask`.
 Out: what it asks for, read and judged, or a `Refusal`.
@@ -62,8 +62,8 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reception:
-    """The desk of one provider. `resolve` gives the target for a model's name."""
+class RequestGate:
+    """What lets requests in to one provider. `resolve` gives the target for a model's name."""
 
     habits: ServerHabits
     dialect: Dialect
