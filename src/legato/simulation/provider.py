@@ -37,7 +37,6 @@ from legato.request import Catalogue, default_catalogue
 from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Ask, Reply
-from legato.simulation.errands import Errand
 from legato.simulation.faults.effects import (
     REFUSED_WITH,
     malformed_call,
@@ -53,6 +52,7 @@ from legato.simulation.model.forms import wanted_form
 from legato.simulation.model.memory import Memory
 from legato.simulation.model.offers import Offer, dress_calls, read_offers
 from legato.simulation.model.speak import Character, Spoken, speak
+from legato.simulation.operations import Operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.refusals import Refusal, print_refusal
@@ -127,7 +127,7 @@ class SimulatedProvider:
         understood = self._gate.receive(ask)
         if isinstance(understood, Refusal):
             return self._refused(understood, number)
-        if understood.errand is Errand.ANSWER:
+        if understood.operation is Operation.ANSWER:
             return self._answered(ask, understood, number)
         return Outcome(reply=_json(self._looked_up(ask, understood)), model=understood.target.model)
 
@@ -242,23 +242,23 @@ class SimulatedProvider:
     # --- beside answers -----------------------------------------------------------------------------------------------
 
     def _looked_up(self, ask: Ask, request: Understood) -> JsonObject:
-        match request.errand:
-            case Errand.MODELS:
+        match request.operation:
+            case Operation.MODELS:
                 return list_models(request.target, self.name, self.habits)
-            case Errand.MODEL:
+            case Operation.MODEL:
                 return one_model(request.target, self.name, self.habits)
-            case Errand.COUNT:
+            case Operation.COUNT:
                 field = "totalTokens" if self.dialect is Dialect.GEMINI else "input_tokens"
                 return {field: request.tokens}
-            case Errand.COMPACT:
+            case Operation.COMPACT:
                 return self._compaction(ask, request)
-            case Errand.STORED:
+            case Operation.STORED:
                 stored = self._stored.find(request.name, request.account)
                 return stored.response if stored is not None else {}
-            case Errand.FORGET:
+            case Operation.FORGET:
                 self._stored.forget(request.name)
                 return {"id": request.name, "object": "response", "deleted": True}
-            case Errand.ANSWER:
+            case Operation.ANSWER:
                 raise AssertionError("answered elsewhere")
 
     def _compaction(self, ask: Ask, request: Understood) -> JsonObject:

@@ -27,7 +27,7 @@ from legato.errors import ConfigError, LegatoError
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
 from legato.model.json_access import as_object, present
 from legato.simulation.contract import Ask
-from legato.simulation.errands import Errand, Found, find_errand
+from legato.simulation.operations import FoundOperation, Operation, find_operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
 from legato.simulation.refusals import Refusal
@@ -47,7 +47,7 @@ TOKENS_OF_MEDIA = 1_000
 class Understood:
     """A request that is in order."""
 
-    errand: Errand
+    operation: Operation
     target: Target
     account: str = ""
     name: str = ""
@@ -78,7 +78,7 @@ class RequestGate:
 
     def receive(self, ask: Ask) -> Understood | Refusal:
         """Read and judge `ask`."""
-        found = find_errand(self.dialect, ask.method, ask.path)
+        found = find_operation(self.dialect, ask.method, ask.path)
         if found is None:
             return self._refuse(RefusalReason.PATH, detail=f"{ask.method} {ask.path}")
         if ask.method != found.method:
@@ -93,15 +93,15 @@ class RequestGate:
             return self._refuse(RefusalReason.NOT_JSON, detail=body)
         return self._judge(ask, found, body, account)
 
-    def _look_up(self, found: Found, account: str) -> Understood | Refusal:
+    def _look_up(self, found: FoundOperation, account: str) -> Understood | Refusal:
         """A request without a body."""
-        model = found.name if found.errand is Errand.MODEL else ""
+        model = found.name if found.operation is Operation.MODEL else ""
         if model and not self._serves(model):
             return self._refuse(RefusalReason.MODEL, model=model)
-        if found.errand in (Errand.STORED, Errand.FORGET) and self.stored.find(found.name, account) is None:
+        if found.operation in (Operation.STORED, Operation.FORGET) and self.stored.find(found.name, account) is None:
             return self._refuse(RefusalReason.STORED, detail=found.name)
         return Understood(
-            errand=found.errand,
+            operation=found.operation,
             target=self.resolve(model or self.example),
             account=account,
             name=found.name,
@@ -128,9 +128,9 @@ class RequestGate:
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
-    def _judge(self, ask: Ask, found: Found, body: JsonObject, account: str) -> Understood | Refusal:
+    def _judge(self, ask: Ask, found: FoundOperation, body: JsonObject, account: str) -> Understood | Refusal:
         parts, data = dialect_parts(self.dialect), ask.body
-        if self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT:
+        if self.dialect is Dialect.GEMINI and found.operation is Operation.COUNT:
             body = as_object(body.get("generateContentRequest")) or body
         keeps = wants_keeping(body, self.dialect)
         if (previous := previous_id(body, self.dialect)) is not None:
@@ -147,7 +147,7 @@ class RequestGate:
         if not self._serves(model):
             return self._refuse(RefusalReason.MODEL, model=model)
         target = self.resolve(model or "any")
-        if found.errand is Errand.COUNT:
+        if found.operation is Operation.COUNT:
             target = replace(target, endpoint=target.endpoint.rstrip("/") + "/count_tokens")
         for violation in parts.check(body, target) if self._is_judged(found) else ():
             if violation.severity is Severity.REFUSED or violation.rule in self.habits.also_refuses:
@@ -159,13 +159,13 @@ class RequestGate:
             return self._refuse(RefusalReason.NOT_JSON, detail=error.message)
         tokens = _count_tokens(data, parsed.entries)
         window = self.window or target.capabilities.window
-        if tokens > window and found.errand is not Errand.COUNT:
+        if tokens > window and found.operation is not Operation.COUNT:
             return self._refuse(RefusalReason.TOO_LONG, model=model, tokens=tokens, window=window)
         seal = self._seal(model, account)
         if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
             return replace(refuse_reasoning(foreign.path, foreign.field, self.habits), model=model)
         return Understood(
-            errand=found.errand,
+            operation=found.operation,
             target=target,
             account=account,
             body=body,
@@ -176,9 +176,9 @@ class RequestGate:
             keeps=keeps,
         )
 
-    def _is_judged(self, found: Found) -> bool:
+    def _is_judged(self, found: FoundOperation) -> bool:
         """Whether the rules apply: Google counts the tokens of anything, Gemini CLI lets it count single responses."""
-        return not (self.dialect is Dialect.GEMINI and found.errand is Errand.COUNT)
+        return not (self.dialect is Dialect.GEMINI and found.operation is Operation.COUNT)
 
     def _seal(self, model: str, account: str) -> Seal:
         return Seal(self.secret, provider=self.habits.name, model=model, account=account)

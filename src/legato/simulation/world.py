@@ -18,13 +18,13 @@ from msgspec.structs import replace
 from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
-from legato.simulation.errands import Errand, find_errand
 from legato.simulation.faults.plan import Fault, FaultSource
+from legato.simulation.operations import Operation, find_operation
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import Refusal
 from legato.wire.hosting import IdHabit
 
-_SHARED = frozenset({Errand.MODELS, Errand.MODEL})
+_SHARED = frozenset({Operation.MODELS, Operation.MODEL})
 """what providers with one base answer alike"""
 
 
@@ -127,8 +127,8 @@ class SimulatedWorld:
             for provider in map(self.provider, self.catalogue.providers)
             if provider.habits.base.split("/")[1:2] == first
         ]
-        found = [(one, find_errand(one.dialect, method, path)) for one in here]
-        own = (one for one, errand in found if errand is not None and errand.errand not in _SHARED)
+        found = [(one, find_operation(one.dialect, method, path)) for one in here]
+        own = (one for one, operation in found if operation is not None and operation.operation not in _SHARED)
         return next(own, here[0] if here else None)
 
     def _open(self, name: str, target: Target | None) -> SimulatedProvider:

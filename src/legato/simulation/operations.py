@@ -1,7 +1,7 @@
 """What a request to a provider is for, told by its path.
 
 In:  a dialect, a method and a path.
-Out: the errand, with the name of the model or of the response where the path has one.
+Out: the operation, with the name of the model or of the response where the path has one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from legato.model import Dialect
 from legato.transport import DOORS
 
 
-class Errand(StrEnum):
+class Operation(StrEnum):
     """What is asked of the provider."""
 
     ANSWER = "answer"
@@ -32,49 +32,49 @@ class Errand(StrEnum):
     """the same, never to be seen again"""
 
 
-class Found(NamedTuple):
-    """An errand. `name` is the model or the response that the path names, `stream` whether it asks for a stream."""
+class FoundOperation(NamedTuple):
+    """An operation. `name` is the model or the response that the path names, `stream` whether it asks for a stream."""
 
-    errand: Errand
+    operation: Operation
     name: str = ""
     stream: bool = False
 
     @property
     def method(self) -> str:
         """With which method it is done."""
-        match self.errand:
-            case Errand.ANSWER | Errand.COUNT | Errand.COMPACT:
+        match self.operation:
+            case Operation.ANSWER | Operation.COUNT | Operation.COMPACT:
                 return "POST"
-            case Errand.FORGET:
+            case Operation.FORGET:
                 return "DELETE"
-            case Errand.MODELS | Errand.MODEL | Errand.STORED:
+            case Operation.MODELS | Operation.MODEL | Operation.STORED:
                 return "GET"
 
 
-def find_errand(dialect: Dialect, method: str, path: str) -> Found | None:
+def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation | None:
     """What a server of `dialect` does at `path`; None if it does nothing there."""
     match dialect:
         case Dialect.GEMINI:
             # Names of models may hold a slash, which some clients do not escape.
             if found := _GEMINI.search(path):
-                errand = Errand.COUNT if found[2] == "countTokens" else Errand.ANSWER
-                return Found(errand, found[1], found[2] == "streamGenerateContent")
+                operation = Operation.COUNT if found[2] == "countTokens" else Operation.ANSWER
+                return FoundOperation(operation, found[1], found[2] == "streamGenerateContent")
         case Dialect.OPENAI_RESPONSES:
             if path.endswith("/responses/compact"):
-                return Found(Errand.COMPACT)
+                return FoundOperation(Operation.COMPACT)
             if found := _RESPONSE.search(path):
-                return Found(Errand.FORGET if method == "DELETE" else Errand.STORED, found[1])
+                return FoundOperation(Operation.FORGET if method == "DELETE" else Operation.STORED, found[1])
         case Dialect.ANTHROPIC:
             if path.endswith("/v1/messages/count_tokens"):
-                return Found(Errand.COUNT)
+                return FoundOperation(Operation.COUNT)
         case _:
             pass
     if dialect is not Dialect.GEMINI and path.endswith(DOORS[dialect].path):
-        return Found(Errand.ANSWER)
+        return FoundOperation(Operation.ANSWER)
     if path.endswith("/models"):
-        return Found(Errand.MODELS)
+        return FoundOperation(Operation.MODELS)
     found = _MODEL.search(path)
-    return Found(Errand.MODEL, found[1]) if found else None
+    return FoundOperation(Operation.MODEL, found[1]) if found else None
 
 
 _GEMINI = re.compile(r"/models/(.+):(generateContent|streamGenerateContent|countTokens)$")
