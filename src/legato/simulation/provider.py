@@ -56,7 +56,7 @@ from legato.simulation.operations import Operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.refusals import Refusal, print_refusal
-from legato.simulation.request_gate import RequestGate, Understood
+from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
@@ -124,12 +124,12 @@ class SimulatedProvider:
     def answer(self, ask: Ask) -> Outcome:
         """What this provider does with `ask`."""
         number, self._asked = self._asked, self._asked + 1
-        understood = self._gate.receive(ask)
-        if isinstance(understood, Refusal):
-            return self._refused(understood, number)
-        if understood.operation is Operation.ANSWER:
-            return self._answered(ask, understood, number)
-        return Outcome(reply=_json(self._looked_up(ask, understood)), model=understood.target.model)
+        request = self._gate.receive(ask)
+        if isinstance(request, Refusal):
+            return self._refused(request, number)
+        if request.operation is Operation.ANSWER:
+            return self._answered(ask, request, number)
+        return Outcome(reply=_json(self._looked_up(ask, request)), model=request.target.model)
 
     def _refused(self, refusal: Refusal, number: int, fault: Fault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
@@ -139,7 +139,7 @@ class SimulatedProvider:
 
     # --- answering ----------------------------------------------------------------------------------------------------
 
-    def _answered(self, ask: Ask, request: Understood, number: int) -> Outcome:
+    def _answered(self, ask: Ask, request: ValidRequest, number: int) -> Outcome:
         model = request.target.model
         memory = _memory(request)
         if asks_for_compaction(request.body):
@@ -156,7 +156,7 @@ class SimulatedProvider:
         reply = self._print(request, answer, fault)
         return Outcome(reply=spoil_reply(reply, fault) if fault else reply, model=model, fault=fault)
 
-    def _character(self, request: Understood) -> Character:
+    def _character(self, request: ValidRequest) -> Character:
         target, options = request.target, request.parsed.options
         bare = target.model.rsplit("/", 1)[-1].lower()
         asks_sdk = self.dialect is Dialect.VERCEL and options.effort is not None
@@ -180,7 +180,7 @@ class SimulatedProvider:
         return None
 
     def _compose(
-        self, request: Understood, spoken: Spoken, offers: Sequence[Offer], fault: Fault | None, *, seed: str
+        self, request: ValidRequest, spoken: Spoken, offers: Sequence[Offer], fault: Fault | None, *, seed: str
     ) -> Answer:
         blocks, ending = spoil_answer(spoken.blocks, spoken.ending, fault.kind if fault else None, self.dialect)
         most = request.parsed.options.max_tokens
@@ -199,7 +199,7 @@ class SimulatedProvider:
         return self._answer(request, dressed, ending, Usage(output=written, reasoning=thought), seed=seed)
 
     def _answer(
-        self, request: Understood, blocks: Sequence[Block], ending: Ending, usage: Usage, *, seed: str
+        self, request: ValidRequest, blocks: Sequence[Block], ending: Ending, usage: Usage, *, seed: str
     ) -> Answer:
         """An answer with its name and with what it cost to read the request."""
         served = request.target.model  # as it was asked for: clients compare it (Claude Code drops thoughts of others)
@@ -210,18 +210,18 @@ class SimulatedProvider:
         entry = Entry(Speaker.AI, tuple(blocks), origin=request.target.origin(served), ending=ending)
         return Answer(entry, usage, served, self.habits.answers + base62(seed, self.name, length=22))
 
-    def _compacted(self, ask: Ask, request: Understood, memory: Memory) -> Outcome:
+    def _compacted(self, ask: Ask, request: ValidRequest, memory: Memory) -> Outcome:
         """The one item that stands for the conversation from now on."""
         seed = digest(ask.body)
         item = compact(memory, request.seal, seed=seed)
         answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
         return Outcome(reply=self._print(request, answer, None), model=request.target.model)
 
-    def _habit(self, request: Understood, spoken: Spoken) -> IdHabit:
+    def _habit(self, request: ValidRequest, spoken: Spoken) -> IdHabit:
         has_ids = self.dialect is not Dialect.GEMINI or request.target.capabilities.call_ids
         return spoken.script.ids or self.ids or (self.habits.ids if has_ids else IdHabit.EMPTY)
 
-    def _print(self, request: Understood, answer: Answer, fault: Fault | None) -> Reply:
+    def _print(self, request: ValidRequest, answer: Answer, fault: Fault | None) -> Reply:
         parts = dialect_parts(self.dialect)
         writes_wrongly = fault is not None and fault.kind is FaultKind.BROKEN_ARGUMENTS and bool(answer.calls)
         if writes_wrongly and self.dialect is Dialect.GEMINI:
@@ -241,7 +241,7 @@ class SimulatedProvider:
 
     # --- beside answers -----------------------------------------------------------------------------------------------
 
-    def _looked_up(self, ask: Ask, request: Understood) -> JsonObject:
+    def _looked_up(self, ask: Ask, request: ValidRequest) -> JsonObject:
         match request.operation:
             case Operation.MODELS:
                 return list_models(request.target, self.name, self.habits)
@@ -261,7 +261,7 @@ class SimulatedProvider:
             case Operation.ANSWER:
                 raise AssertionError("answered elsewhere")
 
-    def _compaction(self, ask: Ask, request: Understood) -> JsonObject:
+    def _compaction(self, ask: Ask, request: ValidRequest) -> JsonObject:
         seed = digest(ask.body)
         item = compact(_memory(request), request.seal, seed=seed)
         answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
@@ -275,7 +275,7 @@ class SimulatedProvider:
         }
 
 
-def _memory(request: Understood) -> Memory:
+def _memory(request: ValidRequest) -> Memory:
     """What the model remembers; of conversations that were compacted too."""
     return Memory.of(request.parsed.entries, lambda block: request.seal.unwrap(sealed_memory(block)) or "")
 
@@ -284,7 +284,7 @@ def _json(body: JsonObject) -> Reply:
     return Reply(status=200, headers={"content-type": "application/json"}, chunks=(msgspec.json.encode(body),))
 
 
-def _wants_usage(request: Understood) -> bool:
+def _wants_usage(request: ValidRequest) -> bool:
     """Whether a stream tells the usage: in the chat family only if it is asked for."""
     if request.target.dialect is not Dialect.OPENAI_CHAT:
         return True

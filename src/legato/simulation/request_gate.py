@@ -44,7 +44,7 @@ TOKENS_OF_MEDIA = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Understood:
+class ValidRequest:
     """A request that is in order."""
 
     operation: Operation
@@ -76,7 +76,7 @@ class RequestGate:
     window: int | None
     stored: StoredResponses
 
-    def receive(self, ask: Ask) -> Understood | Refusal:
+    def receive(self, ask: Ask) -> ValidRequest | Refusal:
         """Read and judge `ask`."""
         found = find_operation(self.dialect, ask.method, ask.path)
         if found is None:
@@ -93,14 +93,14 @@ class RequestGate:
             return self._refuse(RefusalReason.NOT_JSON, detail=body)
         return self._judge(ask, found, body, account)
 
-    def _look_up(self, found: FoundOperation, account: str) -> Understood | Refusal:
+    def _look_up(self, found: FoundOperation, account: str) -> ValidRequest | Refusal:
         """A request without a body."""
         model = found.name if found.operation is Operation.MODEL else ""
         if model and not self._serves(model):
             return self._refuse(RefusalReason.MODEL, model=model)
         if found.operation in (Operation.STORED, Operation.FORGET) and self.stored.find(found.name, account) is None:
             return self._refuse(RefusalReason.STORED, detail=found.name)
-        return Understood(
+        return ValidRequest(
             operation=found.operation,
             target=self.resolve(model or self.example),
             account=account,
@@ -128,7 +128,7 @@ class RequestGate:
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
-    def _judge(self, ask: Ask, found: FoundOperation, body: JsonObject, account: str) -> Understood | Refusal:
+    def _judge(self, ask: Ask, found: FoundOperation, body: JsonObject, account: str) -> ValidRequest | Refusal:
         parts, data = dialect_parts(self.dialect), ask.body
         if self.dialect is Dialect.GEMINI and found.operation is Operation.COUNT:
             body = as_object(body.get("generateContentRequest")) or body
@@ -164,7 +164,7 @@ class RequestGate:
         seal = self._seal(model, account)
         if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
             return replace(refuse_reasoning(foreign.path, foreign.field, self.habits), model=model)
-        return Understood(
+        return ValidRequest(
             operation=found.operation,
             target=target,
             account=account,
