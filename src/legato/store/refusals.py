@@ -6,7 +6,7 @@ import time
 
 from legato.errors import Conflict, SessionLocked, SessionNotFound
 from legato.store.contract import Lease
-from legato.store.holders import Process
+from legato.store.lease_owner import Process
 
 
 def unknown_session(session_id: str, where: str) -> SessionNotFound:

@@ -29,7 +29,7 @@ from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.headline import clean_title, headline_of
-from legato.store.holders import this_process
+from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.postgres import statements
 from legato.store.postgres.errors import is_transient, name_place, refusal

@@ -17,8 +17,8 @@ from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary
 from legato.store.headline import Headline, summarise
-from legato.store.holders import Process, may_take_over
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
+from legato.store.lease_owner import Process, may_take_over
 from legato.store.new_session import NewSession
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
 from legato.store.seals import Row, find_problems, range_of, unseal_records

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from legato.store import holders
-from legato.store.holders import Process, may_take_over, this_process
+from legato.store import lease_owner
+from legato.store.lease_owner import Process, may_take_over, this_process
 
 
 def _replace(process: Process, **changes: object) -> Process:
@@ -23,7 +23,7 @@ def test_a_living_process_keeps_its_lease_however_long_it_sleeps() -> None:
 
 def test_a_process_that_ended_keeps_nothing() -> None:
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    process = _replace(this_process(), pid=child.pid, started=holders._started(child.pid))
+    process = _replace(this_process(), pid=child.pid, started=lease_owner._started(child.pid))
     assert may_take_over(process, expired=False) is False
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, and not yet waited for
