@@ -12,11 +12,11 @@ from secrets import token_hex
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary, Store
-from legato.store.headline import Headline, clean_title, headline_of, summarise
 from legato.store.identity import decode_meta, encode_meta, merge_meta
 from legato.store.new_session import NewSession, prepare_session
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
 from legato.store.seals import range_of
+from legato.store.summary import LogSummary, clean_title, log_summary_of, summarise
 
 
 class _Shelved:
@@ -26,7 +26,7 @@ class _Shelved:
         self.meta = new.meta
         self.records = list(records)
         self.parent = new.parent
-        self.headline = new.headline
+        self.summary = new.summary
         self.created = self.updated = time.time()
         self.token = 0
         self.claim: str | None = None
@@ -88,8 +88,8 @@ class MemoryStore(Store):
             claim=session.claim,
             holder=session.holder,
         )
-        news = headline_of(records)
-        session.headline = Headline(session.headline.title or news.title, news.route or session.headline.route)
+        news = log_summary_of(records)
+        session.summary = LogSummary(session.summary.title or news.title, news.route or session.summary.route)
         session.records.extend(records)
         session.updated = time.time()
         return len(session.records)
@@ -144,8 +144,8 @@ class MemoryStore(Store):
         session = self._find(session_id)
         return summarise(
             session_id,
-            session.headline.title,
-            session.headline.route,
+            session.summary.title,
+            session.summary.route,
             session.meta,
             session.created,
             session.updated,

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
-from legato.store.headline import Headline, headline_of
 from legato.store.identity import encode_meta, merge_meta, usable_session_id
 from legato.store.seals import Row, seal_records
+from legato.store.summary import LogSummary, log_summary_of
 
 
 class NewSession(Struct, frozen=True):
@@ -19,7 +19,7 @@ class NewSession(Struct, frozen=True):
     id: str
     meta: bytes
     rows: Sequence[Row]
-    headline: Headline
+    summary: LogSummary
     parent: str | None
 
 
@@ -31,6 +31,6 @@ def prepare_session(
         id=usable_session_id(session_id),
         meta=encode_meta(merge_meta({}, meta or {})),
         rows=seal_records(records, 0),
-        headline=headline_of(records),
+        summary=log_summary_of(records),
         parent=None if parent is None else usable_session_id(parent),
     )

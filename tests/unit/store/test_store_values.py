@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from legato.errors import CallerError, CodecError, StoreCorrupt
 from legato.model.codec import encode_record
 from legato.store.contract import Problem
-from legato.store.headline import MAX_TITLE, clean_title
 from legato.store.identity import encode_meta, is_session_id, mint_session_id
 from legato.store.seals import find_problems, range_of, seal_records, unseal_records
+from legato.store.summary import MAX_TITLE, clean_title
 from legato.store.testing.samples import EVERY_RECORD, say
 
 

@@ -15,12 +15,12 @@ from psycopg import AsyncConnection
 
 from legato.model.jsonvalue import JsonObject
 from legato.store.contract import Lease, SessionSummary
-from legato.store.headline import Headline, summarise
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
 from legato.store.lease_owner import Process, may_take_over
 from legato.store.new_session import NewSession
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
 from legato.store.seals import Row
+from legato.store.summary import LogSummary, summarise
 
 
 async def insert_session(connection: AsyncConnection, new: NewSession, *, again: bool) -> None:
@@ -28,7 +28,7 @@ async def insert_session(connection: AsyncConnection, new: NewSession, *, again:
     cursor = await connection.execute(
         "INSERT INTO legato_sessions (id, length, title, route, parent, meta) VALUES (%s, %s, %s, %s, %s, %s)"
         " ON CONFLICT (id) DO NOTHING RETURNING number",
-        (new.id, len(new.rows), new.headline.title, new.headline.route, new.parent, new.meta),
+        (new.id, len(new.rows), new.summary.title, new.summary.route, new.parent, new.meta),
     )
     inserted = await cursor.fetchone()
     if inserted is not None:
@@ -83,7 +83,7 @@ async def append_rows(
     expected: int,
     *,
     rows: Sequence[Row],
-    headline: Headline,
+    summary: LogSummary,
     term: float,
     where: str,
     again: bool,
@@ -103,7 +103,7 @@ async def append_rows(
         " expires = clock_timestamp() + make_interval(secs => %s),"
         " title = CASE title WHEN '' THEN %s ELSE title END, route = coalesce(nullif(%s, ''), route)"
         " WHERE number = %s",
-        (end, term, headline.title, headline.route, number),
+        (end, term, summary.title, summary.route, number),
     )
     return end
 

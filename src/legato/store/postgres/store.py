@@ -28,13 +28,13 @@ from legato.errors import SessionNotFound, StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary, Store
-from legato.store.headline import clean_title, headline_of
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.postgres import statements
 from legato.store.postgres.errors import is_transient, name_place, refusal
 from legato.store.postgres.schema import migrate
 from legato.store.seals import find_problems, range_of, seal_records, unseal_records
+from legato.store.summary import clean_title, log_summary_of
 
 T = TypeVar("T")
 
@@ -119,14 +119,14 @@ class PostgresStore(Store):
     async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
         """Store records; see `Store.append`."""
         rows = seal_records(records, expected)
-        headline = headline_of(records)
+        summary = log_summary_of(records)
         return await self._write(
             lambda connection, again: statements.append_rows(
                 connection,
                 lease,
                 expected,
                 rows=rows,
-                headline=headline,
+                summary=summary,
                 term=self._term,
                 where=self._where,
                 again=again,

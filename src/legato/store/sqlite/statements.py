@@ -16,13 +16,13 @@ from legato.errors import StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary
-from legato.store.headline import Headline, summarise
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
 from legato.store.lease_owner import Process, may_take_over
 from legato.store.new_session import NewSession
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
 from legato.store.seals import Row, find_problems, range_of, unseal_records
 from legato.store.sqlite.schema import SPAN
+from legato.store.summary import LogSummary, summarise
 
 
 def insert_session(connection: sqlite3.Connection, new: NewSession) -> None:
@@ -33,7 +33,7 @@ def insert_session(connection: sqlite3.Connection, new: NewSession) -> None:
     cursor = connection.execute(
         "INSERT INTO sessions (id, created, updated, length, title, route, parent, meta)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (new.id, now, now, len(new.rows), new.headline.title, new.headline.route, new.parent, new.meta),
+        (new.id, now, now, len(new.rows), new.summary.title, new.summary.route, new.parent, new.meta),
     )
     number = cursor.lastrowid
     assert number is not None
@@ -94,7 +94,7 @@ def append_rows(
     expected: int,
     *,
     rows: Sequence[Row],
-    headline: Headline,
+    summary: LogSummary,
     term: float,
     where: str,
 ) -> int:
@@ -109,7 +109,7 @@ def append_rows(
         "UPDATE sessions SET length = ?, updated = ?, expires = ?,"
         " title = CASE title WHEN '' THEN ? ELSE title END, route = CASE ? WHEN '' THEN route ELSE ? END"
         " WHERE number = ?",
-        (length + len(rows), now, now + term, headline.title, headline.route, headline.route, number),
+        (length + len(rows), now, now + term, summary.title, summary.route, summary.route, number),
     )
     return length + len(rows)
 

@@ -21,7 +21,6 @@ from legato.errors import CallerError, StoreCorrupt, StoreError, StoreUnavailabl
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.contract import Lease, Problem, SessionSummary, Store
-from legato.store.headline import clean_title, headline_of
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.seals import seal_records
@@ -29,6 +28,7 @@ from legato.store.sqlite import statements
 from legato.store.sqlite.file import connect_file, create_file, default_path, reading, safe_journal, translated
 from legato.store.sqlite.schema import migrate
 from legato.store.sqlite.writer import Writer
+from legato.store.summary import clean_title, log_summary_of
 
 T = TypeVar("T")
 
@@ -123,10 +123,10 @@ class SqliteStore(Store):
     async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
         """Store records; see `Store.append`."""
         rows = seal_records(records, expected)
-        headline = headline_of(records)
+        summary = log_summary_of(records)
         return await self._write(
             lambda connection: statements.append_rows(
-                connection, lease, expected, rows=rows, headline=headline, term=self._term, where=str(self.path)
+                connection, lease, expected, rows=rows, summary=summary, term=self._term, where=str(self.path)
             )
         )
 

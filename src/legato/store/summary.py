@@ -23,15 +23,15 @@ from legato.store.identity import decode_meta
 MAX_TITLE = 80
 
 
-class Headline(Struct, frozen=True):
+class LogSummary(Struct, frozen=True):
     """Title and route as far as some records give them."""
 
     title: str = ""
     route: str = ""
 
 
-def headline_of(records: Iterable[Record]) -> Headline:
-    """The headline that `records` give."""
+def log_summary_of(records: Iterable[Record]) -> LogSummary:
+    """The summary that `records` give."""
     title = route = ""
     for record in records:
         match record:
@@ -42,7 +42,7 @@ def headline_of(records: Iterable[Record]) -> Headline:
                 route = clean_text(record.route)
             case _:
                 pass
-    return Headline(title, route)
+    return LogSummary(title, route)
 
 
 def clean_title(text: str) -> str:
