@@ -11,11 +11,11 @@ from secrets import token_hex
 
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
+from legato.store.checksums import range_of
 from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.identity import decode_meta, encode_meta, merge_meta
 from legato.store.new_session import NewSession, prepare_session
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
-from legato.store.seals import range_of
 from legato.store.summary import LogSummary, clean_title, log_summary_of, summarise
 
 

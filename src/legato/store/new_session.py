@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
+from legato.store.checksums import Row, rows_of_records
 from legato.store.identity import encode_meta, merge_meta, usable_session_id
-from legato.store.seals import Row, seal_records
 from legato.store.summary import LogSummary, log_summary_of
 
 
@@ -30,7 +30,7 @@ def prepare_session(
     return NewSession(
         id=usable_session_id(session_id),
         meta=encode_meta(merge_meta({}, meta or {})),
-        rows=seal_records(records, 0),
+        rows=rows_of_records(records, 0),
         summary=log_summary_of(records),
         parent=None if parent is None else usable_session_id(parent),
     )

@@ -14,10 +14,10 @@ from psycopg_pool import PoolTimeout
 
 from legato.errors import Conflict, StoreCorrupt, StoreError, StoreUnavailable
 from legato.model.records import Record
+from legato.store.checksums import rows_of_records
 from legato.store.postgres import PostgresStore, statements
 from legato.store.postgres.errors import is_transient, name_place, refusal
 from legato.store.postgres.schema import MIGRATIONS, Migration, migrate
-from legato.store.seals import seal_records
 from legato.store.summary import LogSummary
 from legato.store.testing.samples import EVERY_RECORD, say
 from store_places import postgres_url
@@ -185,7 +185,7 @@ def test_what_somebody_else_wrote_is_not_taken_for_a_lost_acknowledgement() -> N
                     connection,
                     lease,
                     1,
-                    rows=seal_records([say("ours")], 1),
+                    rows=rows_of_records([say("ours")], 1),
                     summary=LogSummary(),
                     term=1,
                     where="here",

@@ -1,4 +1,4 @@
-"""Ids, titles, metadata, seals: what the backends share."""
+"""Ids, titles, metadata, checksums: what the backends share."""
 
 from zlib import crc32
 
@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from legato.errors import CallerError, CodecError, StoreCorrupt
 from legato.model.codec import encode_record
+from legato.store.checksums import checked_records, find_problems, range_of, rows_of_records
 from legato.store.contract import Problem
 from legato.store.identity import encode_meta, is_session_id, mint_session_id
-from legato.store.seals import find_problems, range_of, seal_records, unseal_records
 from legato.store.summary import MAX_TITLE, clean_title
 from legato.store.testing.samples import EVERY_RECORD, say
 
@@ -41,37 +41,37 @@ def test_metadata_that_is_not_small_is_refused() -> None:
         encode_meta({"x": "y" * 70_000})
 
 
-def test_sealed_records_come_back() -> None:
-    rows = seal_records(EVERY_RECORD, 7)
+def test_records_with_their_checksums_come_back() -> None:
+    rows = rows_of_records(EVERY_RECORD, 7)
     assert [row[0] for row in rows] == list(range(7, 7 + len(EVERY_RECORD)))
-    assert unseal_records("s", rows, start=7, stop=7 + len(EVERY_RECORD)) == list(EVERY_RECORD)
-    assert list(find_problems("s", seal_records(EVERY_RECORD, 0), length=len(EVERY_RECORD))) == []
+    assert checked_records("s", rows, start=7, stop=7 + len(EVERY_RECORD)) == list(EVERY_RECORD)
+    assert list(find_problems("s", rows_of_records(EVERY_RECORD, 0), length=len(EVERY_RECORD))) == []
 
 
 @given(st.integers(0, 2), st.data())
 def test_no_flipped_bit_passes_its_seal(place: int, data: st.DataObject) -> None:
-    rows = seal_records([say("one"), say("two"), say("three")], 0)
+    rows = rows_of_records([say("one"), say("two"), say("three")], 0)
     sequence, seal, text = rows[place]
     bit = data.draw(st.integers(0, len(text) * 8 - 1))
     flipped = bytearray(text)
     flipped[bit // 8] ^= 1 << bit % 8
     rows[place] = (sequence, seal, bytes(flipped))
     with pytest.raises(StoreCorrupt) as caught:
-        unseal_records("s", rows, start=0, stop=3)
+        checked_records("s", rows, start=0, stop=3)
     assert caught.value.facts == {"session": "s", "sequence": place}
     assert [(one.session, one.sequence) for one in find_problems("s", rows, length=3)] == [("s", place)]
 
 
 def test_a_record_in_another_ones_place_does_not_pass() -> None:
-    first, second = seal_records([say("one"), say("two")], 0)
+    first, second = rows_of_records([say("one"), say("two")], 0)
     swapped = [(0, second[1], second[2]), (1, first[1], first[2])]
     with pytest.raises(StoreCorrupt):
-        unseal_records("s", swapped, start=0, stop=2)
+        checked_records("s", swapped, start=0, stop=2)
     assert [one.sequence for one in find_problems("s", swapped, length=2)] == [0, 1]
 
 
 def test_missing_and_surplus_records_are_found() -> None:
-    rows = seal_records([say(str(number)) for number in range(8)], 0)
+    rows = rows_of_records([say(str(number)) for number in range(8)], 0)
     kept = [rows[number] for number in (1, 2, 5, 7)]
     assert list(find_problems("s", kept, length=7)) == [
         Problem("record 0 is missing", "s", 0),
@@ -82,15 +82,15 @@ def test_missing_and_surplus_records_are_found() -> None:
     for start, stop, sequence in ((0, 3, 0), (1, 4, 3), (5, 7, 6)):
         found = [row for row in kept if start <= row[0] < stop]
         with pytest.raises(StoreCorrupt) as caught:
-            unseal_records("s", found, start=start, stop=stop)
+            checked_records("s", found, start=start, stop=stop)
         assert caught.value.facts == {"session": "s", "sequence": sequence}
 
 
 def test_a_whole_record_that_this_program_does_not_know_is_not_called_damaged() -> None:
     unknown = b'{"record":"teleported"}'
-    rows = [*seal_records([say("one")], 0), (1, crc32(unknown, 1), unknown)]
+    rows = [*rows_of_records([say("one")], 0), (1, crc32(unknown, 1), unknown)]
     with pytest.raises(CodecError) as caught:
-        unseal_records("s", rows, start=0, stop=2)
+        checked_records("s", rows, start=0, stop=2)
     assert caught.value.facts == {"session": "s", "sequence": 1}
     assert "newer version" in caught.value.message
     (problem,) = find_problems("s", rows, length=2)
@@ -102,7 +102,7 @@ def test_damage_that_leaves_no_bytes_is_damage() -> None:
     for data in (None, 5, "text"):
         rows = [(0, 1, data)]
         with pytest.raises(StoreCorrupt):
-            unseal_records("s", rows, start=0, stop=1)  # pyright: ignore[reportArgumentType]
+            checked_records("s", rows, start=0, stop=1)  # pyright: ignore[reportArgumentType]
         assert [one.sequence for one in find_problems("s", rows, length=1)] == [0]
 
 
@@ -118,4 +118,4 @@ def test_a_range_never_leaves_the_log() -> None:
 
 def test_the_seal_is_a_checksum_that_starts_at_the_sequence_number() -> None:
     data = encode_record(say("one"))
-    assert seal_records([say("one")], 9) == [(9, crc32(data, 9), data)]
+    assert rows_of_records([say("one")], 9) == [(9, crc32(data, 9), data)]

@@ -14,12 +14,12 @@ from typing import Any, LiteralString
 from psycopg import AsyncConnection
 
 from legato.model.jsonvalue import JsonObject
+from legato.store.checksums import Row
 from legato.store.contract import Lease, SessionSummary
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
 from legato.store.lease_owner import Process, may_take_over
 from legato.store.new_session import NewSession
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
-from legato.store.seals import Row
 from legato.store.summary import LogSummary, summarise
 
 

@@ -27,13 +27,13 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from legato.errors import SessionNotFound, StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
+from legato.store.checksums import checked_records, find_problems, range_of, rows_of_records
 from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.postgres import statements
 from legato.store.postgres.errors import is_transient, name_place, refusal
 from legato.store.postgres.schema import migrate
-from legato.store.seals import find_problems, range_of, seal_records, unseal_records
 from legato.store.summary import clean_title, log_summary_of
 
 T = TypeVar("T")
@@ -118,7 +118,7 @@ class PostgresStore(Store):
 
     async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
         """Store records; see `Store.append`."""
-        rows = seal_records(records, expected)
+        rows = rows_of_records(records, expected)
         summary = log_summary_of(records)
         return await self._write(
             lambda connection, again: statements.append_rows(
@@ -143,7 +143,7 @@ class PostgresStore(Store):
 
         first, end, rows = await self._read(look)
         return await anyio.to_thread.run_sync(
-            lambda: unseal_records(session_id, rows, start=first, stop=end), limiter=self._limiter
+            lambda: checked_records(session_id, rows, start=first, stop=end), limiter=self._limiter
         )
 
     async def describe(self, session_id: str) -> SessionSummary:

@@ -15,12 +15,12 @@ from typing import Any
 from legato.errors import StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
+from legato.store.checksums import Row, checked_records, find_problems, range_of
 from legato.store.contract import Lease, Problem, SessionSummary
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
 from legato.store.lease_owner import Process, may_take_over
 from legato.store.new_session import NewSession
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
-from legato.store.seals import Row, find_problems, range_of, unseal_records
 from legato.store.sqlite.schema import SPAN
 from legato.store.summary import LogSummary, summarise
 
@@ -138,7 +138,7 @@ def load_records(
     # Closed in any case: the traceback of an error about a damaged record would keep a half-read cursor alive, and with
     # it, even after the connection is closed, the lock that keeps writers out.
     with closing(_rows(connection, number, first, end)) as rows:
-        return unseal_records(session_id, rows, start=first, stop=end)
+        return checked_records(session_id, rows, start=first, stop=end)
 
 
 _SUMMARY = "id, title, route, meta, created, updated, length, parent"
@@ -210,7 +210,7 @@ def _insert_rows(connection: sqlite3.Connection, number: int, rows: Sequence[Row
 
 
 def _rows(connection: sqlite3.Connection, number: int, first: int, end: int) -> sqlite3.Cursor:
-    """Rows as `seals` wants them, for whoever closes the cursor."""
+    """Rows as `checksums` wants them, for whoever closes the cursor."""
     base = number * SPAN
     return connection.execute(
         "SELECT place - ?, seal, data FROM records WHERE place >= ? AND place < ? ORDER BY place",

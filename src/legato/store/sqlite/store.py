@@ -20,10 +20,10 @@ import anyio.to_thread
 from legato.errors import CallerError, StoreCorrupt, StoreError, StoreUnavailable
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
+from legato.store.checksums import rows_of_records
 from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
-from legato.store.seals import seal_records
 from legato.store.sqlite import statements
 from legato.store.sqlite.file import connect_file, create_file, default_path, reading, safe_journal, translated
 from legato.store.sqlite.schema import migrate
@@ -122,7 +122,7 @@ class SqliteStore(Store):
 
     async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
         """Store records; see `Store.append`."""
-        rows = seal_records(records, expected)
+        rows = rows_of_records(records, expected)
         summary = log_summary_of(records)
         return await self._write(
             lambda connection: statements.append_rows(

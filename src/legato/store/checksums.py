@@ -1,10 +1,10 @@
-"""Each stored record under its seal, a checksum over its place and its bytes.
+"""Each stored record with a checksum over its place and its bytes.
 
-In:  rows as a database returns them: (sequence number, seal, bytes).
+In:  rows as a database returns them: (sequence number, checksum, bytes).
 Out: records, or an error that names the session and the first sequence number that is not as it was written.
 
 Databases detect a torn page, few detect a flipped bit, and none a row that some script moved or removed. The sequence
-number is the checksum's start value, so a record in the wrong place does not match its own seal.
+number is the checksum's start value, so a record in the wrong place does not match its own checksum.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AT_ONCE = 100
 """records that are decoded together: few enough to stay in the cache of a processor"""
 
 
-def seal_records(records: Iterable[Record], start: int) -> list[Row]:
+def rows_of_records(records: Iterable[Record], start: int) -> list[Row]:
     """`records` as rows, the first one at sequence number `start`."""
     rows: list[Row] = []
     for sequence, record in enumerate(records, start):
@@ -35,38 +35,38 @@ def seal_records(records: Iterable[Record], start: int) -> list[Row]:
     return rows
 
 
-def unseal_records(session_id: str, rows: Iterable[Row], *, start: int, stop: int) -> list[Record]:
+def checked_records(session_id: str, rows: Iterable[Row], *, start: int, stop: int) -> list[Record]:
     """The records in `rows`, which must be those from `start` up to `stop`, in order."""
     records: list[Record] = []
     expected, following = start, iter(rows)
     while some := list(islice(following, _AT_ONCE)):
-        records += _unseal_at_once(some, expected) or _unseal_each(session_id, some, expected)
+        records += _check_at_once(some, expected) or _check_each(session_id, some, expected)
         expected += len(some)
     if expected < stop:
         raise _missing(session_id, expected)
     return records
 
 
-def _unseal_at_once(rows: list[Row], start: int) -> list[Record]:
+def _check_at_once(rows: list[Row], start: int) -> list[Record]:
     """The records from `start` on; none if anything is wrong with one of them."""
     try:
-        numbers, seals, data = zip(*rows, strict=True)
-        if numbers == tuple(range(start, start + len(rows))) and tuple(map(crc32, data, numbers)) == seals:
+        numbers, checksums, data = zip(*rows, strict=True)
+        if numbers == tuple(range(start, start + len(rows))) and tuple(map(crc32, data, numbers)) == checksums:
             return decode_records(data)
     except (CodecError, TypeError, ValueError):
         pass
     return []
 
 
-def _unseal_each(session_id: str, rows: list[Row], start: int) -> list[Record]:
+def _check_each(session_id: str, rows: list[Row], start: int) -> list[Record]:
     """The same, one by one, to say what is wrong and where."""
     records: list[Record] = []
     expected = start
     try:
-        for sequence, seal, data in rows:
+        for sequence, checksum, data in rows:
             if sequence != expected:
                 raise _missing(session_id, expected)
-            if crc32(data, sequence) != seal:
+            if crc32(data, sequence) != checksum:
                 raise _damaged(session_id, sequence)
             records.append(decode_record(data))
             expected += 1
@@ -82,12 +82,12 @@ def _unseal_each(session_id: str, rows: list[Row], start: int) -> list[Record]:
 def find_problems(session_id: str, rows: Iterable[StoredRow], *, length: int) -> Iterator[Problem]:
     """Everything that is wrong with a whole log of `length` records."""
     expected = 0
-    for sequence, seal, data in rows:
+    for sequence, checksum, data in rows:
         if sequence > expected:
             yield from _gap(session_id, expected, min(sequence, length))
         if sequence >= length:
             yield Problem("this record lies beyond the end of the log", session_id, sequence)
-        elif not isinstance(data, bytes) or crc32(data, sequence) != seal:
+        elif not isinstance(data, bytes) or crc32(data, sequence) != checksum:
             yield Problem("the bytes of this record do not match its checksum", session_id, sequence)
         else:
             try:
