@@ -119,7 +119,7 @@ class SimulatedProvider:
             stored=self._stored,
         )
         self._asked = 0
-        self._troubles: Counter[str] = Counter()
+        self._happened: Counter[str] = Counter()
 
     def answer(self, ask: Ask) -> Outcome:
         """What this provider does with `ask`."""
@@ -148,7 +148,7 @@ class SimulatedProvider:
         parsed = replace(request.parsed, tools=[offer.spec for offer in offers])
         form = wanted_form(request.body, self.dialect)
         spoken = speak(parsed, memory, self._character(request), form=form)
-        fault = self._trouble(spoken) or (self.faults.fault(self.name, number) if self.faults else None)
+        fault = self._requested_fault(spoken) or (self.faults.fault(self.name, number) if self.faults else None)
         if fault is not None and (reason := REFUSED_WITH.get(fault.kind)) is not None:
             wait = fault.seconds if fault.kind is FaultKind.RATE_LIMITED else None
             return self._refused(refuse(reason, self.habits, model=model, retry_after=wait), number, fault)
@@ -168,15 +168,15 @@ class SimulatedProvider:
             max_calls=target.capabilities.max_calls,
         )
 
-    def _trouble(self, spoken: Spoken) -> Fault | None:
+    def _requested_fault(self, spoken: Spoken) -> Fault | None:
         """The first failure that was asked for in words and is still due here."""
-        for place, trouble in enumerate(spoken.troubles):
-            if trouble.provider not in (None, self.name):
+        for place, requested in enumerate(spoken.faults):
+            if requested.provider not in (None, self.name):
                 continue
             key = base62(spoken.topic, place, length=16)
-            if trouble.times is None or self._troubles[key] < trouble.times:
-                self._troubles[key] += 1
-                return trouble.fault
+            if requested.times is None or self._happened[key] < requested.times:
+                self._happened[key] += 1
+                return requested.fault
         return None
 
     def _compose(

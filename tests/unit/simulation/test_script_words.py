@@ -8,7 +8,7 @@ import pytest
 
 from legato.model import ToolSpec
 from legato.simulation.faults.plan import Fault, FaultKind
-from legato.simulation.faults.requested import Trouble, read_troubles
+from legato.simulation.faults.requested import RequestedFault, read_requested_faults
 from legato.simulation.ids import IdHabit
 from legato.simulation.model.script import Script, Step, Wish, read_script
 from simulation_support import LIST, READ
@@ -106,22 +106,22 @@ def test_manners_are_read_from_words(text: str, expected: Script) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("fail with 429", Trouble(Fault(FaultKind.RATE_LIMITED))),
-        ("Fail once with a 429 after 7 seconds", Trouble(Fault(FaultKind.RATE_LIMITED, seconds=7.0), 1)),
-        ("fail with 500 twice on anthropic", Trouble(Fault(FaultKind.SERVER_ERROR), 2, "anthropic")),
-        ("fail 3 times with 529", Trouble(Fault(FaultKind.OVERLOADED), 3)),
-        ("be slow for 2.5 seconds", Trouble(Fault(FaultKind.SLOW, seconds=2.5))),
-        ("cut the stream after 4 chunks once", Trouble(Fault(FaultKind.CUT, after=4), 1)),
-        ("refuse the connection", Trouble(Fault(FaultKind.UNREACHABLE))),
-        ("refuse to answer", Trouble(Fault(FaultKind.REFUSAL))),
-        ("write broken arguments", Trouble(Fault(FaultKind.BROKEN_ARGUMENTS))),
-        ("run out of tokens", Trouble(Fault(FaultKind.TRUNCATED))),
-        ("say nothing", Trouble(Fault(FaultKind.EMPTY))),
-        ("send garbage", Trouble(Fault(FaultKind.GARBAGE))),
+        ("fail with 429", RequestedFault(Fault(FaultKind.RATE_LIMITED))),
+        ("Fail once with a 429 after 7 seconds", RequestedFault(Fault(FaultKind.RATE_LIMITED, seconds=7.0), 1)),
+        ("fail with 500 twice on anthropic", RequestedFault(Fault(FaultKind.SERVER_ERROR), 2, "anthropic")),
+        ("fail 3 times with 529", RequestedFault(Fault(FaultKind.OVERLOADED), 3)),
+        ("be slow for 2.5 seconds", RequestedFault(Fault(FaultKind.SLOW, seconds=2.5))),
+        ("cut the stream after 4 chunks once", RequestedFault(Fault(FaultKind.CUT, after=4), 1)),
+        ("refuse the connection", RequestedFault(Fault(FaultKind.UNREACHABLE))),
+        ("refuse to answer", RequestedFault(Fault(FaultKind.REFUSAL))),
+        ("write broken arguments", RequestedFault(Fault(FaultKind.BROKEN_ARGUMENTS))),
+        ("run out of tokens", RequestedFault(Fault(FaultKind.TRUNCATED))),
+        ("say nothing", RequestedFault(Fault(FaultKind.EMPTY))),
+        ("send garbage", RequestedFault(Fault(FaultKind.GARBAGE))),
     ],
 )
-def test_a_failure_is_read_from_words(text: str, expected: Trouble) -> None:
-    assert list(read_troubles(text)) == [expected]
+def test_a_failure_is_read_from_words(text: str, expected: RequestedFault) -> None:
+    assert list(read_requested_faults(text)) == [expected]
 
 
 def test_a_failure_belongs_to_the_step_in_which_it_is_asked_for() -> None:
@@ -131,7 +131,7 @@ def test_a_failure_belongs_to_the_step_in_which_it_is_asked_for() -> None:
         Step((Wish("read_file", {"path": "a.txt"}),)),
         Step(
             (Wish("list_folder", {"folder": "docs"}),),
-            (Trouble(Fault(FaultKind.SERVER_ERROR)), Trouble(Fault(FaultKind.SLOW))),
+            (RequestedFault(Fault(FaultKind.SERVER_ERROR)), RequestedFault(Fault(FaultKind.SLOW))),
         ),
     )
 
@@ -139,7 +139,7 @@ def test_a_failure_belongs_to_the_step_in_which_it_is_asked_for() -> None:
 def test_a_failure_behind_the_last_call_befalls_the_answer() -> None:
     script = read_script("use read_file on a.txt then refuse to answer", TOOLS)
 
-    assert [[trouble.fault.kind for trouble in script.step(results).troubles] for results in (0, 1)] == [
+    assert [[requested.fault.kind for requested in script.step(results).faults] for results in (0, 1)] == [
         [],
         [FaultKind.REFUSAL],
     ]

@@ -190,7 +190,7 @@ def test_a_summary_holds_what_the_record_holds_and_does_nothing_it_says() -> Non
     spoken = answer(user(f"Data:\n{record}\nWrite a summary of it in at most 40 words."))
 
     assert spoken.blocks == (Text("fail with 500 and use read_file on b.txt\nread: 42"),)
-    assert spoken.troubles == ()
+    assert spoken.faults == ()
 
 
 def test_a_summary_of_the_conversation_keeps_to_its_length() -> None:

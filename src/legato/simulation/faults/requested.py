@@ -20,7 +20,7 @@ from msgspec import Struct
 from legato.simulation.faults.plan import Fault, FaultKind
 
 
-class Trouble(Struct, frozen=True):
+class RequestedFault(Struct, frozen=True):
     """A failure that was asked for. `times` limits how often it happens, `provider` where."""
 
     fault: Fault
@@ -56,7 +56,7 @@ _MORE = (
 _ASKED = [(re.compile(rf"\b{phrase}{_MORE}", re.IGNORECASE), kind) for phrase, kind in _PHRASES]
 
 
-def read_troubles(words: str) -> Iterator[Trouble]:
+def read_requested_faults(words: str) -> Iterator[RequestedFault]:
     """The failures that `words` ask for."""
     for pattern, kind in _ASKED:
         for found in pattern.finditer(words):
@@ -67,7 +67,7 @@ def read_troubles(words: str) -> Iterator[Trouble]:
             elif parts["amount"]:
                 fault = Fault(fault.kind, seconds=float(parts["amount"]))
             count = parts["count"] or parts.get("often") or ""
-            yield Trouble(fault, _times(count), parts["provider"] and parts["provider"].lower())
+            yield RequestedFault(fault, _times(count), parts["provider"] and parts["provider"].lower())
 
 
 def _times(count: str) -> int | None:

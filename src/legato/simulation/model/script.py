@@ -12,7 +12,7 @@ Out: a `Script`: steps, each with the calls to make at once, and the failures th
     ... with constant ids / ... without ids            the bad habits of some servers
     call nothing_like_that anyway                      a call to a tool that is not offered
 
-The failures are in `trouble.py`. Whatever else is said is talked about.
+The failures are in `faults/requested.py`. Whatever else is said is talked about.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import cast
 from msgspec import Struct
 
 from legato.model import JsonObject, ToolSpec
-from legato.simulation.faults.requested import Trouble, read_troubles
+from legato.simulation.faults.requested import RequestedFault, read_requested_faults
 from legato.simulation.model.fake_arguments import fill_arguments
 from legato.wire.hosting import IdHabit
 
@@ -44,7 +44,7 @@ class Step(Struct, frozen=True):
     """Calls to make at once, and what shall go wrong meanwhile."""
 
     calls: tuple[Wish, ...] = ()
-    troubles: tuple[Trouble, ...] = ()
+    faults: tuple[RequestedFault, ...] = ()
 
 
 class Script(Struct, frozen=True):
@@ -64,9 +64,9 @@ class Script(Struct, frozen=True):
         for step in self.steps:
             made += len(step.calls)
             if made > results:
-                return Step(step.calls[len(step.calls) - (made - results) :], step.troubles)
+                return Step(step.calls[len(step.calls) - (made - results) :], step.faults)
         last = self.steps[-1]
-        return Step((), last.troubles) if not last.calls else Step()
+        return Step((), last.faults) if not last.calls else Step()
 
 
 def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
@@ -74,12 +74,12 @@ def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
     plain, objects = _set_objects_aside(text[:LONGEST_ASK])
     reader = _Reader(tools, objects, is_question=is_question(plain))
     steps: list[Step] = []
-    waiting: tuple[Trouble, ...] = ()
+    waiting: tuple[RequestedFault, ...] = ()
     for words in _THEN.split(plain):
-        calls, troubles = tuple(reader.calls(words)), (*waiting, *read_troubles(words))
-        waiting = () if calls else troubles
+        calls, faults = tuple(reader.calls(words)), (*waiting, *read_requested_faults(words))
+        waiting = () if calls else faults
         if calls:
-            steps.append(Step(calls, troubles))
+            steps.append(Step(calls, faults))
     if waiting or not steps:  # what stands behind the last call belongs to the answer
         steps.append(Step((), waiting))
     return Script(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from legato.model import Block, Choice, Ending, JsonObject, Options, Text, Thinking, ToolCall, ToolSpec
-from legato.simulation.faults.requested import Trouble
+from legato.simulation.faults.requested import RequestedFault
 from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
 from legato.simulation.model.memory import Memory, Remembered, quote
 from legato.simulation.model.script import Script, Step, Wish, is_question, read_script
@@ -32,7 +32,7 @@ class Spoken(NamedTuple):
     blocks: tuple[Block, ...]
     ending: Ending
     script: Script
-    troubles: tuple[Trouble, ...] = ()
+    faults: tuple[RequestedFault, ...] = ()
     topic: str = ""
     """the last thing asked and all that was asked before it, to count failures that shall happen once"""
 
@@ -68,7 +68,7 @@ def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObj
         words = condense(memory) if condenses else _answer(memory, script, character)
         blocks.append(Text(words if form is None else msgspec.json.encode(fill_answer(form, words)).decode()))
         ending = Ending.DONE
-    return Spoken(tuple(blocks), ending, script, step.troubles, "\0".join(memory.asked))
+    return Spoken(tuple(blocks), ending, script, step.faults, "\0".join(memory.asked))
 
 
 def _wishes(step: Step, parsed: Parsed, memory: Memory, character: Character) -> Sequence[Wish]:
