@@ -235,7 +235,7 @@ class SimulatedProvider:
         if not habits.joins_usage and not _wants_usage(request):
             answer = replace(answer, usage=None)
         chunks = parts.reply_stream(
-            answer, answer.served, whole_calls=habits.whole_calls, joins_usage=habits.joins_usage
+            answer, answer.served, unsplit_calls=habits.unsplit_calls, joins_usage=habits.joins_usage
         )
         return Reply(status=200, headers={"content-type": "text/event-stream; charset=utf-8"}, chunks=tuple(chunks))
 

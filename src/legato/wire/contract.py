@@ -177,13 +177,13 @@ class WriterMaker(Protocol):
         response_id: str,
         usage: Usage | None = None,
         *,
-        whole_calls: bool = False,
+        unsplit_calls: bool = False,
         joins_usage: bool = False,
     ) -> ReplyWriter:
         """The writer of an answer of `model`, which is the name that the client reads.
 
         Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins.
-        Some clients (Mistral's) read calls only if they are not written in pieces, which `whole_calls` sees to, and
+        Some clients (Mistral's) read calls only if they are not written in pieces, which `unsplit_calls` sees to, and
         the usage only beside the reason why the answer ended, which `joins_usage` does.
         """
         ...
@@ -236,10 +236,12 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         return self.writer(model, answer_id(answer)).whole(answer)
 
     def reply_stream(
-        self, answer: Answer, model: str, *, whole_calls: bool = False, joins_usage: bool = False
+        self, answer: Answer, model: str, *, unsplit_calls: bool = False, joins_usage: bool = False
     ) -> Iterator[bytes]:
         """The events of a streamed response that gives `answer`."""
-        writer = self.writer(model, answer_id(answer), answer.usage, whole_calls=whole_calls, joins_usage=joins_usage)
+        writer = self.writer(
+            model, answer_id(answer), answer.usage, unsplit_calls=unsplit_calls, joins_usage=joins_usage
+        )
         yield from writer.start()
         for delta in deltas_of(answer):
             yield from writer.feed(delta)

@@ -68,14 +68,14 @@ class EventWriter(ABC):
         response_id: str,
         usage: Usage | None = None,
         *,
-        whole_calls: bool = False,
+        unsplit_calls: bool = False,
         joins_usage: bool = False,
     ) -> None:
         self.model = model
         is_theirs = response_id.startswith(self.id_prefix)
         self.response_id = response_id if is_theirs else minted_id(self.id_prefix, response_id, 0)
         self.usage = usage or Usage()
-        self.whole_calls = whole_calls or self.calls_come_whole
+        self.unsplit_calls = unsplit_calls or self.calls_come_whole
         self.joins_usage = joins_usage
         self.output: list[JsonObject] = []
         """the objects of the response so far, each at its place; one that grows is here as it was when it began"""
@@ -193,7 +193,7 @@ class EventWriter(ABC):
     # --- which block --------------------------------------------------------------------------------------------------
 
     def _take(self, delta: Delta) -> list[Event]:
-        if self.interleaves and not self.whole_calls:
+        if self.interleaves and not self.unsplit_calls:
             return self._place(delta)  # nothing ever waits
         call = _call_of(delta)
         if not self._must_wait(delta, call):
@@ -206,7 +206,7 @@ class EventWriter(ABC):
         return []
 
     def _must_wait(self, delta: Delta, call: int) -> bool:
-        if self.whole_calls:  # they keep their order
+        if self.unsplit_calls:  # they keep their order
             return isinstance(delta, BlockDone) and next(iter(self._unfinished), call) < call
         return any(other != call for other in self._open_calls)
 
@@ -214,7 +214,7 @@ class EventWriter(ABC):
         """What needs to wait no longer."""
         events: list[Event] = []
         while self._waiting and not self._open_calls:
-            first = next(iter(self._unfinished if self.whole_calls else self._waiting), -1)
+            first = next(iter(self._unfinished if self.unsplit_calls else self._waiting), -1)
             if first not in self._waiting:
                 break
             for delta in self._waiting.pop(first):
@@ -265,7 +265,7 @@ class EventWriter(ABC):
         part = Part(block, call)
         if isinstance(block, ToolCall):
             self._calls[call] = self._unfinished[call] = part
-            return [] if self.whole_calls or not block.name else self._open(part)
+            return [] if self.unsplit_calls or not block.name else self._open(part)
         events = self._open(part)
         self._run = part
         self._unclaimed[type(block)].append(part)
@@ -371,7 +371,7 @@ class EventWriter(ABC):
         part = self._calls[delta.index]
         if delta.name and isinstance(part.begun, ToolCall) and not part.begun.name:
             part.begun = replace(part.begun, name=delta.name)
-            events += [] if self.whole_calls else self._open(part)
+            events += [] if self.unsplit_calls else self._open(part)
         return events + self._write(part, delta.arguments)
 
     def _finish_call(self, block: ToolCall, call: int) -> list[Event]:

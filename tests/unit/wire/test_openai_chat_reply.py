@@ -141,7 +141,9 @@ def test_the_usage_stands_beside_the_reason_where_a_client_reads_no_chunk_withou
 
 def test_calls_come_in_one_piece_where_a_client_reads_no_others():
     said = answer(Text("I look."), ToolCall("read", {"path": LONG}, "1"), ToolCall("list", {}, "2"))
-    events = [line[6:] for line in b"".join(DIALECT.reply_stream(said, "m-1", whole_calls=True)).decode().splitlines()]
+    events = [
+        line[6:] for line in b"".join(DIALECT.reply_stream(said, "m-1", unsplit_calls=True)).decode().splitlines()
+    ]
     deltas = [choice["delta"] for event in events if event.startswith("{") for choice in json.loads(event)["choices"]]
     calls = DIALECT.reply(said, "m-1")["choices"][0]["message"]["tool_calls"]
     assert deltas == [

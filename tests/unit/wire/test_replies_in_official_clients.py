@@ -120,12 +120,12 @@ class Reader(NamedTuple):
 
     dialect: Dialect
     read: Callable[[Iterable[bytes]], Read]
-    whole_calls: bool = False
+    unsplit_calls: bool = False
     native: JsonObject | None = None
     """what a thought must carry to be read as one"""
 
     def writer(self) -> ReplyWriter:
-        return dialect_parts(self.dialect).writer("model-1", "resp_1", whole_calls=self.whole_calls)
+        return dialect_parts(self.dialect).writer("model-1", "resp_1", unsplit_calls=self.unsplit_calls)
 
 
 READERS = {
@@ -133,7 +133,7 @@ READERS = {
     "openai chat": Reader(Dialect.OPENAI_CHAT, read_by_openai_chat),
     "openai responses": Reader(Dialect.OPENAI_RESPONSES, read_by_openai_responses),
     "google": Reader(Dialect.GEMINI, read_by_gemini),
-    "mistral": Reader(Dialect.OPENAI_CHAT, read_by_mistral, whole_calls=True, native={"chunk": True}),
+    "mistral": Reader(Dialect.OPENAI_CHAT, read_by_mistral, unsplit_calls=True, native={"chunk": True}),
 }
 EVERY_READER = pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
 THOUGHT, SAID = "I could … use 🎼", 'Grüße, "you" \\ there 🎹\n'

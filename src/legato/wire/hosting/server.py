@@ -128,7 +128,7 @@ class ServerHabits(Struct, frozen=True, kw_only=True):
     """patterns for names of models, without a vendor's prefix, in lower case"""
     talks: bool = False
     """says a sentence before it calls tools"""
-    whole_calls: bool = False
+    unsplit_calls: bool = False
     """streams each call in one piece"""
     joins_usage: bool = False
     """streams the usage, asked for or not, beside the reason why the answer ended"""

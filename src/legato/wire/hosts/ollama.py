@@ -11,5 +11,5 @@ HOST = Host(
     example="qwen3",
     sources=(Source("https://docs.ollama.com/api/openai-compatibility", "The port, and that any key will do."),),
     capabilities={"window": 32_768},
-    server=ServerHabits(whole_calls=True),
+    server=ServerHabits(unsplit_calls=True),
 )

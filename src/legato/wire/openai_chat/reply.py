@@ -69,7 +69,7 @@ class Writer(EventWriter):
     def open(self, part: Part) -> list[Event]:
         """The head of a call, or a blank line between texts that do not belong together."""
         if isinstance(part.begun, ToolCall):
-            return [] if self.whole_calls else [self._call(part, _written(part.begun, ""))]
+            return [] if self.unsplit_calls else [self._call(part, _written(part.begun, ""))]
         gap = self.output[part.place].get("content")
         return [self._chunk({"content": gap})] if gap and isinstance(gap, str) else []
 
@@ -84,7 +84,7 @@ class Writer(EventWriter):
                 return [self._chunk({"reasoning_content": piece})]
             case ToolCall():
                 growth = {part.begun.kind.value: {"input" if part.is_free_text else "arguments": piece}}
-                return [] if self.whole_calls else [self._call(part, growth)]
+                return [] if self.unsplit_calls else [self._call(part, growth)]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """What the server wants to see again with a thought or a call."""
@@ -95,14 +95,16 @@ class Writer(EventWriter):
                 return [self._chunk({"content": [signed]})] if "signature" in signed else []
             case Thinking() if native.get("reasoning_details"):
                 return [self._chunk({"reasoning_details": native["reasoning_details"]})]
-            case ToolCall() if not self.whole_calls and native.get("extra_content") != part.native.get("extra_content"):
+            case ToolCall() if not self.unsplit_calls and native.get("extra_content") != part.native.get(
+                "extra_content"
+            ):
                 return [self._call(part, {"extra_content": native["extra_content"]})]
             case _:
                 return []
 
     def close(self, part: Part, block: Growing) -> list[Event]:
         """A call that comes whole; nothing else has an end."""
-        if isinstance(block, ToolCall) and self.whole_calls:
+        if isinstance(block, ToolCall) and self.unsplit_calls:
             return [self._call(part, _written(block, part.text))]
         return []
 
