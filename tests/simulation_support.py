@@ -14,7 +14,7 @@ from legato.model import Entry, Options, Target, ToolCall, ToolSpec
 from legato.request import render, resolve
 from legato.simulation import Ask, Outcome, SimulatedProvider, SimulatedWorld, serve
 from legato.transcript import Conversation
-from legato.transport import DOORS, Key, Transport, open_answer, wire_request
+from legato.transport import HTTP_APIS, Key, Transport, open_answer, wire_request
 
 READ = ToolSpec(
     "read_file",
@@ -74,7 +74,7 @@ def post(
     provider: SimulatedProvider, body: bytes, *, model: str = "", headers: dict[str, str] | None = None
 ) -> Outcome:
     """What `provider` does with a body that somebody else wrote."""
-    path = DOORS[provider.dialect].path.format(model=model)
+    path = HTTP_APIS[provider.dialect].path.format(model=model)
     return provider.answer(Ask(method="POST", path=path, headers=headers or {}, body=body))
 
 

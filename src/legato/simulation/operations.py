@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from legato.model import Dialect
-from legato.transport import DOORS
+from legato.transport import HTTP_APIS
 
 
 class Operation(StrEnum):
@@ -69,7 +69,7 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
                 return FoundOperation(Operation.COUNT)
         case _:
             pass
-    if dialect is not Dialect.GEMINI and path.endswith(DOORS[dialect].path):
+    if dialect is not Dialect.GEMINI and path.endswith(HTTP_APIS[dialect].path):
         return FoundOperation(Operation.ANSWER)
     if path.endswith("/models"):
         return FoundOperation(Operation.MODELS)

@@ -34,7 +34,7 @@ from legato.simulation.refusals import Refusal
 from legato.simulation.seals import Seal
 from legato.simulation.stored import StoredResponses, go_on_from, previous_id, wants_keeping
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
-from legato.transport import DOORS, Key
+from legato.transport import HTTP_APIS, Key
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -116,8 +116,8 @@ class RequestGate:
     # --- the way in ---------------------------------------------------------------------------------------------------
 
     def _account(self, ask: Ask) -> str | Refusal:
-        door = DOORS[self.dialect]
-        given = ask.headers.get(door.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
+        api = HTTP_APIS[self.dialect]
+        given = ask.headers.get(api.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
         key = re.sub(r"(?i)^bearer\s+", "", given).strip()
         if not key:
             return self._refuse(RefusalReason.KEY_MISSING) if self.needs_key else ""

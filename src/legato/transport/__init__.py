@@ -12,11 +12,11 @@ from legato.transport.contract import Timeouts, Transport, WireResponse, whole_r
 from legato.transport.exchange import AnswerStream, deltas_of, open_answer
 from legato.transport.http import HttpTransport
 from legato.transport.keys import Key, KeyRing, scrub, variables_of
-from legato.transport.outgoing import DOORS, KEY_HEADERS, WireRequest, shown_url, wire_request
+from legato.transport.outgoing import HTTP_APIS, KEY_HEADERS, WireRequest, shown_url, wire_request
 from legato.wire.bounds import Bounds
 
 __all__ = [
-    "DOORS",
+    "HTTP_APIS",
     "KEY_HEADERS",
     "AnswerStream",
     "Bounds",

@@ -65,8 +65,8 @@ class WireRequest(Struct, frozen=True, kw_only=True):
         return [("request", repr(self))]
 
 
-class Door(NamedTuple):
-    """How a dialect is knocked at: what follows the endpoint, and which header takes the key."""
+class HttpApi(NamedTuple):
+    """How the API of a dialect is called: what follows the endpoint, and which header takes the key."""
 
     path: str
     stream_path: str
@@ -76,20 +76,22 @@ class Door(NamedTuple):
     fixed: tuple[tuple[str, str], ...] = ()
 
 
-DOORS: dict[Dialect, Door] = {
-    Dialect.OPENAI_CHAT: Door("/chat/completions", "/chat/completions", "authorization", "Bearer "),
-    Dialect.OPENAI_RESPONSES: Door("/responses", "/responses", "authorization", "Bearer "),
-    Dialect.ANTHROPIC: Door("/v1/messages", "/v1/messages", "x-api-key", fixed=(("anthropic-version", "2023-06-01"),)),
-    Dialect.GEMINI: Door(
+HTTP_APIS: dict[Dialect, HttpApi] = {
+    Dialect.OPENAI_CHAT: HttpApi("/chat/completions", "/chat/completions", "authorization", "Bearer "),
+    Dialect.OPENAI_RESPONSES: HttpApi("/responses", "/responses", "authorization", "Bearer "),
+    Dialect.ANTHROPIC: HttpApi(
+        "/v1/messages", "/v1/messages", "x-api-key", fixed=(("anthropic-version", "2023-06-01"),)
+    ),
+    Dialect.GEMINI: HttpApi(
         "/models/{model}:generateContent",
         "/models/{model}:streamGenerateContent",
         "x-goog-api-key",
         stream_query="alt=sse",
     ),
-    Dialect.VERCEL: Door("/chat", "/chat", "authorization", "Bearer "),
+    Dialect.VERCEL: HttpApi("/chat", "/chat", "authorization", "Bearer "),
 }
 
-KEY_HEADERS = frozenset({door.key_header for door in DOORS.values()} | {"api-key", "proxy-authorization", "cookie"})
+KEY_HEADERS = frozenset({api.key_header for api in HTTP_APIS.values()} | {"api-key", "proxy-authorization", "cookie"})
 """headers that say on whose account a request is made, here or at a gateway"""
 
 
@@ -106,23 +108,23 @@ def wire_request(
     `headers` are those of the route, added to or replacing ours; their values count as secrets, because a gateway's
     token is one. `key` is None for a server that asks for none.
     """
-    door = DOORS[target.dialect]
+    api = HTTP_APIS[target.dialect]
     shown = {
         "content-type": "application/json",
         "accept": "text/event-stream" if stream else "application/json",
         "user-agent": f"legato/{__version__}",
-        **dict(door.fixed),
+        **dict(api.fixed),
     }
     secrets: dict[str, Key] = {}
     if key is not None:
-        secrets[door.key_header] = Key(door.key_prefix + key.reveal())
+        secrets[api.key_header] = Key(api.key_prefix + key.reveal())
     for name, value in (headers or {}).items():
         name = _header_name(name, target)
         shown.pop(name, None)
         secrets[name] = Key(value, source=f"the header {name} of {target.route}")
     return WireRequest(
         method="POST",
-        url=_url(target, door, stream),
+        url=_url(target, api, stream),
         headers=shown,
         secrets=secrets,
         body=body,
@@ -137,7 +139,7 @@ def shown_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
 
-def _url(target: Target, door: Door, stream: bool) -> str:
+def _url(target: Target, api: HttpApi, stream: bool) -> str:
     try:
         parts = urlsplit(target.endpoint.strip())
         usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -149,12 +151,12 @@ def _url(target: Target, door: Door, stream: bool) -> str:
             route=target.route,
         )
     parts = urlsplit(target.endpoint.strip())
-    path = (door.stream_path if stream else door.path).format(model=quote(target.model, safe=""))
+    path = (api.stream_path if stream else api.path).format(model=quote(target.model, safe=""))
     base = parts.path.rstrip("/")
     first = "/" + path.split("/")[1]
     if first == "/v1" and base.endswith("/v1"):  # both spellings of such an endpoint are in use
         base = base.removesuffix("/v1")
-    query = "&".join(part for part in (parts.query, door.stream_query if stream else "") if part)
+    query = "&".join(part for part in (parts.query, api.stream_query if stream else "") if part)
     return urlunsplit((parts.scheme, parts.netloc, base + path, query, ""))
 
 

@@ -15,7 +15,7 @@ from legato.request import render
 from legato.simulation import Ask, SimulatedProvider, SimulatedTransport
 from legato.simulation.prompt_cache import PromptCache
 from legato.transcript import Conversation
-from legato.transport import DOORS
+from legato.transport import HTTP_APIS
 from legato.wire.hosts.openai import HOST
 from simulation_support import TOOLS, post
 
@@ -85,7 +85,7 @@ def test_one_account_and_one_model_do_not_warm_the_cache_of_another() -> None:
         body = {"model": model, "messages": [{"role": "user", "content": LONG * 300}]}
         ask = Ask(
             method="POST",
-            path=DOORS[Dialect.OPENAI_CHAT].path,
+            path=HTTP_APIS[Dialect.OPENAI_CHAT].path,
             headers={"authorization": f"Bearer {key}"},
             body=json.dumps(body).encode(),
         )

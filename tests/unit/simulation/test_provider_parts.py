@@ -29,7 +29,7 @@ from legato.simulation.ids import name_call
 from legato.simulation.refusals import print_refusal
 from legato.simulation.seals import Seal
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
-from legato.transport import DOORS
+from legato.transport import HTTP_APIS
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
 from simulation_support import post
@@ -204,7 +204,7 @@ def test_a_body_that_is_no_json_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_a_path_or_a_method_that_is_not_offered_is_refused(name: str) -> None:
     provider = SimulatedProvider(name)
-    path = DOORS[provider.dialect].path.format(model=example(name))
+    path = HTTP_APIS[provider.dialect].path.format(model=example(name))
 
     nowhere = provider.answer(Ask(method="POST", path="/v1/nothing", headers={}, body=b"{}"))
     reading = provider.answer(Ask(method="GET", path=path, headers={}, body=b""))
@@ -289,7 +289,7 @@ def test_every_provider_of_the_catalogue_has_a_place_on_a_server_and_is_found_th
     assert sorted(urls) == PROVIDERS
     for name, url in urls.items():
         provider = world.provider(name)
-        path = url.removeprefix("http://127.0.0.1:8123") + DOORS[provider.dialect].path.format(model="m")
+        path = url.removeprefix("http://127.0.0.1:8123") + HTTP_APIS[provider.dialect].path.format(model="m")
         assert world.locate(path) is provider
     assert world.locate("/nobody/v1/chat/completions") is None
     assert base_urls("::1", 1)["openai"] == "http://[::1]:1/openai/v1"

@@ -6,7 +6,7 @@ from rich.pretty import pretty_repr
 from legato import __version__
 from legato.errors import ConfigError
 from legato.model import Dialect, Target
-from legato.transport import DOORS, Key, WireRequest, shown_url, wire_request
+from legato.transport import HTTP_APIS, Key, WireRequest, shown_url, wire_request
 
 KEY = Key("sk-test-0123456789abcdef")
 
@@ -72,7 +72,7 @@ def test_each_dialect_knocks_at_its_own_door(
 
 
 def test_every_dialect_has_a_door() -> None:
-    assert set(DOORS) == set(Dialect)
+    assert set(HTTP_APIS) == set(Dialect)
 
 
 def test_an_anthropic_request_is_complete() -> None:

@@ -17,7 +17,7 @@ from legato.cli.settings.trust import Trust
 from legato.cli.settings.untrusted import UNTRUSTED
 from legato.errors import ConfigError
 from legato.tools import Mode
-from legato.transport import DOORS, KEY_HEADERS
+from legato.transport import HTTP_APIS, KEY_HEADERS
 from program import Home
 
 OWN = """\
@@ -259,7 +259,7 @@ def test_the_users_own_file_may_replace_the_header_of_a_key(home: Home) -> None:
 
 
 def test_every_header_that_carries_a_key_is_known() -> None:
-    assert {door.key_header for door in DOORS.values()} <= KEY_HEADERS
+    assert {api.key_header for api in HTTP_APIS.values()} <= KEY_HEADERS
 
 
 EXTRA = {
