@@ -117,7 +117,7 @@ class SimulatedWorld:
         return outcome.reply
 
     def locate(self, path: str, method: str = "POST") -> SimulatedProvider | None:
-        """The provider that listens at `path` of a server; of two with one base, the one whose api it is.
+        """The provider that listens at `path` of a server; of two with one base, the one whose API it is.
 
         Only the first step of the path counts: clients differ in which version of an API they ask for.
         """

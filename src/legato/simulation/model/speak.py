@@ -22,7 +22,7 @@ from legato.simulation.faults.requested import RequestedFault
 from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
 from legato.simulation.model.memory import Memory, Remembered, quote
 from legato.simulation.model.script import Script, Step, Wish, is_question, read_script
-from legato.simulation.model.summary_reply import asks_for_summary, condense
+from legato.simulation.model.summary_reply import asks_for_summary, summary_reply
 from legato.wire.contract import Parsed
 
 
@@ -50,8 +50,8 @@ class Character(NamedTuple):
 
 def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObject | None = None) -> Spoken:
     """The answer to a request; `form` is the schema that its words have to fit, if any."""
-    condenses = asks_for_summary(memory.ask)  # and then the words in it are nobody's request
-    script = Script() if condenses else read_script(memory.ask, parsed.tools)
+    wants_summary = asks_for_summary(memory.ask)  # and then the words in it are nobody's request
+    script = Script() if wants_summary else read_script(memory.ask, parsed.tools)
     step = script.step(memory.since)
     wishes = _wishes(step, parsed, memory, character)
     blocks: list[Block] = []
@@ -65,7 +65,7 @@ def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObj
         blocks += [ToolCall(wish.name, wish.arguments) for wish in wishes]
         ending = Ending.CALLS
     else:
-        words = condense(memory) if condenses else _answer(memory, script, character)
+        words = summary_reply(memory) if wants_summary else _answer(memory, script, character)
         blocks.append(Text(words if form is None else msgspec.json.encode(fill_answer(form, words)).decode()))
         ending = Ending.DONE
     return Spoken(tuple(blocks), ending, script, step.faults, "\0".join(memory.asked))

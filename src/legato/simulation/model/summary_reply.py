@@ -30,7 +30,7 @@ def asks_for_summary(text: str) -> bool:
     return _ASKED.search(text) is not None
 
 
-def condense(memory: Memory) -> str:
+def summary_reply(memory: Memory) -> str:
     """The summary that the last thing said asks for."""
     found = _AT_MOST.search(memory.ask)
     left = int(found[1]) if found else _WORDS
