@@ -17,6 +17,7 @@ from typing import NamedTuple
 import legato.wire
 from legato.model import Dialect
 from legato.wire.findings import Severity
+from legato.wire.hosting import HostRule
 from legato.wire.hosts import all_hosts
 from legato.wire.openai_chat.rules.checks import CHECKS
 
@@ -47,12 +48,25 @@ def emissions(dialect: Dialect) -> list[Emission]:
         for path, tree in trees.items()
         for call, severity, rule in _reports(tree)
     ]
-    return direct + [
-        Emission(f"{path.relative_to(_WIRE)}:{call.lineno}", False, severity, frozenset({rule}))
-        for path in own
-        for call, check in _checks(trees[path])
-        for rule, severity in _rules_of(check)
-    ]
+    return (
+        direct
+        + [
+            Emission(f"{path.relative_to(_WIRE)}:{call.lineno}", False, severity, frozenset({rule}))
+            for path in own
+            for call, check in _checks(trees[path])
+            for rule, severity in _rules_of(check)
+        ]
+        + [
+            Emission(f"hosts/{host.name}.py", False, _severity(rule), frozenset({f"{host.name}/{rule.id}"}))
+            for host in (all_hosts() if dialect is Dialect.OPENAI_CHAT else ())
+            for rule in host.rules
+            if rule.in_message or rule.in_head
+        ]
+    )
+
+
+def _severity(rule: HostRule) -> Severity:
+    return Severity.RISKY if rule.is_risky else Severity.REFUSED
 
 
 def _checks(tree: ast.Module) -> Iterator[tuple[ast.Call, str]]:
@@ -69,7 +83,7 @@ def _rules_of(check: str) -> Iterator[tuple[str, Severity]]:
     for host in all_hosts():
         for rule in host.rules:
             if rule.check == check:
-                yield f"{host.name}/{rule.id}", Severity.RISKY if rule.is_risky else Severity.REFUSED
+                yield f"{host.name}/{rule.id}", _severity(rule)
 
 
 def _reports(tree: ast.Module) -> Iterator[tuple[ast.Call, Severity, ast.expr]]:

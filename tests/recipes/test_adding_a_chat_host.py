@@ -45,6 +45,12 @@ def _error(facts: ErrorFacts):
     return {"message": facts.message, "number": facts.status}
 
 
+def _shouting(message):
+    content = message.get("content")
+    if isinstance(content, str) and content.isupper():
+        yield "content", "it is in capitals"
+
+
 HOST = Host(
     name="made-up",
     title="Made-up",
@@ -63,6 +69,19 @@ HOST = Host(
             says="Each message has a content.",
             sources=("https://made-up.example/docs",),
             error="message number {index} is silent",
+        ),
+        HostRule(
+            id="shouting",
+            in_message=_shouting,
+            says="Nobody shouts.",
+            sources=("https://made-up.example/docs",),
+            error="{path} is too loud",
+        ),
+        HostRule(
+            id="no-n",
+            in_head=lambda fields: [("n", "one answer is enough")] if fields.get("n", 1) != 1 else [],
+            says="There is one answer.",
+            sources=("https://made-up.example/docs",),
         ),
         HostRule(
             id="id-form",
@@ -165,6 +184,20 @@ def test_its_own_rules_judge_a_body_and_quote_its_own_words() -> None:
         ("made-up/content-missing", "message number 1 is silent")
     ]
     assert parts.rules["openai-chat/orphan-result"].words(host=NAME) == "nobody asked for …"
+
+
+def test_a_rule_that_no_check_knows_brings_its_own_check() -> None:
+    target = resolve("made-up/first-model")
+    body = {"model": "m", "messages": [{"role": "user", "content": "HELLO"}], "n": 2}
+    parts = dialect_parts(target.dialect)
+
+    found = parts.check(body, target)
+
+    assert [(one.rule, one.path, one.message) for one in found] == [
+        ("made-up/no-n", "n", "one answer is enough"),
+        ("made-up/shouting", "messages[0].content", "it is in capitals"),
+    ]
+    assert parts.rules["made-up/shouting"].words("messages[0].content", body) == "messages[0].content is too loud"
 
 
 async def test_it_is_simulated_and_a_conversation_goes_there() -> None:

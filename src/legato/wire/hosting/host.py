@@ -14,11 +14,12 @@ The defaults are what every compatible server accepts, so a fact that is not kno
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
+from legato.model import JsonObject
 from legato.wire.hosting.acceptance import Acceptance
 from legato.wire.hosting.server import ServerHabits
 from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle
@@ -41,13 +42,21 @@ class Models(NamedTuple):
     capabilities: Mapping[str, Any]
 
 
+Check: TypeAlias = Callable[[JsonObject], Iterable[tuple[str, str]]]
+"""an object of a request -> what is wrong with it: the field, and what to say of it"""
+
+
 class HostRule(Struct, frozen=True, kw_only=True):
     """Something that this host in particular refuses, or at least dislikes."""
 
     id: str
     """without the host's name, which goes before it"""
-    check: str
-    """which check reports it: one of `wire.openai_chat.rules.checks`"""
+    check: str = ""
+    """which check reports it: one of `wire.openai_chat.rules.checks`; empty: it brings its own"""
+    in_message: Check | None = None
+    """its own check of one message"""
+    in_head: Check | None = None
+    """its own check of the fields beside the messages"""
     says: str
     """what it asks, in our words"""
     sources: tuple[str, ...]

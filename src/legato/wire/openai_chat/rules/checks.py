@@ -4,7 +4,8 @@ In:  a check by its name, and what was found.
 Out: a finding under the host's rule for that check, or under the one that the table has for all others.
 
 A host's file says which of its rules belongs to which check, so a host that refuses something known in its own words
-needs no code here. All other checks report the rules of the family directly.
+needs no code here; and a rule about something that no check looks at brings its check along. All other checks report
+the rules of the family directly.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
+from legato.model import JsonObject
 from legato.wire.findings import Severity
 from legato.wire.hosting import Acceptance, Host
 from legato.wire.hosts import STRICT, find_host
@@ -85,19 +87,35 @@ class HostChecks:
             re.compile(accepted.id_index) if accepted.id_index else None,
             re.compile(accepted.name_form),
         )
-        own = {
-            rule.check: Reported(f"{host.name}/{rule.id}", _RISKY if rule.is_risky else _REFUSED) for rule in host.rules
-        }
-        self._reported = {**CHECKS, **own}
-        self.has_own_habit = "id-habit" in own
+        own = {rule: Reported(f"{host.name}/{rule.id}", _RISKY if rule.is_risky else _REFUSED) for rule in host.rules}
+        named = {rule.check: reported for rule, reported in own.items() if rule.check}
+        self._reported = {**CHECKS, **named}
+        self.in_messages = [(reported, rule.in_message) for rule, reported in own.items() if rule.in_message]
+        self._in_head = [(reported, rule.in_head) for rule, reported in own.items() if rule.in_head]
+        self.has_own_habit = "id-habit" in named
 
     def report(self, found: Findings, check: str, path: str, message: str) -> None:
         """Report what `check` found at `path`, under the host's own rule where it has one."""
-        rule, severity = self._reported[check]
-        if severity is _REFUSED:
-            found.refuse(rule, path, message)
-        else:
-            found.risk(rule, path, message)
+        _report(found, self._reported[check], path, message)
+
+    def examine_message(self, found: Findings, path: str, message: JsonObject) -> None:
+        """Judge a message by the checks that the host brings along."""
+        for reported, find in self.in_messages:
+            for field, told in find(message):
+                _report(found, reported, f"{path}.{field}", told)
+
+    def examine_head(self, found: Findings, fields: JsonObject) -> None:
+        """Judge the fields beside the messages by the checks that the host brings along."""
+        for reported, find in self._in_head:
+            for field, told in find(fields):
+                _report(found, reported, field, told)
+
+
+def _report(found: Findings, reported: Reported, path: str, message: str) -> None:
+    if reported.severity is _REFUSED:
+        found.refuse(reported.rule, path, message)
+    else:
+        found.risk(reported.rule, path, message)
 
 
 @cache

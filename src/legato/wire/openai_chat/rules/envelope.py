@@ -21,6 +21,7 @@ def thinks(body: JsonObject, capabilities: Capabilities) -> bool:
 def examine_envelope(body: JsonObject, checks: HostChecks, capabilities: Capabilities, found: Findings) -> None:
     """Judge the fields beside `messages`."""
     tools, choice = body.get("tools"), body.get("tool_choice")
+    checks.examine_head(found, body)
     _examine_effort(body.get("reasoning_effort"), checks, capabilities, found)
     if tools is not None:
         _examine_tools(tools, checks, found)

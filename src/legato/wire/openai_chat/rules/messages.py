@@ -89,6 +89,8 @@ class MessageJudge:
         if self._capabilities.alternates and role != "tool" and not has_calls:
             self._examine_sides(index, role)
         self._contents.examine(index, role, message, has_calls=has_calls)
+        if self._checks.in_messages:
+            self._checks.examine_message(self._found, f"messages[{index}]", message)
         if role == "assistant":
             if calls is not None:
                 self._examine_calls(index, calls)
