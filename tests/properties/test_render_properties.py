@@ -242,7 +242,7 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
         page.append(alone.messages, alone.end)
         assert spelling.columns.projected.get(place, ()) == alone.decisions
     assert encode_json(spelling.assembly.messages) == encode_json(page.messages)
-    assert spelling.assembly.starts == page.starts
+    assert (spelling.assembly.counts, spelling.assembly.fills) == (page.counts, page.fills)
     assert spelling.assembly.ends == page.ends
 
 
@@ -250,12 +250,12 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
 @given(news=interleaved(max_size=8), data=st.data())
 def test_what_is_cut_off_and_put_back_is_what_it_was(route: str, news: News, data: st.DataObject) -> None:
     page = printed(talk(*news), route).assembly
-    messages, starts, ends = list(page.messages), page.starts, page.ends
-    place = data.draw(st.integers(0, len(starts)))
+    messages, starts, ends = list(page.messages), (list(page.counts), list(page.fills)), page.ends
+    place = data.draw(st.integers(0, len(ends)))
     for groups, end in zip(page.cut(place), ends[place:], strict=True):
         page.append(groups, end)
     assert page.messages == messages
-    assert page.starts == starts
+    assert (page.counts, page.fills) == starts
     assert page.ends == ends
 
 
@@ -264,5 +264,5 @@ def test_what_is_cut_off_and_put_back_is_what_it_was(route: str, news: News, dat
 def test_the_shares_of_all_units_are_what_was_printed_for_each(route: str, news: News) -> None:
     spelling = printed(talk(*news, user("and now?")), route)
     page = spelling.assembly
-    for unit in range(len(page.starts)):
+    for unit in range(len(page.ends)):
         assert page.shares(unit) == [*map(encode_json, page.messages_of(unit))]
