@@ -91,6 +91,9 @@ docs: $(READY) ## Write what is generated anew: rules, hosts, options, requireme
 	$(BIN)/python scripts/rules_doc.py
 	$(BIN)/python scripts/hosts_doc.py
 	LEGATO_GOLDEN=write $(BIN)/python -m pytest --quiet tests/docs/test_options_page.py
+docs: $(READY) ## Write what is generated anew: rules, reference, requirements, the picture of the demo
+	$(BIN)/python scripts/rules_doc.py
+	$(BIN)/python scripts/reference_doc.py
 	$(BIN)/python scripts/requirements_report.py > /dev/null
 	$(BIN)/python scripts/demo_picture.py
 

@@ -10,27 +10,21 @@ media       images and documents, read from content blocks
 from __future__ import annotations
 
 from legato.model import Dialect
-from legato.wire.anthropic.caching import mark, mark_head
-from legato.wire.anthropic.decode import decode
-from legato.wire.anthropic.encode import AnthropicShapes, grammar
-from legato.wire.anthropic.envelope import option_grammar, spell_envelope
-from legato.wire.anthropic.parse import parse
-from legato.wire.anthropic.reply import Writer
-from legato.wire.anthropic.stream import Decoder
+from legato.wire.anthropic import caching, decode, encode, envelope, parse, reply, stream
 from legato.wire.contract import DialectParts
 
 DIALECT = DialectParts(
     name=Dialect.ANTHROPIC,
     messages_field="messages",
     blocks_field="content",
-    grammar=grammar,
-    shapes=AnthropicShapes,
-    option_grammar=option_grammar,
-    spell_envelope=spell_envelope,
-    decode=decode,
-    decoder=Decoder,
-    parse=parse,
-    writer=Writer,
-    mark=mark,
-    mark_head=mark_head,
+    grammar=encode.grammar,
+    shapes=encode.AnthropicShapes,
+    option_grammar=envelope.option_grammar,
+    spell_envelope=envelope.spell_envelope,
+    decode=decode.decode,
+    decoder=stream.Decoder,
+    parse=parse.parse,
+    writer=reply.Writer,
+    mark=caching.mark,
+    mark_head=caching.mark_head,
 )

@@ -12,22 +12,17 @@ from __future__ import annotations
 
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
-from legato.wire.gemini.decode import decode
-from legato.wire.gemini.encode import GeminiShapes, grammar
-from legato.wire.gemini.envelope import option_grammar, spell_envelope
-from legato.wire.gemini.parse import parse
-from legato.wire.gemini.reply import Writer
-from legato.wire.gemini.stream import Decoder
+from legato.wire.gemini import decode, encode, envelope, parse, reply, stream
 
 DIALECT = DialectParts(
     name=Dialect.GEMINI,
     messages_field="contents",
-    grammar=grammar,
-    shapes=GeminiShapes,
-    option_grammar=option_grammar,
-    spell_envelope=spell_envelope,
-    decode=decode,
-    decoder=Decoder,
-    parse=parse,
-    writer=Writer,
+    grammar=encode.grammar,
+    shapes=encode.GeminiShapes,
+    option_grammar=envelope.option_grammar,
+    spell_envelope=envelope.spell_envelope,
+    decode=decode.decode,
+    decoder=stream.Decoder,
+    parse=parse.parse,
+    writer=reply.Writer,
 )

@@ -18,25 +18,19 @@ from __future__ import annotations
 
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
-from legato.wire.openai_chat.decode import decode
-from legato.wire.openai_chat.encode import ChatShapes, grammar
-from legato.wire.openai_chat.envelope import option_grammar, spell_envelope
-from legato.wire.openai_chat.parse import parse, parse_json
-from legato.wire.openai_chat.reply import Writer
-from legato.wire.openai_chat.shapes import joined
-from legato.wire.openai_chat.stream import Decoder
+from legato.wire.openai_chat import decode, encode, envelope, parse, reply, shapes, stream
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_CHAT,
     messages_field="messages",
-    join=joined,
-    grammar=grammar,
-    shapes=ChatShapes,
-    option_grammar=option_grammar,
-    spell_envelope=spell_envelope,
-    decode=decode,
-    decoder=Decoder,
-    parse=parse,
-    parse_json=parse_json,
-    writer=Writer,
+    join=shapes.joined,
+    grammar=encode.grammar,
+    shapes=encode.ChatShapes,
+    option_grammar=envelope.option_grammar,
+    spell_envelope=envelope.spell_envelope,
+    decode=decode.decode,
+    decoder=stream.Decoder,
+    parse=parse.parse,
+    parse_json=parse.parse_json,
+    writer=reply.Writer,
 )

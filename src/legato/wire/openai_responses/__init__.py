@@ -10,22 +10,17 @@ from __future__ import annotations
 
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
-from legato.wire.openai_responses.decode import decode
-from legato.wire.openai_responses.encode import ResponsesShapes, grammar
-from legato.wire.openai_responses.envelope import option_grammar, spell_envelope
-from legato.wire.openai_responses.parse import parse
-from legato.wire.openai_responses.reply import Writer
-from legato.wire.openai_responses.stream import Decoder
+from legato.wire.openai_responses import decode, encode, envelope, parse, reply, stream
 
 DIALECT = DialectParts(
     name=Dialect.OPENAI_RESPONSES,
     messages_field="input",
-    grammar=grammar,
-    shapes=ResponsesShapes,
-    option_grammar=option_grammar,
-    spell_envelope=spell_envelope,
-    decode=decode,
-    decoder=Decoder,
-    parse=parse,
-    writer=Writer,
+    grammar=encode.grammar,
+    shapes=encode.ResponsesShapes,
+    option_grammar=envelope.option_grammar,
+    spell_envelope=envelope.spell_envelope,
+    decode=decode.decode,
+    decoder=stream.Decoder,
+    parse=parse.parse,
+    writer=reply.Writer,
 )

@@ -10,22 +10,17 @@ from __future__ import annotations
 
 from legato.model import Dialect
 from legato.wire.contract import DialectParts
-from legato.wire.vercel.decode import decode
-from legato.wire.vercel.encode import VercelShapes, grammar
-from legato.wire.vercel.envelope import option_grammar, spell_envelope
-from legato.wire.vercel.parse import parse
-from legato.wire.vercel.reply import Writer
-from legato.wire.vercel.stream import Decoder
+from legato.wire.vercel import decode, encode, envelope, parse, reply, stream
 
 DIALECT = DialectParts(
     name=Dialect.VERCEL,
     messages_field="messages",
-    grammar=grammar,
-    shapes=VercelShapes,
-    option_grammar=option_grammar,
-    spell_envelope=spell_envelope,
-    decode=decode,
-    decoder=Decoder,
-    parse=parse,
-    writer=Writer,
+    grammar=encode.grammar,
+    shapes=encode.VercelShapes,
+    option_grammar=envelope.option_grammar,
+    spell_envelope=envelope.spell_envelope,
+    decode=decode.decode,
+    decoder=stream.Decoder,
+    parse=parse.parse,
+    writer=reply.Writer,
 )
