@@ -87,12 +87,10 @@ mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MU
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)
 
-docs: $(READY) ## Write what is generated anew: rules, hosts, options, requirements, the picture of the demo
+docs: $(READY) ## Write what is generated anew: rules, hosts, options, reference, requirements, the picture of the demo
 	$(BIN)/python scripts/rules_doc.py
 	$(BIN)/python scripts/hosts_doc.py
 	LEGATO_GOLDEN=write $(BIN)/python -m pytest --quiet tests/docs/test_options_page.py
-docs: $(READY) ## Write what is generated anew: rules, reference, requirements, the picture of the demo
-	$(BIN)/python scripts/rules_doc.py
 	$(BIN)/python scripts/reference_doc.py
 	$(BIN)/python scripts/requirements_report.py > /dev/null
 	$(BIN)/python scripts/demo_picture.py

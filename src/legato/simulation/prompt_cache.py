@@ -27,6 +27,7 @@ import msgspec
 
 from legato.model import Dialect, Json, JsonObject
 from legato.model.json_access import as_list, as_object, as_objects, as_text
+from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import CacheHabit
 
 REMEMBERED = 200_000
@@ -147,18 +148,11 @@ def _block(block: Json, role: str = "") -> _Block:
 
 
 _AROUND = ("tools", "instructions", "systemInstruction", "system_instruction")
-_MESSAGES = {
-    Dialect.OPENAI_CHAT: "messages",
-    Dialect.OPENAI_RESPONSES: "input",
-    Dialect.GEMINI: "contents",
-    Dialect.VERCEL: "messages",
-    Dialect.ANTHROPIC: "messages",
-}
 
 
 def _text(body: JsonObject, dialect: Dialect) -> bytes:
     """What a model reads of a request: tools, instructions, then the messages one after the other."""
-    return b"\n".join(_lines(body, _MESSAGES[dialect]))
+    return b"\n".join(_lines(body, dialect_parts(dialect).messages_field))
 
 
 def _lines(body: JsonObject, field: str) -> Iterator[bytes]:

@@ -198,6 +198,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     name: Dialect
     messages_field: str
     """where the units go: `messages`, `input`, `contents`"""
+    owned_fields: frozenset[str]
+    """the fields of a request that `Options.extra` may not name, because they are written from something else"""
+    is_hosted: Callable[[JsonObject], bool] | None = None
+    """whether the definition of a tool is of one that the provider runs itself; None where it runs none"""
     blocks_field: str = ""
     """where a message holds its blocks, for dialects that join neighbouring messages of one role"""
     join: Callable[[JsonObject, JsonObject], JsonObject] | None = None

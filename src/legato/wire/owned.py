@@ -9,7 +9,8 @@ second source would win over the first: a `model` in there would send the conver
 it was rendered for, `messages` would replace it, `store` would leave it with the provider.
 
 Tools that the provider runs itself (a web search, a code interpreter) have no neutral form. They may stand under
-`tools`, where dialects that know such tools put them beside ours; a definition of a function may not.
+`tools`, where dialects that know such tools put them beside ours; a definition of a function may not. Which fields are
+ours, and which tools are the provider's, each dialect says in its `DialectParts`.
 """
 
 from __future__ import annotations
@@ -19,15 +20,8 @@ from typing import cast
 
 from legato.errors import ImpossibleRequest
 from legato.model import Dialect, Json, JsonObject, Target
-
-OWNED: dict[Dialect, frozenset[str]] = {
-    Dialect.OPENAI_CHAT: frozenset({"model", "messages", "tools", "functions", "stream", "store"}),
-    Dialect.OPENAI_RESPONSES: frozenset({"model", "input", "instructions", "tools", "stream", "store"}),
-    Dialect.ANTHROPIC: frozenset({"model", "messages", "system", "tools", "stream"}),
-    # Google's JSON takes every name in camel case and in snake case.
-    Dialect.GEMINI: frozenset({"model", "contents", "systemInstruction", "system_instruction", "tools"}),
-    Dialect.VERCEL: frozenset({"model", "messages", "system", "instructions", "tools", "stream"}),
-}
+from legato.wire.contract import DialectParts
+from legato.wire.dialects import dialect_parts
 
 _INSTEAD = {
     "model": "the route names the model",
@@ -53,27 +47,15 @@ def owned_in(extra: Mapping[str, Json], dialect: Dialect | None = None) -> str:
     """
     dialects = Dialect if dialect is None else (dialect,)
     for name, value in extra.items():
-        owners = [one for one in dialects if name in OWNED[one]]
+        owners = [parts for parts in map(dialect_parts, dialects) if name in parts.owned_fields]
         if owners and not (name == "tools" and any(_all_hosted(value, one) for one in owners)):
             return f"{name} is written by Legato itself and cannot be set; {_INSTEAD[name]}"
     return ""
 
 
-def _all_hosted(tools: Json, dialect: Dialect) -> bool:
+def _all_hosted(tools: Json, parts: DialectParts) -> bool:
     """Whether `tools` is a list of tools that the provider runs itself."""
-    if not isinstance(tools, list):
+    if not isinstance(tools, list) or parts.is_hosted is None:
         return False
     listed = cast("list[Json]", tools)
-    return all(isinstance(tool, dict) and _is_hosted(cast(JsonObject, tool), dialect) for tool in listed)
-
-
-def _is_hosted(tool: JsonObject, dialect: Dialect) -> bool:
-    match dialect:
-        case Dialect.ANTHROPIC:
-            return tool.get("type") not in (None, "custom")
-        case Dialect.OPENAI_RESPONSES:
-            return tool.get("type") not in (None, "function", "custom", "namespace")
-        case Dialect.GEMINI:
-            return bool(tool) and not tool.keys() & {"functionDeclarations", "function_declarations"}
-        case Dialect.OPENAI_CHAT | Dialect.VERCEL:
-            return False
+    return all(isinstance(tool, dict) and parts.is_hosted(cast(JsonObject, tool)) for tool in listed)

@@ -10,10 +10,11 @@ from legato.errors import ImpossibleRequest
 from legato.model import Dialect, Options, ToolSpec
 from legato.request import parse, render, resolve
 from legato.wire.dialects import dialect_parts
-from legato.wire.owned import OWNED, owned_in
+from legato.wire.owned import owned_in
 
 from builders import ROUTES, talk, user
 
+OWNED = {dialect: dialect_parts(dialect).owned_fields for dialect in Dialect}
 ROUTE_OF = {resolve(route).dialect: route for route in reversed(ROUTES)}
 CELLS = [(dialect, name) for dialect in Dialect for name in sorted(OWNED[dialect])]
 READ = ToolSpec("read", "Read a file.")

@@ -16,6 +16,8 @@ from legato.wire.contract import DialectParts
 DIALECT = DialectParts(
     name=Dialect.ANTHROPIC,
     messages_field="messages",
+    owned_fields=frozenset({"model", "messages", "system", "tools", "stream"}),
+    is_hosted=envelope.is_hosted,
     blocks_field="content",
     grammar=encode.grammar,
     shapes=encode.AnthropicShapes,

@@ -85,3 +85,8 @@ def _tool(tool: ToolSpec) -> JsonObject:
     schema = tool.parameters if "type" in tool.parameters else {"type": "object", **tool.parameters}
     described = {"description": tool.description or None, "input_schema": schema, "strict": tool.strict}
     return {"name": tool.name} | present(described) | tool.native
+
+
+def is_hosted(tool: JsonObject) -> bool:
+    """Whether `tool` is the definition of one that the provider runs itself."""
+    return tool.get("type") not in (None, "custom")

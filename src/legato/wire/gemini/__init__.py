@@ -17,6 +17,9 @@ from legato.wire.gemini import decode, encode, envelope, parse, reply, stream
 DIALECT = DialectParts(
     name=Dialect.GEMINI,
     messages_field="contents",
+    # Google's JSON takes every name in camel case and in snake case.
+    owned_fields=frozenset({"model", "contents", "systemInstruction", "system_instruction", "tools"}),
+    is_hosted=envelope.is_hosted,
     grammar=encode.grammar,
     shapes=encode.GeminiShapes,
     option_grammar=envelope.option_grammar,

@@ -85,3 +85,8 @@ def _generation(settled: Settled) -> JsonObject:
         "thinkingConfig": present(thinking) or None,
     }
     return present(config)
+
+
+def is_hosted(tool: JsonObject) -> bool:
+    """Whether `tool` is the definition of one that the provider runs itself."""
+    return bool(tool) and not tool.keys() & {"functionDeclarations", "function_declarations"}

@@ -23,6 +23,7 @@ from legato.wire.openai_chat import decode, encode, envelope, parse, reply, shap
 DIALECT = DialectParts(
     name=Dialect.OPENAI_CHAT,
     messages_field="messages",
+    owned_fields=frozenset({"model", "messages", "tools", "functions", "stream", "store"}),
     join=shapes.joined,
     grammar=encode.grammar,
     shapes=encode.ChatShapes,

@@ -15,6 +15,8 @@ from legato.wire.openai_responses import decode, encode, envelope, parse, reply,
 DIALECT = DialectParts(
     name=Dialect.OPENAI_RESPONSES,
     messages_field="input",
+    owned_fields=frozenset({"model", "input", "instructions", "tools", "stream", "store"}),
+    is_hosted=envelope.is_hosted,
     grammar=encode.grammar,
     shapes=encode.ResponsesShapes,
     option_grammar=envelope.option_grammar,

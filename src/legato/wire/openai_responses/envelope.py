@@ -99,3 +99,8 @@ def _definition(tool: ToolSpec) -> JsonObject:
     # `strict` has to be said: left out, the provider rewrites the schema to its strict form, or refuses it.
     definition["strict"] = tool.strict is True
     return definition | tool.native
+
+
+def is_hosted(tool: JsonObject) -> bool:
+    """Whether `tool` is the definition of one that the provider runs itself."""
+    return tool.get("type") not in (None, "function", "custom", "namespace")

@@ -15,6 +15,7 @@ from legato.wire.vercel import decode, encode, envelope, parse, reply, stream
 DIALECT = DialectParts(
     name=Dialect.VERCEL,
     messages_field="messages",
+    owned_fields=frozenset({"model", "messages", "system", "instructions", "tools", "stream"}),
     grammar=encode.grammar,
     shapes=encode.VercelShapes,
     option_grammar=envelope.option_grammar,
