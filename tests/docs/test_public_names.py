@@ -18,11 +18,46 @@ _SOURCE = Path(legato.__file__).parent
 # Names that still mean two things. Whoever renames one takes it out of here; nothing is added.
 _KNOWN_NAMES = {"Fault", "Note", "Said", "StepEnded", "TurnEnded", "Verdict", "default_path"}
 _KNOWN_CLASSES = {
-    *"""
-    Answer Call Check Compaction Content Draft Family Fault Foreign Found Gate Grant Head Item Keeper Key Kind
-    LineReader MessageJudge Mode Note OutputFormat Part Profile Question Readable Refusal Room RouteLost Rule Said Seen
-    Stage Step StepEnded Style TextPart TurnEnded Word Writer
-""".split()
+    "Answer",
+    "Call",
+    "Check",
+    "Compaction",
+    "Content",
+    "Draft",
+    "Family",
+    "Fault",
+    "Foreign",
+    "Found",
+    "Gate",
+    "Grant",
+    "Head",
+    "Item",
+    "Keeper",
+    "Key",
+    "Kind",
+    "LineReader",
+    "MessageJudge",
+    "Mode",
+    "Note",
+    "OutputFormat",
+    "Part",
+    "Profile",
+    "Question",
+    "Readable",
+    "Refusal",
+    "Room",
+    "RouteLost",
+    "Rule",
+    "Said",
+    "Seen",
+    "Stage",
+    "Step",
+    "StepEnded",
+    "Style",
+    "TextPart",
+    "TurnEnded",
+    "Word",
+    "Writer",
 }
 _KNOWN_MODULES = {
     "legato.model.ingest",
@@ -43,7 +78,7 @@ def test_a_public_name_means_one_thing_wherever_it_is_offered() -> None:
             meanings[name].setdefault(id(getattr(loaded, name)), module)
     ambiguous = {name: sorted(found.values()) for name, found in meanings.items() if len(found) > 1}
     assert {name: found for name, found in ambiguous.items() if name not in _KNOWN_NAMES} == {}
-    assert _KNOWN_NAMES <= ambiguous.keys(), "these are settled: take them out of the list"
+    assert ambiguous.keys() >= _KNOWN_NAMES, "these are settled: take them out of the list"
 
 
 def test_no_two_files_define_a_class_of_one_name() -> None:
@@ -54,7 +89,7 @@ def test_no_two_files_define_a_class_of_one_name() -> None:
                 homes[node.name].append(_role(path.relative_to(_SOURCE)))
     ambiguous = {name: sorted(set(found)) for name, found in homes.items() if len(set(found)) > 1}
     assert {name: found for name, found in ambiguous.items() if name not in _KNOWN_CLASSES} == {}
-    assert _KNOWN_CLASSES <= ambiguous.keys(), "these are settled: take them out of the list"
+    assert ambiguous.keys() >= _KNOWN_CLASSES, "these are settled: take them out of the list"
 
 
 def _role(path: Path) -> str:
