@@ -13,15 +13,18 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import replace
 
 from scripts.mutants.breakages import ROOT, SOURCE, Breakage, Misfit, chosen, read_table
 from scripts.mutants.drawing import Lottery
 from scripts.mutants.proofs import Proof, find_proofs
 from scripts.mutants.results import RECORD, outcome, write
-from scripts.mutants.scratch import Fate, Scratch, Verdict
+from scripts.mutants.scratch import Fate, Scratch, Verdict, mirrors
 
 WORKPLACE = ROOT / "build" / "mutants"
 SEED = 915
+LONGEST = 300.0
+"""seconds that the tests of a package may take with something broken"""
 
 
 def main() -> int:
@@ -40,7 +43,8 @@ def main() -> int:
     breakages = sorted([*table, *drawn], key=lambda breakage: breakage.requirement)
     left = Counter(breakage.requirement for breakage in breakages)
     verdicts: list[Verdict] = []
-    for verdict in _judged(breakages, proofs, copies):
+    asked_twice = set[Breakage]() if options.no_elsewhere else set(drawn)
+    for verdict in _judged(breakages, proofs, copies, asked_twice):
         verdicts.append(verdict)
         requirement = verdict.breakage.requirement
         left[requirement] -= 1
@@ -56,6 +60,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make mutants", description="Break the sources; do the tests notice?")
     parser.add_argument("--workers", type=int, default=2, help="how many run at once (%(default)s)")
     parser.add_argument("--table-only", action="store_true", help="draw nothing and record nothing")
+    parser.add_argument("--no-elsewhere", action="store_true", help="do not ask other tests about what survives")
     return parser.parse_args()
 
 
@@ -79,8 +84,10 @@ def _drawn(table: list[Breakage], proofs: dict[str, Proof], lottery: Lottery) ->
     return [one for name, named in files.items() for one in lottery.draw(name, proofs[name], named)]
 
 
-def _judged(breakages: list[Breakage], proofs: dict[str, Proof], copies: list[Scratch]) -> Iterator[Verdict]:
-    """Every verdict as it comes, with a line of progress."""
+def _judged(
+    breakages: list[Breakage], proofs: dict[str, Proof], copies: list[Scratch], asked_twice: set[Breakage]
+) -> Iterator[Verdict]:
+    """Every verdict as it comes, with a line of progress; survivors of `asked_twice` are shown to other tests too."""
     free: queue.SimpleQueue[Scratch] = queue.SimpleQueue()
     for copy in copies:
         free.put(copy)
@@ -88,7 +95,11 @@ def _judged(breakages: list[Breakage], proofs: dict[str, Proof], copies: list[Sc
     def judge(breakage: Breakage) -> Verdict:
         scratch, proof = free.get(), proofs[breakage.requirement]
         try:
-            return scratch.judge(breakage, proof.tests, timeout=proof.timeout)
+            verdict = scratch.judge(breakage, proof.tests, timeout=proof.timeout)
+            if verdict.fate is Fate.SURVIVED and breakage in asked_twice:
+                other = scratch.judge(breakage, mirrors(breakage.file), timeout=LONGEST)
+                verdict = replace(verdict, elsewhere=other.test if other.fate is Fate.KILLED else "")
+            return verdict
         finally:
             free.put(scratch)
 
@@ -97,6 +108,7 @@ def _judged(breakages: list[Breakage], proofs: dict[str, Proof], copies: list[Sc
         for number, done in enumerate(as_completed(waiting), start=1):
             verdict = done.result()
             by = f" by {verdict.test.rpartition('::')[2]}" if verdict.test else ""
+            by += f", noticed by {verdict.elsewhere.rpartition('::')[2]}" if verdict.elsewhere else ""
             print(
                 f"{number:4}/{len(breakages)}  {verdict.fate:8} {verdict.seconds:5.1f} s  {verdict.breakage.name}{by}",
                 flush=True,

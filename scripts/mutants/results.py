@@ -3,7 +3,9 @@
 In:  verdicts of a run, whole or narrowed to some requirements.
 Out: docs/mutants.json, in which a narrowed run replaces only what it looked at, and docs/mutants.md made from it.
 
-`notes.toml` holds what somebody found out about a drawn change that survives; a note whose change is gone is ignored.
+What survives the tests of its requirement is shown to the tests of its package as well; a test that fails there is
+recorded. `notes.toml` holds what was found out about a change that no test notices; where the change is gone, the note
+is ignored.
 """
 
 from __future__ import annotations
@@ -12,9 +14,9 @@ import json
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
-from scripts.mutants.breakages import HERE, ROOT, Breakage
+from scripts.mutants.breakages import HERE, ROOT
 from scripts.mutants.scratch import Fate, Verdict
 
 RECORD = ROOT / "docs" / "mutants.json"
@@ -28,6 +30,8 @@ class Survivor(TypedDict):
     what: str
     find: str
     put: str
+    elsewhere: NotRequired[str]
+    """a test of something else that noticed it"""
 
 
 class Outcome(TypedDict):
@@ -43,7 +47,7 @@ class Outcome(TypedDict):
 def outcome(table: Iterable[Verdict], drawn: Iterable[Verdict]) -> Outcome:
     """The numbers for one requirement. A drawn change that breaks everything counts neither way."""
     table, sharp = list(table), [verdict for verdict in drawn if verdict.fate is not Fate.BLUNT]
-    survivors = [_survivor(verdict.breakage) for verdict in sharp if verdict.fate is Fate.SURVIVED]
+    survivors = [_survivor(verdict) for verdict in sharp if verdict.fate is Fate.SURVIVED]
     return Outcome(
         table=len(table),
         table_killed=sum(verdict.fate is Fate.KILLED for verdict in table),
@@ -53,9 +57,11 @@ def outcome(table: Iterable[Verdict], drawn: Iterable[Verdict]) -> Outcome:
     )
 
 
-def _survivor(breakage: Breakage) -> Survivor:
+def _survivor(verdict: Verdict) -> Survivor:
+    breakage = verdict.breakage
     find, put = " ".join(breakage.find.split()), " ".join(breakage.put.split())
-    return Survivor(file=breakage.file, what=breakage.what, find=find, put=put)
+    survivor = Survivor(file=breakage.file, what=breakage.what, find=find, put=put)
+    return {**survivor, "elsewhere": verdict.elsewhere} if verdict.elsewhere else survivor
 
 
 def read_record(path: Path = RECORD) -> dict[str, Outcome]:
@@ -103,6 +109,8 @@ def page(outcomes: dict[str, Outcome], seed: int, notes: list[dict[str, Any]]) -
 
 def _line(survivor: Survivor, notes: list[dict[str, Any]]) -> str:
     why = next((f" — {note['why']}" for note in notes if _is_about(note, survivor)), "")
+    if not why and (test := survivor.get("elsewhere", "").rpartition("::")[2]):
+        why = f" — noticed by `{test}`"
     return f"- `{survivor['file']}`, {survivor['what']}: {_code(survivor['find'])} → {_code(survivor['put'])}{why}"
 
 
@@ -123,7 +131,7 @@ A test proves a requirement only if it fails when the requirement is broken. So 
 change in a copy of the sources, and the tests that carry the mark of the requirement, and no others, have to notice it.
 
 - The **table** (`scripts/mutants/table/`) holds breakages that were thought up for a requirement, each a bug that
-  somebody might write. {table_killed} of {table} are killed. One that survives fails the run.
+  could be written. {table_killed} of {table} are killed. One that survives fails the run.
 - **Drawn** are changes that an operator makes without thinking (a flipped comparison, a removed statement, a constant
   off by one), with seed {seed}, from the files that the table names for the requirement and the lines that its tests
   run. {drawn_killed} of {drawn} are killed by the tests of that one requirement.
@@ -133,5 +141,5 @@ A breakage that stops every program, at import or at the first message, does not
 """
 
 _SURVIVORS = """What a test runs, it need not look at: most of these change something of which the requirement does not
-speak, and other tests notice them. Where somebody looked, the reason stands behind the change.
+speak. Then the test that notices stands behind the change, or the reason why none can.
 """

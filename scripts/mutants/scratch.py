@@ -52,6 +52,8 @@ class Verdict:
     fate: Fate
     test: str = ""
     seconds: float = 0.0
+    elsewhere: str = ""
+    """for one that survived: a test of something else that noticed it"""
 
 
 class Scratch:
@@ -133,6 +135,12 @@ class Scratch:
         finally:
             path.write_text(whole, encoding="utf-8")
         return read(breakage, status, words, time.monotonic() - began)
+
+
+def mirrors(file: str) -> list[str]:
+    """The tests that look at `file` whatever requirement they are for: those of its package, then of whole requests."""
+    package = file.partition("/")[0]
+    return list(dict.fromkeys([f"tests/unit/{package}", "tests/requirements", "tests/unit/request/test_render.py"]))
 
 
 def read(breakage: Breakage, status: int | None, words: str, seconds: float) -> Verdict:

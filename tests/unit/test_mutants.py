@@ -16,7 +16,8 @@ import pytest
 from scripts.mutants.breakages import LEAST, ROOT, SOURCE, Breakage, Misfit, chosen, read_table
 from scripts.mutants.operators import changes
 from scripts.mutants.plugin import NOTES
-from scripts.mutants.scratch import Fate, read
+from scripts.mutants.results import outcome, page
+from scripts.mutants.scratch import Fate, Verdict, mirrors, read
 from scripts.requirements_report import TITLES
 
 pytestmark = pytest.mark.skipif(not (ROOT / SOURCE).is_dir(), reason="the sources are not here, only the package")
@@ -108,6 +109,28 @@ def test_only_a_test_that_fails_kills() -> None:
     assert verdict(1, "FAILED scripts/mutants/smoke.py::test_b - x\n")[0] is Fate.BLUNT
     assert verdict(2, "ERROR tests/a.py - SyntaxError\n")[0] is Fate.BLUNT
     assert verdict(None, "")[0] is Fate.KILLED, "an endless loop is noticed too"
+
+
+def test_what_survives_names_the_test_that_noticed_it_elsewhere_or_the_reason_why_none_can() -> None:
+    survived = [
+        Verdict(
+            Breakage("REQ-915-001", "negated", "model/x.py", "a", "not (a)"), Fate.SURVIVED, elsewhere="t.py::test_a"
+        ),
+        Verdict(Breakage("REQ-915-001", "removed", "model/x.py", "b()", "pass"), Fate.SURVIVED),
+        Verdict(Breakage("REQ-915-001", "removed", "model/x.py", "c()", "pass"), Fate.SURVIVED),
+    ]
+    notes = [{"file": "model/x.py", "find": "b()", "put": "pass", "why": "it is only quicker"}]
+    lines = page({"REQ-915-001": outcome([], survived)}, 7, notes).splitlines()
+    assert [line for line in lines if line.startswith("- `model/x.py`")] == [
+        "- `model/x.py`, negated: `a` → `not (a)` — noticed by `test_a`",
+        "- `model/x.py`, removed: `b()` → `pass` — it is only quicker",
+        "- `model/x.py`, removed: `c()` → `pass`",
+    ]
+
+
+def test_the_tests_of_every_package_are_where_other_tests_are_looked_for() -> None:
+    asked = {folder for breakage in TABLE if breakage.file.endswith(".py") for folder in mirrors(breakage.file)}
+    assert [folder for folder in sorted(asked) if not (ROOT / folder).exists()] == []
 
 
 SAMPLE = {
