@@ -26,23 +26,30 @@ class IdScheme(FastStrEnum):
     """The form of a tool call's id on the wire."""
 
     CALL40 = "call40"
+    """`call_`, at most 40 characters: Chat Completions refuses longer ones (microsoft/autogen#6377)"""
     CALL64 = "call64"
+    """`call_`, at most 64 characters: the `call_id` of the Responses API (AnswerDotAI/fastllm#45)"""
     TOOLU = "toolu"
+    """`toolu_` and `[a-zA-Z0-9_-]`: Claude takes no other letters (maximhq/bifrost#5097)"""
     NINE = "nine"
+    """nine letters and digits, as Mistral's published validator asks for
+    (https://github.com/mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py)"""
     KIMI = "kimi"
+    """`functions.{name}:{index}`, which Kimi was trained on; with other ids in the history it may stop calling
+    (https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md)"""
 
 
 class NameRule(FastStrEnum):
     """The form of a tool's name on the wire."""
 
     OPENAI = "openai"
-    """`[a-zA-Z0-9_-]{1,64}`"""
+    """`[a-zA-Z0-9_-]{1,64}` (https://platform.openai.com/docs/api-reference/chat/create)"""
     ANTHROPIC = "anthropic"
-    """`[a-zA-Z0-9_-]{1,128}`"""
+    """`[a-zA-Z0-9_-]{1,128}` (https://platform.claude.com/docs/en/api/messages/create)"""
     GEMINI = "gemini"
-    """`[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}`"""
+    """`[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}` (https://ai.google.dev/api/caching#FunctionDeclaration)"""
     KIMI = "kimi"
-    """`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`"""
+    """`[a-zA-Z_][a-zA-Z0-9_-]{0,63}`: one that begins with a digit is refused (MoonshotAI/kimi-cli#1773)"""
 
 
 class ThinkingMode(FastStrEnum):
@@ -75,34 +82,41 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """false: results are embedded as text and calls are left out"""
     text_beside_calls: bool = True
     max_calls: int = 128
-    """calls in one message; 1 where the model does not call in parallel"""
+    """calls in one message, of which OpenAI takes 128 (openai/openai-dotnet#317); 1 where the model does not call in
+    parallel"""
     prefill: bool = False
-    """the request may end on an answer"""
+    """the request may end on an answer, which newer models of Anthropic and Google refuse (ericc-ch/copilot-api#261,
+    pipecat-ai/pipecat#5821)"""
     middle_system: bool = True
     """an instruction in the middle keeps its role"""
     developer_role: bool = False
     user_after_tool: bool = True
+    """a person may speak right after results, which servers with an older validator of Mistral's refuse
+    (zed-industries/zed#37021)"""
     alternates: bool = False
     """the model's template wants the human side and the model to take turns, calls and results aside"""
     named_results: bool = False
     """chat: a tool message carries the tool's name"""
     demands_tools: bool = False
-    """definitions are demanded when the history holds calls"""
+    """definitions are demanded when the history holds calls, as Anthropic's API does
+    (https://platform.claude.com/docs/en/agents-and-tools/tool-use/implement-tool-use)"""
     call_ids: bool = True
     """Gemini: calls and responses carry ids"""
     call_signatures: bool = False
-    """Gemini 3: the first call of a content needs a signature"""
+    """Gemini 3: the first call of a content needs a signature
+    (https://ai.google.dev/gemini-api/docs/thought-signatures)"""
     thinking: ThinkingMode = ThinkingMode.NEVER
     thinking_default: bool = False
     """thinks unless told not to"""
     efforts: tuple[str, ...] = ("low", "medium", "high")
     """the words for how hard to think that the model knows, weakest first"""
     thinking_first: bool = False
-    """while thinking is on, an open tool loop must begin with a thought of the model's own"""
+    """while thinking is on, an open tool loop must begin with a thought of the model's own (mastra-ai/mastra#7799)"""
     reasoning_field: bool = False
-    """`reasoning_content` on answers with calls, demanded while thinking is on"""
+    """`reasoning_content` on answers with calls, demanded while thinking is on (theopenco/llmgateway#2093,
+    https://api-docs.deepseek.com/guides/thinking_mode)"""
     empty_text: bool = True
-    """an empty string is accepted as content"""
+    """an empty string is accepted as content; Claude refuses one (anthropics/claude-code#23440)"""
     max_tokens_field: str = "max_tokens"
     temperature: bool = True
     router: bool = False

@@ -35,6 +35,7 @@ class Numbered(Protocol):
     def namespace(self) -> str: ...
 
 
+# Where each form comes from is said at `IdScheme`.
 _PREFIXED: dict[IdScheme, tuple[str, re.Pattern[str]]] = {
     IdScheme.CALL40: ("call_", re.compile(r"call_[A-Za-z0-9_-]{1,35}")),
     IdScheme.CALL64: ("call_", re.compile(r"call_[A-Za-z0-9_-]{1,59}")),

@@ -18,6 +18,7 @@ from legato.errors import ProjectionError
 from legato.model import NameRule
 from legato.model.hashing import base62
 
+# Where each form comes from is said at `NameRule`.
 _VALID: dict[NameRule, re.Pattern[str]] = {
     NameRule.OPENAI: re.compile(r"[a-zA-Z0-9_-]{1,64}"),
     NameRule.ANTHROPIC: re.compile(r"[a-zA-Z0-9_-]{1,128}"),

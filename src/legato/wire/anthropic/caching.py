@@ -1,9 +1,10 @@
 """Marks for the prompt cache.
 
 Where they go among the messages is decided when a request is assembled, for they are no part of what was said; which
-block can carry one is a matter of this dialect. The head takes two of the four that the API allows: one behind the
-tools, one behind the instructions. For the same reason marks are not kept when a request is read: that there were some
-is an option (`Options.cache`), and so is how long they last (`Options.cache_ttl`).
+block can carry one is a matter of this dialect (https://platform.claude.com/docs/en/build-with-claude/prompt-caching).
+The head takes two of the four that the API allows: one behind the tools, one behind the instructions. For the same
+reason marks are not kept when a request is read: that there were some is an option (`Options.cache`), and so is how
+long they last (`Options.cache_ttl`).
 """
 
 from __future__ import annotations

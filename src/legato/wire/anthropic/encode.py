@@ -28,7 +28,8 @@ def grammar(target: Target) -> Grammar:
     """What may stand where in a request to `target`."""
     capabilities = target.capabilities
     # A target that can think is never left with an answer at the end: while thinking is off, that answer may hold no
-    # thought, and while it is on, the API continues none.
+    # thought, and while it is on, the API continues none
+    # (https://platform.claude.com/docs/en/build-with-claude/working-with-messages).
     continues = capabilities.prefill and capabilities.thinking is ThinkingMode.NEVER
     return Grammar(
         answer_first=False,
@@ -38,7 +39,8 @@ def grammar(target: Target) -> Grammar:
         continues_answers=continues,
         trims_answers=continues,
         # A system message in the middle must be last or stand before an answer. What follows is not known when a unit
-        # is encoded, so an instruction is always marked text.
+        # is encoded, so an instruction is always marked text
+        # (https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages).
         instructions=False,
         native_calls=capabilities.native_tool_history,
         max_calls=capabilities.max_calls,

@@ -24,7 +24,7 @@ _GRAMMAR = OptionGrammar(
     effort_beyond_thinking=True,  # https://docs.claude.com/en/docs/build-with-claude/effort
     budget_modes=frozenset({ThinkingMode.BUDGET, ThinkingMode.SWITCH}),
     budget_in_max_tokens=True,
-    least_budget=1024,
+    least_budget=1024,  # https://platform.claude.com/docs/en/build-with-claude/extended-thinking
     default_budget=16_384,
     # https://docs.claude.com/en/api/messages: newer models refuse the two together, and while they think, top_k.
     temperature_or_top_p=True,

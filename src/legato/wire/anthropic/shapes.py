@@ -8,6 +8,7 @@ from legato.model import JsonObject, Media, MediaKind, ToolCall
 from legato.wire.arguments import wire_arguments
 from legato.wire.projection.grammar import decoded_text
 
+# https://platform.claude.com/docs/en/build-with-claude/vision and .../pdf-support
 PDF = "application/pdf"
 IMAGES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 

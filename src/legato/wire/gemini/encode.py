@@ -1,9 +1,9 @@
 """Units as contents of `generateContent`: what its format allows, and how what was decided is spelled.
 
 Responses stand alone in their content, and the API takes two user contents in a row, so nothing is joined. It does not
-take two contents of the model in a row. A signature goes back on the part it came with and nowhere else; the first
-call of a content needs one where the model demands it, and a call that the model did not make gets the documented
-placeholder (https://ai.google.dev/gemini-api/docs/thought-signatures).
+take two contents of the model in a row (google-gemini/gemini-cli#11814). A signature goes back on the part it came with
+and nowhere else; the first call of a content needs one where the model demands it, and a call that the model did not
+make gets the documented placeholder (https://ai.google.dev/gemini-api/docs/thought-signatures).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from legato.model import JsonObject
 from legato.model.native import is_base64
 
 PLACEHOLDER = "skip_thought_signature_validator"
-"""what the API documents for calls that it did not make"""
+"""what the API documents for calls that it did not make: https://ai.google.dev/gemini-api/docs/thought-signatures"""
 
 PLACEHOLDERS = frozenset({PLACEHOLDER, "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="})
 """the same, also as clients send it that encode bytes"""

@@ -2,7 +2,7 @@
 
 Items are never joined with their neighbours. The history is stateless: no item refers to anything that the server
 keeps, and item ids are left out, the provider's own hosted items aside, whose schema demands one. A reasoning item is
-accepted only directly before the item it led to.
+accepted only directly before the item it led to (openai/openai-node#1567); without item ids it may be left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Units as ModelMessages of the AI SDK: what they allow, and how what was decided is spelled.
 
 Messages are not joined with their neighbours: the SDK does what its provider needs, and an answer stays recognisable as
-one. `native` data goes back as `providerOptions`, under which the SDK hands it to the provider that it came from.
+one (https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message). `native` data goes back as `providerOptions`, under
+which the SDK hands it to the provider that it came from.
 """
 
 from __future__ import annotations
