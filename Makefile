@@ -25,7 +25,7 @@ LOCK  := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants packages docs lock clean
+.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -86,6 +86,9 @@ mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MU
 
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)
+
+release-check: $(READY) ## Look at the packages before a release: versions, contents, metadata, and how they start
+	$(BIN)/python scripts/release_check.py $(ARGS)
 
 docs: $(READY) ## Write what is generated anew: rules, hosts, options, reference, requirements, the picture of the demo
 	$(BIN)/python scripts/rules_doc.py

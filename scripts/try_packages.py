@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -23,10 +24,12 @@ ROOT = Path(__file__).parent.parent
 EXTRAS = "mcp,postgres,otel"
 
 
-def run(*command: str | Path, cwd: Path, shows: bool = False) -> str:
+def run(*command: str | Path, cwd: Path, shows: bool = False, variables: Mapping[str, str] | None = None) -> str:
     """Run and return what was printed, unless it `shows` while it runs; a failure ends the script with its output."""
     pipe = None if shows else subprocess.PIPE
-    done = subprocess.run([str(part) for part in command], cwd=cwd, stdout=pipe, stderr=pipe, text=True, check=False)
+    words = [str(part) for part in command]
+    environment = {**os.environ, **(variables or {})}
+    done = subprocess.run(words, cwd=cwd, env=environment, stdout=pipe, stderr=pipe, text=True, check=False)
     if done.returncode:
         sys.exit(f"failed: {' '.join(map(str, command))}\n{done.stdout or ''}{done.stderr or ''}")
     return done.stdout or ""
@@ -50,6 +53,13 @@ def interpreters() -> list[str]:
                 found.append(str(path))
                 break
     return found or [sys.executable]
+
+
+def build(folder: Path) -> tuple[Path, Path]:
+    """Build into `folder`; returns the wheel and the source distribution."""
+    folder.mkdir(parents=True, exist_ok=True)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
 
 
 def try_out(python: str, package: str, folder: Path) -> None:
@@ -85,9 +95,7 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory(prefix="legato-packages-") as name:
         folder = Path(name)
-        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
-        wheel = next(folder.glob("*.whl"))
-        source = next(folder.glob("*.tar.gz"))
+        wheel, source = build(folder / "packages")
         found = interpreters()
         for python in found:
             try_out(python, str(wheel), folder)
