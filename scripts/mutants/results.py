@@ -108,9 +108,9 @@ def page(outcomes: dict[str, Outcome], seed: int, notes: list[dict[str, Any]]) -
 
 
 def _line(survivor: Survivor, notes: list[dict[str, Any]]) -> str:
-    why = next((f" — {note['why']}" for note in notes if _is_about(note, survivor)), "")
-    if not why and (test := survivor.get("elsewhere", "").rpartition("::")[2]):
-        why = f" — noticed by `{test}`"
+    noticed = survivor.get("elsewhere", "").rpartition("::")[2]
+    known = [note["why"] for note in notes if _is_about(note, survivor)]
+    why = f" — noticed by `{noticed}`" if noticed else f" — {known[0]}" if known else ""
     return f"- `{survivor['file']}`, {survivor['what']}: {_code(survivor['find'])} → {_code(survivor['put'])}{why}"
 
 

@@ -137,10 +137,16 @@ class Scratch:
         return read(breakage, status, words, time.monotonic() - began)
 
 
+_PROPERTIES = {"transcript": ("transcript", "compaction"), "request": ("render", "gate"), "wire": ("projection",)}
+"""packages of which much is only said as a property, and where"""
+
+
 def mirrors(file: str) -> list[str]:
     """The tests that look at `file` whatever requirement they are for: those of its package, then of whole requests."""
     package = file.partition("/")[0]
-    return list(dict.fromkeys([f"tests/unit/{package}", "tests/requirements", "tests/unit/request/test_render.py"]))
+    properties = [f"tests/properties/test_{name}_properties.py" for name in _PROPERTIES.get(package, ())]
+    whole = ["tests/requirements", "tests/unit/request/test_render.py"]
+    return list(dict.fromkeys([f"tests/unit/{package}", *whole, *properties]))
 
 
 def read(breakage: Breakage, status: int | None, words: str, seconds: float) -> Verdict:

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as st
 
+from legato.errors import IngestError
 from legato.model import CallId, Entry, IdScheme, NameRule, ingest
 from legato.transcript import Conversation
 from legato.transcript.compose import Composer
@@ -21,13 +23,15 @@ from legato.wire.names import NameTable
 from builders import ai, call, calls, result, talk, units, user
 from strategies import SMALL_JSON, interleaved, logs
 
+_INGEST = sys.modules["legato.model.ingest"]  # the package has a function of that name
+
 
 def _never(*_: object) -> bool:
     return False
 
 
 def _decline(*_: object) -> Any:
-    raise sys.modules["legato.model.ingest"]._NotPlain
+    raise _INGEST._NotPlain
 
 
 def _told(conversation: Conversation) -> list[Any]:
@@ -49,14 +53,34 @@ def test_what_is_placed_at_once_stands_where_it_would_be_placed_block_by_block(n
     assert _told(quick) == _told(thorough)
 
 
-@given(SMALL_JSON)
-@example([{"a": 1, "b": [None, True, 1.5, "\0", "\ud800", float("nan"), 10**400]}, {}, []])
-def test_a_value_that_is_copied_is_what_walking_through_it_gives(value: Any) -> None:
-    module = sys.modules["legato.model.ingest"]
+@given(SMALL_JSON, st.integers(0, 3), st.integers(1, 6))
+@example([{"a": 1, "b": [None, True, 1.5, "\0", "\ud800", float("nan"), 10**400]}, {}, []], 9, 99)
+@example([1, [2, [3, [4]]]], 2, 99)
+@example({"a": {"b": {"c": {}}}}, 2, 99)
+@example([1, 2, {"a": 3}], 9, 5)
+@example([1, 2, {"a": 3}], 9, 4)
+@pytest.mark.req("REQ-915-038")
+def test_a_value_that_is_copied_is_what_walking_through_it_gives(value: Any, depth: int, nodes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_copy", _decline)
-        thorough = ingest(value)
-    assert ingest(value) == thorough
+        patch.setattr(_INGEST, "MAX_DEPTH", depth)
+        patch.setattr(_INGEST, "MAX_NODES", nodes)
+        quick = _ingested(value)
+        patch.setattr(_INGEST, "_copy", _decline)
+        assert quick == _ingested(value)
+    assert (quick == "too large") == (_parts(value, depth) > nodes)
+
+
+def _ingested(value: Any) -> Any:
+    try:
+        return ingest(value)
+    except IngestError:
+        return "too large"
+
+
+def _parts(value: Any, levels: int) -> int:
+    """How many values `value` is and holds, down to where it is cut."""
+    held = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(_parts(item, levels - 1) for item in held if levels >= 0)
 
 
 @given(logs())

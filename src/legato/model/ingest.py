@@ -62,7 +62,7 @@ def _ingest(value: object, walk: type[_Walk]) -> Json:
     if type(value) is str:
         return clean_text(value)
     try:
-        return _copy(value, MAX_DEPTH, [0])
+        return _copy(value, MAX_DEPTH, [1])  # the value itself is the first part
     except _NotPlain:
         pass  # something that JSON does not have, or too deep, or too large: look at every part
     try:

@@ -25,6 +25,7 @@ from legato.diagnostics import (
     diagnosis_lines,
     fault_of,
     log_events,
+    render_event,
     report_events,
     report_json,
     report_lines,
@@ -442,3 +443,11 @@ def test_no_form_shows_a_secret(monkeypatch: pytest.MonkeyPatch):
 
     assert "opensesame99" not in json.dumps(forms)
     assert HIDDEN in json.dumps(forms[0])
+
+
+@pytest.mark.req("REQ-915-039")
+def test_the_event_of_a_request_names_its_digest_where_that_is_known() -> None:
+    request = render(Conversation(), "openai/gpt-4o")
+    told = render_event(request.report, digest=request.digest()).attributes
+    assert told["legato.digest"] == request.digest()
+    assert "legato.digest" not in render_event(request.report).attributes

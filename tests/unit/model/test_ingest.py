@@ -238,3 +238,14 @@ def test_no_bytes_make_reading_raise_anything_else(data: bytes) -> None:
     for read in (read_json, read_json_leniently):
         with contextlib.suppress(IngestError):
             msgspec.json.encode(read(data))
+
+
+@pytest.mark.req("REQ-915-038")
+def test_a_level_is_one_container_in_another_whatever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["legato.model.ingest"], "MAX_DEPTH", 2)
+    cut = [1, [2, [3, TOO_DEEP]]]
+    assert ingest([1, [2, [3, [4]]]]) == cut
+    assert ingest((1, (2, (3, (4,))))) == cut
+    assert ingest({"a": {"b": {"c": {}}}}) == {"a": {"b": {"c": TOO_DEEP}}}
+    assert ingest(frozenset({frozenset({frozenset({frozenset()})})})) == [[[TOO_DEEP]]]
+    assert ingest(iter([iter([iter([iter([])])])])) == [[[TOO_DEEP]]]

@@ -322,6 +322,17 @@ def test_a_late_result_prints_nothing_again_that_stands_before_its_call(include:
     assert after.prefix_change == PrefixChange(PrefixCause.LATE_RESULT, 28)
 
 
+@pytest.mark.req("REQ-915-039")
+def test_a_change_in_the_middle_keeps_what_was_decided_for_the_places_before_it() -> None:
+    sound = Media(MediaKind.AUDIO, "audio/wav", data="aGk=")
+    conversation = talk(user("listen", sound), calls("late"), user("never mind"))
+    before = render(conversation, CLAUDE).report.decisions
+    conversation.record(result("late"))
+    after = render(conversation, CLAUDE).report.decisions
+    assert [decision.reason for decision in before] == ["media-omitted", "no-result-recorded", "dummy-tools"]
+    assert [decision.reason for decision in after] == ["media-omitted", "late-result", "dummy-tools"]
+
+
 def test_a_render_that_failed_leaves_nothing_half_printed_behind(monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = talk(user("first"), ai("one"))
     render(conversation, CLAUDE)

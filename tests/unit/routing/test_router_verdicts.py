@@ -235,6 +235,22 @@ def test_before_the_first_turn_there_is_nothing_to_judge() -> None:
     assert router.judge(error, visible=False, attempt=1) == Stop("nothing was sent on a route", error)
 
 
+def test_a_message_begins_anew_although_a_route_was_to_continue() -> None:
+    """So it is when the turn was cancelled before the continuation began."""
+    time = Time()
+    router = make_router(time=time)
+    router.choose(1)
+    lost = router.judge(Overloaded("x"), visible=False, attempt=99)
+    assert isinstance(lost, NextRoute)
+    assert lost.route == B
+    time.now += 1_000  # the first route has rested
+    assert router.choose(2) == A
+    assert [type(router.judge(Overloaded("y"), visible=False, attempt=99)), router.choose(3, cause=CONTINUATION)] == [
+        NextRoute,
+        B,
+    ]
+
+
 # --- the end of the chain -----------------------------------------------------------------------------------------------
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from legato.errors import UnknownTarget
-from legato.model import Capabilities, Options, ThinkingPolicy, ThinkingSwitch
+from legato.model import Capabilities, Include, Options, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import TurnBegan
 from legato.routing import Policy, Profile, Route
-from legato.session import World
+from legato.session import Session, World
 from legato.session.choosing import router_for
 from legato.session.request_settings import RequestSettings
 from legato.simulation import SimulatedTransport
@@ -63,3 +63,9 @@ def test_a_rotation_goes_on_where_the_last_turn_was() -> None:
     log = talk(user("Hello"), TurnBegan(turn=1, route=CLAUDE)).log
     assert router_for(rotation, world(), log).choose(2).name == GPT
     assert router_for(rotation, world(), ()).choose(1).name == CLAUDE
+
+
+def test_a_session_goes_by_the_policy_about_thoughts_that_it_was_given() -> None:
+    policy = ThinkingPolicy(Include.CURRENT_TURN)
+    assert Session(CLAUDE, world=world(), thinking=policy).thinking == policy
+    assert Session(CLAUDE, world=world()).thinking == ThinkingPolicy()

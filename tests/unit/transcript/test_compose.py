@@ -599,3 +599,11 @@ def test_a_call_behind_words_in_one_entry_of_a_person_is_not_lost() -> None:
 def test_results_without_calls_around_a_call_in_one_entry_keep_their_order() -> None:
     conversation = talk(ai(response("x", "X"), call("a"), response("y", "Y", name="grep")))
     assert [outcome for _, _, outcome in completions(conversation)] == ["X", "no-result-recorded", "Y"]
+
+
+@pytest.mark.req("REQ-915-046")
+def test_names_that_were_prepared_and_never_applied_are_free_for_a_transcript_that_is_taken() -> None:
+    conversation = Conversation()
+    conversation.prepare([calls("a")])
+    conversation.take([calls("a")])
+    assert list(conversation.ledger.calls) == ["hist_tool_a"]
