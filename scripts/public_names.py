@@ -1,70 +1,44 @@
-"""What is public: the packages that say so with `__all__`, and the modules that users import by themselves.
+"""What is public: the modules that say so with `__all__`.
 
 In:  the installed package.
 Out: names of modules, and for each the names that it offers.
 
-`scripts/reference_doc.py` writes a page for each module; tests hold the names to their rules. Whatever is not named
-here may change in any release.
+A package without `__all__` hides all that is below it, and `legato.cli` is used as a program.
+`scripts/reference_doc.py` writes a page for each public module; tests hold the names to their rules. Whatever is not
+named here may change in any release.
 """
 
 from __future__ import annotations
 
-import inspect
 import pkgutil
 from importlib import import_module
 from types import ModuleType
 
 import legato
 
-PRIVATE = frozenset({"legato.cli"})
-"""the command line is used as a program; its modules are no interface"""
-
-MODULES: dict[str, tuple[str, ...]] = {
-    "legato.errors": (),
-    "legato.model.codec": (),
-    "legato.model.records": (),
-    "legato.session.events": (),
-    "legato.session.summary": (),
-    "legato.store.conformance": ("Check", "MakeStore", "NotConforming", "run_conformance"),
-    "legato.store.memory": ("MemoryStore", "Shelf"),
-    "legato.tools.rules": (),
-}
-"""modules that are public beside the packages, with what they offer: what is named, else every class and function that
-they define"""
+PRIVATE = frozenset({"legato.cli", "legato.formats.fields", "legato.transcript.units"})
+"""the program, and two modules whose `__all__` only hands on to their own package what they import"""
 
 
 def public_modules() -> list[str]:
     """Every public package and module, in the order of their names."""
-    return sorted({legato.__name__, *_packages(legato), *MODULES})
+    return sorted([legato.__name__, *_below(legato)])
 
 
-def _packages(parent: ModuleType) -> list[str]:
-    """The packages below `parent` that have an `__all__`; one without hides all that is below it."""
+def _below(package: ModuleType) -> list[str]:
     found: list[str] = []
-    for info in pkgutil.iter_modules(parent.__path__, f"{parent.__name__}."):
-        if not info.ispkg or info.name in PRIVATE:
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if info.name in PRIVATE or info.name.endswith("__main__"):
             continue
-        package = import_module(info.name)
-        if hasattr(package, "__all__"):
-            found += [info.name, *_packages(package)]
+        module = import_module(info.name)
+        if hasattr(module, "__all__"):
+            found += [info.name, *(_below(module) if info.ispkg else ())]
     return found
 
 
 def public_names(module: str) -> list[str]:
     """What `module` offers, sorted."""
-    loaded = import_module(module)
-    named = MODULES.get(module) or getattr(loaded, "__all__", None)
-    return sorted(named or _defined(loaded))
-
-
-def _defined(module: ModuleType) -> list[str]:
-    return [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isclass(value) or inspect.isfunction(value))
-        and value.__module__ == module.__name__
-    ]
+    return sorted(import_module(module).__all__)
 
 
 def owner_of(value: object, modules: list[str]) -> str:

@@ -50,6 +50,43 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = [
+    "AllRoutesFailed",
+    "BadAnswer",
+    "BadRequest",
+    "CallerError",
+    "CanonicalError",
+    "CodecError",
+    "ConfigError",
+    "Conflict",
+    "ContextTooLong",
+    "FormatError",
+    "ImpossibleRequest",
+    "IngestError",
+    "InvalidEntry",
+    "LegatoError",
+    "OurFault",
+    "Overloaded",
+    "ProjectionError",
+    "ProtocolRefused",
+    "ProviderError",
+    "QuotaExhausted",
+    "RateLimited",
+    "RenderError",
+    "RepairRefused",
+    "SessionLocked",
+    "SessionNotFound",
+    "StoreCorrupt",
+    "StoreError",
+    "StoreUnavailable",
+    "TimedOut",
+    "Unauthorized",
+    "UnknownCall",
+    "UnknownTarget",
+    "Unreachable",
+    "UnsafeName",
+]
+
 
 class LegatoError(Exception):
     """The base of everything Legato raises. `facts` holds plain data about what happened."""

@@ -9,6 +9,7 @@ from importlib import import_module
 import pytest
 
 from documentation_support import blocks_of, run_pages
+from legato import errors
 from scripts.public_names import public_modules, public_names
 from scripts.reference_doc import FOLDER, pages
 
@@ -59,3 +60,8 @@ def _offered(module: str) -> set[str]:
 def test_every_name_that_is_offered_is_there(module: str) -> None:
     loaded = import_module(module)
     assert [name for name in public_names(module) if not hasattr(loaded, name)] == []
+
+
+def test_every_exception_is_public() -> None:
+    defined = {name for name, value in vars(errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert defined == set(errors.__all__)

@@ -15,6 +15,15 @@ import msgspec
 from legato.errors import CodecError
 from legato.model.records import Record
 
+__all__ = [
+    "check_header",
+    "decode_record",
+    "decode_records",
+    "dump_log",
+    "encode_record",
+    "load_log",
+]
+
 FORMAT = "legato-log"
 VERSION = 1
 

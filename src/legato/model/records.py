@@ -17,6 +17,30 @@ from legato.model.entries import Entry, Origin, Usage
 from legato.model.enums import FastStrEnum
 from legato.model.jsonvalue import JsonObject
 
+__all__ = [
+    "Answered",
+    "Asked",
+    "Compacted",
+    "CompactionKind",
+    "ContentRefused",
+    "Imported",
+    "Opened",
+    "ReasoningRefused",
+    "Recorded",
+    "Restored",
+    "Rewound",
+    "RouteSelected",
+    "Scope",
+    "Started",
+    "StepBegan",
+    "StepEnded",
+    "TurnBegan",
+    "TurnCause",
+    "TurnEnded",
+    "TurnOutcome",
+    "Verdict",
+]
+
 
 class _Record(
     Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, tag_field="record", gc=False

@@ -13,6 +13,27 @@ from msgspec import Struct
 from legato.model import CallId, Ending, JsonObject, ToolCall, ToolResponse, Usage
 from legato.model.records import TurnOutcome
 
+__all__ = [
+    "Calling",
+    "CallsMade",
+    "HistoryCompacted",
+    "Notice",
+    "Refused",
+    "Reported",
+    "RouteLost",
+    "Said",
+    "StepEnded",
+    "StepStarted",
+    "SwitchDeferred",
+    "Thought",
+    "ToolBegan",
+    "ToolEnded",
+    "ToolProgress",
+    "TurnEnded",
+    "TurnStarted",
+    "Waiting",
+]
+
 
 class _Event(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="event"):
     pass

@@ -18,6 +18,11 @@ from legato.store.new_session import NewSession, prepare_session
 from legato.store.refusals import check_append, held_session, taken_id, unknown_session
 from legato.store.summary import LogSummary, clean_title, log_summary_of, summarise
 
+__all__ = [
+    "MemoryStore",
+    "Shelf",
+]
+
 
 class _Shelved:
     """One session, with what a database would keep in its row."""

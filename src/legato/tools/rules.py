@@ -21,6 +21,15 @@ from legato.tools.patterns import GlobKind, escape, matches, split_chain
 from legato.tools.protected import Protection
 from legato.tools.registry import Tool, ToolKind
 
+__all__ = [
+    "Effect",
+    "Judgement",
+    "Mode",
+    "Rule",
+    "judge",
+    "parse_rules",
+]
+
 
 class Mode(StrEnum):
     """How much a session may do without asking."""

@@ -26,6 +26,13 @@ from legato.model.records import Record
 from legato.store.contract import Lease, Store
 from legato.store.testing.samples import EVERY_RECORD, say
 
+__all__ = [
+    "Check",
+    "MakeStore",
+    "NotConforming",
+    "run_conformance",
+]
+
 MakeStore = Callable[[], Awaitable[Store]]
 T = TypeVar("T")
 
