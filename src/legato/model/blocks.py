@@ -46,7 +46,7 @@ class CallKind(FastStrEnum):
 
     FUNCTION = "function"
     CUSTOM = "custom"
-    """The argument is free text; it stands in `arguments["input"]`."""
+    """The argument is free text, found in `arguments["input"]`."""
 
 
 class ToolCall(_Block, frozen=True, tag="tool_call"):
@@ -72,7 +72,7 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
 
 
 class MediaKind(FastStrEnum):
-    """What a medium is."""
+    """What kind of attachment it is."""
 
     IMAGE = "image"
     AUDIO = "audio"
@@ -118,7 +118,7 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
 
 
 class Code(_Block, frozen=True, tag="code"):
-    """A piece of code that stands apart from the text around it."""
+    """A piece of code, set off from the text around it."""
 
     code: str
     language: str = ""

@@ -4,7 +4,7 @@ In:  a function, with annotations and a docstring.
 Out: a `ToolSpec` whose JSON schema comes from the signature and whose words come from the docstring; and a `Signature`,
      which turns the arguments of a call into what the annotations say.
 
-msgspec writes the schema. A parameter whose type has a true `is_given_to_tools` is provided by whoever runs the tool,
+msgspec writes the schema. A parameter whose type has a true `is_given_to_tools` is provided by the scheduler,
 and the model is not told of it.
 """
 
@@ -43,7 +43,7 @@ def describe(
 
 
 class Signature:
-    """What a function takes: a struct of its parameters, and the names of those that whoever runs it provides."""
+    """What a function takes: a struct of its parameters, and the names of those that the scheduler provides."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         where = f"the function {function.__name__!r}"

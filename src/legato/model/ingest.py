@@ -52,7 +52,7 @@ def ingest(value: object) -> Json:
 def ingest_sent(value: object) -> Json:
     """As `ingest`, for what the official clients hand out: as those clients themselves would send it back.
 
-    A field that nobody set is None in their objects and absent from what they send; as null some servers refuse it
+    A field that was never set is None in their objects and absent from what they send; as null some servers refuse it
     (OpenAI the `status` of a reasoning item). Bytes, which Google's client has for signatures and media, are base64.
     """
     return _ingest(value, _SentWalk)
@@ -70,7 +70,7 @@ def _ingest(value: object, walk: type[_Walk]) -> Json:
     except IngestError:
         raise
     except Exception as error:
-        # Somebody's __str__, model_dump or __iter__ failed; their traceback is no use to whoever records a value.
+        # A __str__, model_dump or __iter__ of the caller's failed; the traceback would not help to record the value.
         raise IngestError(f"a value of type {type(value).__name__} cannot become JSON: {error!r}") from error
 
 
@@ -345,6 +345,6 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen: set[str] = set()
         for key, _ in pairs:
             if key in seen:
-                raise IngestError(f"not accepted as JSON: the key {key!r} stands twice in one object")
+                raise IngestError(f"not accepted as JSON: the key {key!r} occurs twice in one object")
             seen.add(key)
     return result

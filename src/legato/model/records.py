@@ -70,7 +70,7 @@ class Recorded(_Record, frozen=True, tag="recorded"):
 
 
 class RouteSelected(_Record, frozen=True, tag="route-selected"):
-    """Somebody switched; the last one wins and binds the next turn."""
+    """The route was switched; the last switch wins and binds the next turn."""
 
     route: str
 

@@ -1,10 +1,10 @@
-"""Make what somebody else made safe to keep and to send: entries, records, tools, options.
+"""Make what callers made safe to keep and to send: entries, records, tools, options.
 
 In:  a struct of the model, with any strings and values in its fields.
 Out: the same struct with clean text and JSON-safe values; the same object where nothing had to change.
 
 A Python string can hold what UTF-8 cannot: a byte of a file name that is no UTF-8 becomes half of a surrogate pair, and
-so does an emoji that was cut in two. Nobody notices until the string is encoded, which is when a request leaves or a
+so does an emoji that was cut in two. It goes unnoticed until the string is encoded, which is when a request leaves or a
 record is stored. So everything that comes in passes here once. Which fields are looked at is read from the struct: one
 that is added later cannot be forgotten.
 """
@@ -40,7 +40,7 @@ _JSON, _OBJECT, _OTHER = _Kind
 
 
 def safe(value: S) -> S:
-    """`value` with nothing in it that cannot be encoded, and with JSON that nobody else can change."""
+    """`value` with nothing in it that cannot be encoded, and with JSON that no caller can change later."""
     changes: dict[str, object] = {}
     for name, kind in _fields(type(value)):
         before = getattr(value, name)

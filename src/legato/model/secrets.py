@@ -1,6 +1,6 @@
-"""Who holds secrets, so that whoever writes a log or a report can ask what to hide.
+"""Who holds secrets, so that what writes a log or a report can ask what to hide.
 
-A key that is written into a settings file stands in no environment variable and may have any shape. Its holder enters
+A key from a settings file is in no environment variable and may have any shape. Its holder enters
 itself here and is forgotten with its last user.
 """
 
@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 
 class Keeper(Protocol):
-    """Somebody who holds secrets."""
+    """An object that holds secrets."""
 
     def secrets(self) -> Iterable[str]:
         """The secrets themselves, to be hidden wherever they stand."""
@@ -23,5 +23,5 @@ KEEPERS: WeakSet[Keeper] = WeakSet()
 
 
 def known_secrets() -> set[str]:
-    """Every secret that somebody holds at present."""
+    """Every secret that is held at present."""
     return {secret for keeper in KEEPERS for secret in keeper.secrets()}

@@ -195,7 +195,7 @@ _DEFAULT_PORTS = {"https": 443, "http": 80}
 
 def normal_endpoint(url: str) -> str:
     """`url` without what does not matter: case of scheme and host, default port, trailing slash."""
-    from urllib.parse import urlsplit  # whoever renders for a target that no answer came from needs none of it
+    from urllib.parse import urlsplit  # rendering for a target that never answered does not need it
 
     parts = urlsplit(url.strip())
     if not parts.netloc:

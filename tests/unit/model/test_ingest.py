@@ -172,7 +172,7 @@ def test_a_value_whose_own_code_fails_is_an_ingest_error() -> None:
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b'{"a": 1, "a": 2}', "'a' stands twice"),
+        (b'{"a": 1, "a": 2}', "'a' occurs twice"),
         (b"\xff\xfe", "UTF-8 at byte 0"),
         (b"[" * 200_000, "nested too deeply"),
         (b'{"a":', "line 1, column 6"),
