@@ -33,6 +33,7 @@ from markdown_it import MarkdownIt
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+import legato  # noqa: E402
 from scripts.try_packages import build, interpreters, promised, run, try_out  # noqa: E402
 
 _FIELDS = ("Name", "Version", "Summary", "Requires-Python", "License-Expression", "License-File", "Keywords")
@@ -75,8 +76,7 @@ def main() -> int:
 
 def _versions(wheel: Path) -> Iterator[str]:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
-    own = re.search(r'^__version__ = "(.+)"$', (ROOT / "src/legato/__init__.py").read_text(encoding="utf-8"), re.M)
-    if own is None or own[1] != version:
+    if legato.__version__ != version:
         yield f"legato.__version__ is not {version}, as pyproject.toml says"
     if f"-{version}-" not in wheel.name:
         yield f"{wheel.name} is not of version {version}"

@@ -48,13 +48,6 @@ from legato.tools.budget import cut
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit
 from legato.transport import open_answer, wire_request
 
-__all__ = [
-    "RouteSummariser",
-    "Summariser",
-    "SummaryInput",
-    "untold",
-]
-
 CLIPS = (4_000, 1_000, 250)
 """characters of one text that a summariser reads, from generous to what it takes where its window is small"""
 
