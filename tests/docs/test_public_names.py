@@ -37,6 +37,7 @@ _KNOWN_CLASSES = {
     "LineReader",
     "MessageJudge",
     "Mode",
+    "Names",
     "Note",
     "OutputFormat",
     "Profile",

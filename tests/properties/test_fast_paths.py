@@ -30,6 +30,10 @@ def _never(*_: object) -> bool:
     return False
 
 
+def _never_matches(_: str) -> None:
+    return None
+
+
 def _decline(*_: object) -> Any:
     raise _INGEST._NotPlain
 
@@ -48,9 +52,19 @@ def test_what_is_placed_at_once_stands_where_it_would_be_placed_block_by_block(n
     quick = talk(*news)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Composer, "_place_simple_answer", _never)
-        patch.setattr(Composer, "_awaits", _never)
+        patch.setattr(Composer, "_place_awaited", _never)
         thorough = talk(*news)
     assert _told(quick) == _told(thorough)
+
+
+@given(interleaved())
+@example([calls("call_a", "toolu_b"), result("call_a"), calls("call_a"), result("toolu_b"), calls("call_a_2", "a")])
+def test_ids_that_make_names_as_they_are_give_the_names_that_looking_closer_gives(news: list[Any]) -> None:
+    quick = talk(*news)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("legato.ledger.identity.match_simple_id", _never_matches)
+        thorough = talk(*news)
+    assert quick.log == thorough.log
 
 
 @given(SMALL_JSON, st.integers(0, 3), st.integers(1, 6))
