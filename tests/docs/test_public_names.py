@@ -53,7 +53,6 @@ _KNOWN_CLASSES = {
     "Style",
     "TextPart",
     "TurnEnded",
-    "Word",
     "Writer",
 }
 _KNOWN_MODULES = {
