@@ -16,8 +16,8 @@ from types import ModuleType
 
 import legato
 
-PRIVATE = frozenset({"legato.cli", "legato.formats.fields", "legato.transcript.units"})
-"""the program, and two modules whose `__all__` only hands on to their own package what they import"""
+PRIVATE = frozenset({"legato.cli", "legato.formats.fields", "legato.formats.registry", "legato.transcript.units"})
+"""the program, and modules whose `__all__` only hands on to their own package what they import"""
 
 
 def public_modules() -> list[str]:

@@ -56,6 +56,9 @@ _KNOWN_CLASSES = {
     "Writer",
 }
 _KNOWN_MODULES = {
+    "legato.formats.claude_code.read",
+    "legato.formats.codex.read",
+    "legato.formats.wire.read",
     "legato.model.ingest",
     "legato.model.safe",
     "legato.request.parse",
