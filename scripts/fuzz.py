@@ -9,8 +9,8 @@ first failure ends the run.
 When time is up the running round is interrupted. It may be shrinking a failure at that moment; Hypothesis keeps what it
 found in its database, so one last short round replays the database, and no finding is lost to the clock.
 
-At the end stands what was tried: examples that ran and held, counted by the tests themselves (tests/tally.py), also in
-a round that was interrupted.
+At the end stands what was tried: examples that ran and held, counted by the tests themselves
+(tests/support/tally.py), also in a round that was interrupted.
 """
 
 import argparse

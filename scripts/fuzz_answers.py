@@ -6,8 +6,8 @@ A case is known by the seed of the campaign and its number, so a campaign can go
     python scripts/fuzz_answers.py --seed 7 --start 271828 --cases 1
 
 Cases start from answers that our own writers make and, where the samples are, from recorded ones: see
-tests/mutation_seeds. A number means the same case only where there are the same samples, or with `--own`. What is done
-to them is in tests/mutations, and what counts as poisoned in tests/poisoning.
+tests/support/mutation_seeds. A number means the same case only where there are the same samples, or with `--own`. What
+is done to them is in tests/support/mutations, and what counts as poisoned in tests/support/poisoning.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 
 from mutation_seeds import SAMPLES  # they live with the tests
 from poisoning import try_case

@@ -15,7 +15,7 @@ from legato.wire.hosts import STRICT, all_hosts
 from legato.wire.rules import OBSERVED, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # the examples are not in the package
+sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support")]  # the examples are not in the package
 
 from rules import CASES, Case  # noqa: E402
 

@@ -36,7 +36,7 @@ from tally import count
 from builders import ROUTES
 
 KILLS = int(os.environ.get("LEGATO_KILLS", "8"))
-WORKER = Path(__file__).parents[1] / "session_worker.py"
+WORKER = Path(__file__).parents[1] / "support" / "session_worker.py"
 
 
 def _work_and_die(place: str, session_id: str, ran: Path) -> list[str]:

@@ -12,7 +12,7 @@ from legato.model.records import Record
 from store_places import postgres_url
 from store_writer import BATCH, reach, record
 
-WRITER = Path(__file__).parents[1] / "store_writer.py"
+WRITER = Path(__file__).parents[1] / "support" / "store_writer.py"
 TIMES = 4
 
 

@@ -24,7 +24,7 @@ from store_writer import numbered, reach
 from tally import count
 
 KILLS = int(os.environ.get("LEGATO_KILLS", "15"))
-WRITER = Path(__file__).parents[1] / "store_writer.py"
+WRITER = Path(__file__).parents[1] / "support" / "store_writer.py"
 
 
 def _write_and_die(place: str, session: str) -> int:

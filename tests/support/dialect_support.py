@@ -42,7 +42,7 @@ NOT_SIMPLE: dict[str, Unit | None] = {
 }
 """Units about which every dialect has to decide something."""
 
-SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
 
 needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="the recorded samples are not on this machine")
 

@@ -35,7 +35,7 @@ from cases import CASES
 
 Events: TypeAlias = list[JsonObject]
 
-SAMPLES = Path(__file__).resolve().parents[2] / "shared" / "samples"
+SAMPLES = Path(__file__).resolve().parents[3] / "shared" / "samples"
 FOLDERS = ("vercel-ai-streams", "goose", "opencode-recordings", "gemini-cli", "provider-exchanges")
 LARGEST = 20_000
 """characters of a recorded answer that is used: a larger one costs more time and holds nothing new"""

@@ -22,7 +22,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 RUN = ("python", "sh")
 SHOWN = ("", "text", "json", "toml")
@@ -132,7 +132,7 @@ def run_page(page: Path, *, folder: Path, environment: Mapping[str, str]) -> lis
     if not blocks:
         return []
     done = subprocess.run(
-        [sys.executable, str(ROOT / "tests" / "documentation_runner.py")],
+        [sys.executable, str(Path(__file__).with_name("documentation_runner.py"))],
         input=json.dumps([{"page": b.page, "line": b.line, "language": b.language, "text": b.text} for b in blocks]),
         capture_output=True,
         text=True,
