@@ -560,3 +560,15 @@ def test_a_result_without_a_call_in_an_answer_is_quoted_behind_it() -> None:
         ("user", [text(quoted)]),
         ("user", "on"),
     ]
+
+
+def test_a_call_in_another_spelling_that_stands_in_a_message_of_the_user_becomes_one_of_claude_code() -> None:
+    foreign = {"type": "tool-call", "toolCallId": "t1", "toolName": "Bash", "input": {"command": "ls"}}
+    data = jsonl(said("u1", None, "go"), said("u2", "u1", [text("hm"), foreign, gave("t1", "found")]))
+    records = mended(data)
+    assert told(records) == [
+        ("user", "go"),
+        ("user", [text("hm")]),
+        ("assistant", [use("t1", command="ls")]),
+        ("user", [gave("t1", "found")]),
+    ]

@@ -7,6 +7,11 @@ new ones get none either, unless the chain is to be made: Claude Code itself see
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import msgspec
+
+from legato.formats.blocks import is_call, is_result, read_call, read_result
 from legato.formats.document import Document, Note, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.format import Mended
@@ -15,6 +20,7 @@ from legato.formats.mending.plan import Closing, Plan, Step, Taking, plan_mendin
 from legato.formats.mending.quotation import quotation
 from legato.formats.mending.records import RawFile
 from legato.model import Json, JsonObject, closure_text
+from legato.wire.arguments import wire_arguments
 
 _LISTS = ("loglines", "messages")
 """where the records are, in a session that is one value"""
@@ -150,8 +156,7 @@ class _Carrier:
     def _new_answer(self, step: Step, neighbour: JsonObject) -> JsonObject:
         """A record of the model, with calls that stood in a message of the user."""
         uses = [
-            {**_blocks_of_type(self.file.value(call.record), "tool_use")[call.number], "id": call.wire_id}
-            for call in step.calls
+            _as_use(_blocks(self.file.value(call.record), is_call)[call.number], call.wire_id) for call in step.calls
         ]
         ids = [call.wire_id for call in step.calls]
         message: JsonObject = {"id": f"msg_{name_from(*ids).replace('-', '')[:24]}", "type": "message"}
@@ -169,13 +174,31 @@ class _Carrier:
         if isinstance(item, Closing):
             text = closure_text(item.reason, item.said)
             return {"type": "tool_result", "tool_use_id": item.wire_id, "content": text, "is_error": True}
-        blocks = _blocks_of_type(self.file.value(item.record), "tool_result")
-        return {**blocks[item.number], "tool_use_id": item.wire_id}
+        return _as_result(_blocks(self.file.value(item.record), is_result)[item.number], item.wire_id)
 
 
-def _blocks_of_type(record: JsonObject, kind: str) -> list[JsonObject]:
-    content = as_objects(as_object(record.get("message")).get("content"))
-    return [block for block in content if block.get("type") == kind]
+def _blocks(record: JsonObject, is_wanted: Callable[[JsonObject], bool]) -> list[JsonObject]:
+    """The blocks of a message that are calls, or results, as its reader counts them."""
+    return [block for block in as_objects(as_object(record.get("message")).get("content")) if is_wanted(block)]
+
+
+def _as_use(block: JsonObject, wire_id: str) -> JsonObject:
+    """A call under this id, in Claude Code's own spelling."""
+    if block.get("type") == "tool_use":
+        return {**block, "id": wire_id}
+    call = read_call(block)
+    return {"type": "tool_use", "id": wire_id, "name": call.name, "input": wire_arguments(call)}
+
+
+def _as_result(block: JsonObject, wire_id: str) -> JsonObject:
+    """A result under the id of its call, in Claude Code's own spelling."""
+    if block.get("type") == "tool_result":
+        return {**block, "tool_use_id": wire_id}
+    response = read_result(block)
+    told = response.result if response.error is None else response.error
+    text = told if isinstance(told, str) else msgspec.json.encode(told).decode()
+    result: JsonObject = {"type": "tool_result", "tool_use_id": wire_id, "content": text}
+    return result | {"is_error": True} if response.error is not None else result
 
 
 def _enveloped(
@@ -201,21 +224,20 @@ def _change_blocks(record: JsonObject, step: Step) -> None:
     message = as_object(record["message"])
     for item in as_list(message.get("content")):
         block = as_object(item)
-        kind = block.get("type")
-        if kind == "tool_use":
+        if is_call(block):
             if calls in step.call_ids:
-                block = {**block, "id": step.call_ids[calls]}
+                block = _as_use(block, step.call_ids[calls])
             if calls not in step.dropped_calls:
                 kept.append(block)
             calls += 1
-        elif kind == "tool_result":
+        elif is_result(block):
             if results in step.quoted:
                 kept.append({"type": "text", "text": quotation(step.quoted[results])})
             elif results not in step.dropped_results:
-                kept.append({**block, "tool_use_id": step.result_ids[results]} if results in step.result_ids else block)
+                kept.append(_as_result(block, step.result_ids[results]) if results in step.result_ids else block)
             results += 1
         else:
             kept.append(item)
     if step.results_first:
-        kept.sort(key=lambda item: as_object(item).get("type") != "tool_result")
+        kept.sort(key=lambda item: not is_result(as_object(item)))
     message["content"] = kept
