@@ -36,11 +36,13 @@ class _Told(NamedTuple):
     words: str
     place: str
     result: str = ""
+    is_open: bool = False
+    """a call to which nothing came back"""
 
 
 def first_difference(before: Document, after: Document) -> Note | None:
     """The first difference, with its place in `before`."""
-    one, other = list(_retold(before)), list(_retold(after))
+    one, other = _words_before_open_calls(_retold(before)), _words_before_open_calls(_retold(after))
     was_told = _joined(item for item in one if item.who != _ORPHAN)
     now_told = _joined(_without_orphans(one, other))
     for was, now in zip_longest(was_told, now_told):
@@ -66,6 +68,20 @@ def _retold(document: Document) -> Iterator[_Told]:
                 yield _Told(_ORPHAN, told.result, told.place)
             else:
                 yield told
+
+
+def _words_before_open_calls(told: Iterable[_Told]) -> list[_Told]:
+    """The elements with what the model said behind open calls before them.
+
+    Where nothing came back, a file may hold both as one answer or as two, and in one answer their order does not count.
+    """
+    ordered: list[_Told] = []
+    for item in told:
+        place = len(ordered)
+        while item.who == "model" and place and ordered[place - 1].is_open:
+            place -= 1
+        ordered.insert(place, item)
+    return ordered
 
 
 def _without_orphans(before: list[_Told], after: list[_Told]) -> Iterator[_Told]:
@@ -105,7 +121,7 @@ def _of_call(call: ToolCall, done: Completion, place: str) -> _Told:
     media = "".join(f" {item.data or item.url}" for item in done.media)
     result = completion_text(done) if done.is_real else ""
     kind = done.kind if done.is_real else "no result"
-    return _Told(f"the call of {call.name}", f"{arguments} {kind} {result}{media}", place, result)
+    return _Told(f"the call of {call.name}", f"{arguments} {kind} {result}{media}", place, result, not done.is_real)
 
 
 def _of_block(who: str, block: AnswerBlock, place: str) -> _Told:
