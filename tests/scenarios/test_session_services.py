@@ -13,7 +13,7 @@ from legato.routing import Route
 from legato.session import Limits, Session, State, ToolHistory, World, task_tool
 from legato.session import events as shown
 from legato.session.compaction.tool_history import Compaction
-from legato.simulation import Fault, FaultKind, Faults, SimulatedTransport, SimulatedWorld
+from legato.simulation import FaultKind, Faults, InjectedFault, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore
 from legato.tools import Approval, Tool, ToolBox, ToolContext, ToolKind
 from legato.transcript import Conversation
@@ -206,7 +206,7 @@ async def test_the_progress_of_a_tool_is_shown_while_it_runs() -> None:
 
 
 async def test_a_step_says_which_calls_it_closed_and_why() -> None:
-    transport = SimulatedTransport(SimulatedWorld(faults=Faults([Fault(FaultKind.CUT, after=7)])))
+    transport = SimulatedTransport(SimulatedWorld(faults=Faults([InjectedFault(FaultKind.CUT, after=7)])))
     async with session(tools=[Library().read], world=world(transport)) as talk:
         await talk.send("use read_file on a.txt").ended()
         turn = talk.send("Hello")

@@ -24,7 +24,7 @@ from legato.request.voices import Voices
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Limits, State
 from legato.session import events as shown
-from legato.simulation import Fault, FaultKind, Faults, SimulatedProvider, SimulatedTransport, SimulatedWorld
+from legato.simulation import FaultKind, Faults, InjectedFault, SimulatedProvider, SimulatedTransport, SimulatedWorld
 from legato.store.memory import MemoryStore, Shelf
 from legato.tools import Approval, ApprovalQueue, Mode, Question, Ruling, ToolKind
 from session_support import (
@@ -302,7 +302,7 @@ async def test_a_message_while_an_answer_is_on_its_way_enters_behind_that_answer
 
 
 async def test_a_message_during_a_wait_does_not_change_the_body_that_is_sent_again() -> None:
-    time, transport = Time(), simulated([Fault(FaultKind.RATE_LIMITED, seconds=2)])
+    time, transport = Time(), simulated([InjectedFault(FaultKind.RATE_LIMITED, seconds=2)])
     time.lasts = anyio.Event()
     async with session(world=world(transport, time=time)) as talk:
         turn = talk.send("Hello")
@@ -369,7 +369,7 @@ async def test_messages_sent_as_soon_as_a_turn_ends_are_each_answered() -> None:
 
 
 async def test_a_transient_error_waits_and_sends_the_same_body_again() -> None:
-    time, transport = Time(), simulated([Fault(FaultKind.RATE_LIMITED, seconds=7), FaultKind.OVERLOADED])
+    time, transport = Time(), simulated([InjectedFault(FaultKind.RATE_LIMITED, seconds=7), FaultKind.OVERLOADED])
     async with session(world=world(transport, time=time)) as talk:
         turn = talk.send("Hello")
         seen = [event async for event in turn]
@@ -472,7 +472,7 @@ async def test_a_cancelled_stream_keeps_what_was_visible_and_says_so() -> None:
 
 
 async def test_a_stream_that_breaks_after_visible_output_fails_and_nobody_else_is_asked() -> None:
-    transport = simulated([Fault(FaultKind.CUT, after=3)], at="anthropic")
+    transport = simulated([InjectedFault(FaultKind.CUT, after=3)], at="anthropic")
     async with session(CHAIN, world=world(transport)) as talk:
         turn = talk.send("Hello")
         with pytest.raises(BadAnswer):
@@ -485,7 +485,7 @@ async def test_a_stream_that_breaks_after_visible_output_fails_and_nobody_else_i
 
 
 async def test_calls_of_an_answer_that_broke_off_are_never_run() -> None:
-    library, transport = Library(), simulated([Fault(FaultKind.CUT, after=10)])
+    library, transport = Library(), simulated([InjectedFault(FaultKind.CUT, after=10)])
     async with session(tools=[library.read], world=world(transport)) as talk:
         with pytest.raises(BadAnswer):
             await talk.send("use read_file on a.txt and b.txt")

@@ -22,10 +22,10 @@ from legato.errors import (
 )
 from legato.model import Ending
 from legato.simulation import (
-    Fault,
     FaultKind,
     FaultPlan,
     Faults,
+    InjectedFault,
     RefusalReason,
     SimulatedTransport,
     SimulatedWorld,
@@ -47,7 +47,7 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def failing(*faults: Fault | FaultKind | None, **options: Any) -> SimulatedTransport:
+def failing(*faults: InjectedFault | FaultKind | None, **options: Any) -> SimulatedTransport:
     return SimulatedTransport(SimulatedWorld(faults=Faults(faults), **options))
 
 
@@ -81,13 +81,13 @@ async def test_a_fault_reaches_the_client_as_the_error_it_is(route: str, kind: F
     error = await failure(transport, route, stream=stream)
 
     assert type(error) is ERRORS[kind]
-    assert [seen.fault for seen in transport.requests] == [Fault(kind)]
+    assert [seen.fault for seen in transport.requests] == [InjectedFault(kind)]
     assert transport.refusals == []
 
 
 @pytest.mark.parametrize("route", ALL_ROUTES)
 async def test_a_rate_limit_names_the_time_to_wait(route: str) -> None:
-    error = await failure(failing(Fault(FaultKind.RATE_LIMITED, seconds=7)), route)
+    error = await failure(failing(InjectedFault(FaultKind.RATE_LIMITED, seconds=7)), route)
 
     assert error.retry_after == 7.0
 
@@ -147,7 +147,7 @@ async def test_gemini_says_that_it_wrote_a_call_wrongly(stream: bool) -> None:
 
 @BOTH
 async def test_a_stream_is_cut_after_as_many_chunks_as_were_asked_for(stream: bool) -> None:
-    transport = failing(Fault(FaultKind.CUT, after=0))
+    transport = failing(InjectedFault(FaultKind.CUT, after=0))
 
     error = await failure(transport, "openai/gpt-4o", stream=stream)
 
@@ -165,7 +165,7 @@ def clock() -> tuple[list[float], Callable[[float], Awaitable[None]]]:
 
 async def test_a_slow_provider_answers_in_the_end() -> None:
     slept, sleep = clock()
-    transport = failing(Fault(FaultKind.SLOW, seconds=20), sleep=sleep)
+    transport = failing(InjectedFault(FaultKind.SLOW, seconds=20), sleep=sleep)
 
     said = await Client(transport).turn(Conversation(), "mistral/mistral-large-latest", "Hello")
 
@@ -175,7 +175,7 @@ async def test_a_slow_provider_answers_in_the_end() -> None:
 
 async def test_a_provider_slower_than_patience_allows_is_an_error() -> None:
     slept, sleep = clock()
-    world = SimulatedWorld(faults=Faults([Fault(FaultKind.SLOW, seconds=20)]), sleep=sleep)
+    world = SimulatedWorld(faults=Faults([InjectedFault(FaultKind.SLOW, seconds=20)]), sleep=sleep)
 
     error = await failure(SimulatedTransport(world, timeouts=Timeouts(first_byte=5)), "openai/gpt-4o")
 
@@ -275,7 +275,7 @@ async def test_a_server_of_ones_own_asks_for_no_key() -> None:
 # --- campaigns --------------------------------------------------------------------------------------------------------
 
 
-async def _campaign(seed: int) -> list[tuple[str, int, Fault | None]]:
+async def _campaign(seed: int) -> list[tuple[str, int, InjectedFault | None]]:
     """Turns at changing providers under random faults, each tried until it is through."""
     _, sleep = clock()
     transport = SimulatedTransport(SimulatedWorld(faults=FaultPlan(seed), sleep=sleep))

@@ -15,7 +15,7 @@ from google.genai import types
 
 from legato.errors import BadAnswer, ProviderError, RateLimited, TimedOut, Unreachable
 from legato.model import Ending, ThinkingSwitch
-from legato.simulation import Fault, FaultKind, Faults, SimulatedWorld, base_urls
+from legato.simulation import FaultKind, Faults, InjectedFault, SimulatedWorld, base_urls
 from legato.transcript import Conversation
 from legato.transport import HttpTransport, Timeouts
 from simulation_support import READ, Client, running
@@ -277,7 +277,7 @@ ERRORS: dict[FaultKind, type[ProviderError]] = {
 @BOTH
 @pytest.mark.parametrize("kind", ERRORS)
 async def test_a_fault_is_the_same_error_over_a_real_socket(kind: FaultKind, stream: bool) -> None:
-    world = SimulatedWorld(faults=Faults([Fault(kind, seconds=30), None]))
+    world = SimulatedWorld(faults=Faults([InjectedFault(kind, seconds=30), None]))
     timeouts = Timeouts(first_byte=0.2 if kind is FaultKind.SLOW else 30)
 
     async with running(world) as port, HttpTransport(timeouts) as transport:

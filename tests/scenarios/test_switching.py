@@ -21,9 +21,9 @@ from legato.model.records import TurnOutcome
 from legato.routing import Policy, Profile, Route
 from legato.session import State, World
 from legato.simulation import (
-    Fault,
     FaultKind,
     Faults,
+    InjectedFault,
     Seen,
     SimulatedTransport,
     SimulatedWorld,
@@ -242,8 +242,8 @@ async def test_when_the_last_route_is_lost_the_turn_fails_and_the_next_message_w
 
         over = False
 
-        def fault(self, provider: str, number: int) -> Fault | None:
-            return None if self.over else Fault(FaultKind.OVERLOADED)
+        def fault(self, provider: str, number: int) -> InjectedFault | None:
+            return None if self.over else InjectedFault(FaultKind.OVERLOADED)
 
     outage = Outage()
     transport = SimulatedTransport(SimulatedWorld(faults=outage))
@@ -262,7 +262,7 @@ async def test_when_the_last_route_is_lost_the_turn_fails_and_the_next_message_w
 @pytest.mark.req("REQ-915-043")
 async def test_the_next_route_is_asked_before_anything_was_visible_and_nobody_after() -> None:
     for after, routes in ((1, [CLAUDE, CLAUDE, GPT]), (3, [CLAUDE])):
-        faults = Faults([Fault(FaultKind.CUT, after=after)] * 9, provider="anthropic")
+        faults = Faults([InjectedFault(FaultKind.CUT, after=after)] * 9, provider="anthropic")
         transport = SimulatedTransport(SimulatedWorld(faults=faults))
         async with session(profile(Policy.FAILOVER, [CLAUDE, GPT]), world=world(transport)) as talk:
             await talk.send("Hello").ended()

@@ -8,7 +8,7 @@ dialects' own replies, judge by the dialects' own rules, and remember every requ
 from __future__ import annotations
 
 from legato.simulation.contract import Ask, Manner, Reply
-from legato.simulation.faults.plan import DEFAULT_RATES, Fault, FaultKind, FaultPlan, Faults, FaultSource
+from legato.simulation.faults.plan import DEFAULT_RATES, FaultKind, FaultPlan, Faults, FaultSource, InjectedFault
 from legato.simulation.habits import habits_of
 from legato.simulation.pace import read_pace
 from legato.simulation.provider import Outcome, SimulatedProvider
@@ -22,12 +22,12 @@ __all__ = [
     "DEFAULT_PORT",
     "DEFAULT_RATES",
     "Ask",
-    "Fault",
     "FaultKind",
     "FaultPlan",
     "FaultSource",
     "Faults",
     "IdHabit",
+    "InjectedFault",
     "Manner",
     "Outcome",
     "Refusal",

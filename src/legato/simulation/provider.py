@@ -45,7 +45,7 @@ from legato.simulation.faults.effects import (
     truncate,
     visible_size,
 )
-from legato.simulation.faults.plan import Fault, FaultKind, FaultSource
+from legato.simulation.faults.plan import FaultKind, FaultSource, InjectedFault
 from legato.simulation.habits import habits_of
 from legato.simulation.ids import name_call
 from legato.simulation.model.forms import wanted_form
@@ -73,7 +73,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     reply: Reply
     model: str = ""
     refusal: Refusal | None = None
-    fault: Fault | None = None
+    fault: InjectedFault | None = None
 
 
 class SimulatedProvider:
@@ -131,7 +131,7 @@ class SimulatedProvider:
             return self._answered(ask, request, number)
         return Outcome(reply=_json(self._looked_up(ask, request)), model=request.target.model)
 
-    def _refused(self, refusal: Refusal, number: int, fault: Fault | None = None) -> Outcome:
+    def _refused(self, refusal: Refusal, number: int, fault: InjectedFault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
         reply = print_refusal(refusal, self.habits, request_id=request_id)
         asked = None if fault is not None else refusal
@@ -168,7 +168,7 @@ class SimulatedProvider:
             max_calls=target.capabilities.max_calls,
         )
 
-    def _requested_fault(self, spoken: Spoken) -> Fault | None:
+    def _requested_fault(self, spoken: Spoken) -> InjectedFault | None:
         """The first failure that was asked for in words and is still due here."""
         for place, requested in enumerate(spoken.faults):
             if requested.provider not in (None, self.name):
@@ -180,7 +180,7 @@ class SimulatedProvider:
         return None
 
     def _compose(
-        self, request: ValidRequest, spoken: Spoken, offers: Sequence[Offer], fault: Fault | None, *, seed: str
+        self, request: ValidRequest, spoken: Spoken, offers: Sequence[Offer], fault: InjectedFault | None, *, seed: str
     ) -> Answer:
         blocks, ending = spoil_answer(spoken.blocks, spoken.ending, fault.kind if fault else None, self.dialect)
         most = request.parsed.options.max_tokens
@@ -221,7 +221,7 @@ class SimulatedProvider:
         has_ids = self.dialect is not Dialect.GEMINI or request.target.capabilities.call_ids
         return spoken.script.ids or self.ids or (self.habits.ids if has_ids else IdHabit.EMPTY)
 
-    def _print(self, request: ValidRequest, answer: Answer, fault: Fault | None) -> Reply:
+    def _print(self, request: ValidRequest, answer: Answer, fault: InjectedFault | None) -> Reply:
         parts = dialect_parts(self.dialect)
         writes_wrongly = fault is not None and fault.kind is FaultKind.BROKEN_ARGUMENTS and bool(answer.calls)
         if writes_wrongly and self.dialect is Dialect.GEMINI:

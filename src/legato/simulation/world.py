@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
-from legato.simulation.faults.plan import Fault, FaultSource
+from legato.simulation.faults.plan import FaultSource, InjectedFault
 from legato.simulation.operations import Operation, find_operation
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import Refusal
@@ -39,7 +39,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     status: int
     refusal: Refusal | None = None
     """why the request was not in order; a fault that was asked for is none"""
-    fault: Fault | None = None
+    fault: InjectedFault | None = None
 
     @property
     def json(self) -> JsonObject:

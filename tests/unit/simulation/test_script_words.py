@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from legato.model import ToolSpec
-from legato.simulation.faults.plan import Fault, FaultKind
+from legato.simulation.faults.plan import FaultKind, InjectedFault
 from legato.simulation.faults.requested import RequestedFault, read_requested_faults
 from legato.simulation.ids import IdHabit
 from legato.simulation.model.script import Script, Step, Wish, read_script
@@ -106,18 +106,18 @@ def test_manners_are_read_from_words(text: str, expected: Script) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("fail with 429", RequestedFault(Fault(FaultKind.RATE_LIMITED))),
-        ("Fail once with a 429 after 7 seconds", RequestedFault(Fault(FaultKind.RATE_LIMITED, seconds=7.0), 1)),
-        ("fail with 500 twice on anthropic", RequestedFault(Fault(FaultKind.SERVER_ERROR), 2, "anthropic")),
-        ("fail 3 times with 529", RequestedFault(Fault(FaultKind.OVERLOADED), 3)),
-        ("be slow for 2.5 seconds", RequestedFault(Fault(FaultKind.SLOW, seconds=2.5))),
-        ("cut the stream after 4 chunks once", RequestedFault(Fault(FaultKind.CUT, after=4), 1)),
-        ("refuse the connection", RequestedFault(Fault(FaultKind.UNREACHABLE))),
-        ("refuse to answer", RequestedFault(Fault(FaultKind.REFUSAL))),
-        ("write broken arguments", RequestedFault(Fault(FaultKind.BROKEN_ARGUMENTS))),
-        ("run out of tokens", RequestedFault(Fault(FaultKind.TRUNCATED))),
-        ("say nothing", RequestedFault(Fault(FaultKind.EMPTY))),
-        ("send garbage", RequestedFault(Fault(FaultKind.GARBAGE))),
+        ("fail with 429", RequestedFault(InjectedFault(FaultKind.RATE_LIMITED))),
+        ("Fail once with a 429 after 7 seconds", RequestedFault(InjectedFault(FaultKind.RATE_LIMITED, seconds=7.0), 1)),
+        ("fail with 500 twice on anthropic", RequestedFault(InjectedFault(FaultKind.SERVER_ERROR), 2, "anthropic")),
+        ("fail 3 times with 529", RequestedFault(InjectedFault(FaultKind.OVERLOADED), 3)),
+        ("be slow for 2.5 seconds", RequestedFault(InjectedFault(FaultKind.SLOW, seconds=2.5))),
+        ("cut the stream after 4 chunks once", RequestedFault(InjectedFault(FaultKind.CUT, after=4), 1)),
+        ("refuse the connection", RequestedFault(InjectedFault(FaultKind.UNREACHABLE))),
+        ("refuse to answer", RequestedFault(InjectedFault(FaultKind.REFUSAL))),
+        ("write broken arguments", RequestedFault(InjectedFault(FaultKind.BROKEN_ARGUMENTS))),
+        ("run out of tokens", RequestedFault(InjectedFault(FaultKind.TRUNCATED))),
+        ("say nothing", RequestedFault(InjectedFault(FaultKind.EMPTY))),
+        ("send garbage", RequestedFault(InjectedFault(FaultKind.GARBAGE))),
     ],
 )
 def test_a_failure_is_read_from_words(text: str, expected: RequestedFault) -> None:
@@ -131,7 +131,7 @@ def test_a_failure_belongs_to_the_step_in_which_it_is_asked_for() -> None:
         Step((Wish("read_file", {"path": "a.txt"}),)),
         Step(
             (Wish("list_folder", {"folder": "docs"}),),
-            (RequestedFault(Fault(FaultKind.SERVER_ERROR)), RequestedFault(Fault(FaultKind.SLOW))),
+            (RequestedFault(InjectedFault(FaultKind.SERVER_ERROR)), RequestedFault(InjectedFault(FaultKind.SLOW))),
         ),
     )
 

@@ -19,7 +19,7 @@ from legato.cli.demo.tally import Seen, Tally
 from legato.request import render
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Session, World, events
-from legato.simulation import Fault, FaultKind, FaultSource, SimulatedTransport, SimulatedWorld
+from legato.simulation import FaultKind, FaultSource, InjectedFault, SimulatedTransport, SimulatedWorld
 from legato.tools import Approval, Mode, Tool, ToolBox, tool
 from legato.tools.builtin import Workspace, builtin_tools
 
@@ -52,9 +52,9 @@ class _FailingProvider(FaultSource):
     def __init__(self) -> None:
         self.provider = ""
 
-    def fault(self, provider: str, number: int) -> Fault | None:
+    def fault(self, provider: str, number: int) -> InjectedFault | None:
         """Fail every request of the chosen provider."""
-        return Fault(FaultKind.QUOTA) if provider == self.provider else None
+        return InjectedFault(FaultKind.QUOTA) if provider == self.provider else None
 
 
 class Journey:

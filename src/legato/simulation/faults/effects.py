@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from legato.model import Answer, Block, Dialect, Ending, JsonObject, Text, ToolCall
 from legato.simulation.contract import Manner, Reply
-from legato.simulation.faults.plan import Fault, FaultKind
+from legato.simulation.faults.plan import FaultKind, InjectedFault
 from legato.wire.arguments import written_arguments
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import RefusalReason
@@ -101,7 +101,7 @@ def malformed_call(answer: Answer, model: str, *, stream: bool) -> Reply:
     return Reply(status=200, headers={"content-type": kind}, chunks=(b"data: " + data + b"\n\n" if stream else data,))
 
 
-def spoil_reply(reply: Reply, fault: Fault) -> Reply:
+def spoil_reply(reply: Reply, fault: InjectedFault) -> Reply:
     """The reply that `fault` befell."""
     match fault.kind:
         case FaultKind.UNREACHABLE:

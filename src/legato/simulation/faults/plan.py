@@ -1,7 +1,7 @@
 """Failures on demand: which ones there are, and who decides when they happen.
 
 In:  the number of a request at one provider.
-Out: a `Fault`, or None.
+Out: a `InjectedFault`, or None.
 
 A test lists the faults it wants (`Faults`), a campaign draws them (`FaultPlan`). A plan's draw depends on its seed, the
 provider and the number of the request alone, never on what other providers did meanwhile, so a seed reproduces a run.
@@ -49,7 +49,7 @@ class FaultKind(StrEnum):
     """an answer with nothing in it"""
 
 
-class Fault(Struct, frozen=True):
+class InjectedFault(Struct, frozen=True):
     """One failure. `seconds` is the time to wait that is named or taken; `after` counts the chunks before a cut."""
 
     kind: FaultKind
@@ -60,7 +60,7 @@ class Fault(Struct, frozen=True):
 class FaultSource(Protocol):
     """Decides which requests fail."""
 
-    def fault(self, provider: str, number: int) -> Fault | None:
+    def fault(self, provider: str, number: int) -> InjectedFault | None:
         """What happens to the request with this number (from 0) at this provider."""
         ...
 
@@ -71,11 +71,11 @@ class Faults:
     With `provider`, only that provider's requests are touched.
     """
 
-    def __init__(self, faults: Iterable[Fault | FaultKind | None], *, provider: str | None = None) -> None:
-        self._faults = [Fault(fault) if isinstance(fault, FaultKind) else fault for fault in faults]
+    def __init__(self, faults: Iterable[InjectedFault | FaultKind | None], *, provider: str | None = None) -> None:
+        self._faults = [InjectedFault(fault) if isinstance(fault, FaultKind) else fault for fault in faults]
         self._provider = provider
 
-    def fault(self, provider: str, number: int) -> Fault | None:
+    def fault(self, provider: str, number: int) -> InjectedFault | None:
         """The fault at this place of the row."""
         if self._provider not in (None, provider) or number >= len(self._faults):
             return None
@@ -106,13 +106,13 @@ class FaultPlan:
         if any(rate < 0 for rate in self.rates.values()) or sum(self.rates.values()) > 1 + 1e-9:
             raise ConfigError("the rates of a fault plan are shares of all requests: none below 0, together at most 1")
 
-    def fault(self, provider: str, number: int) -> Fault | None:
+    def fault(self, provider: str, number: int) -> InjectedFault | None:
         """The fault that this seed has for this request."""
         chance = random.Random(f"{self.seed}/{provider}/{number}")
         draw = chance.random()
         for kind, rate in self.rates.items():
             if draw < rate:
-                return Fault(kind, seconds=float(chance.randint(1, 5)), after=chance.randint(0, 6))
+                return InjectedFault(kind, seconds=float(chance.randint(1, 5)), after=chance.randint(0, 6))
             draw -= rate
         return None
 

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from legato.simulation.faults.plan import Fault, FaultKind
+from legato.simulation.faults.plan import FaultKind, InjectedFault
 
 
 class RequestedFault(Struct, frozen=True):
     """A failure that was asked for. `times` limits how often it happens, `provider` where."""
 
-    fault: Fault
+    fault: InjectedFault
     times: int | None = None
     provider: str | None = None
 
@@ -61,11 +61,11 @@ def read_requested_faults(words: str) -> Iterator[RequestedFault]:
     for pattern, kind in _ASKED:
         for found in pattern.finditer(words):
             parts = found.groupdict()
-            fault = Fault(kind or _STATUSES[parts["status"]])
+            fault = InjectedFault(kind or _STATUSES[parts["status"]])
             if parts["amount"] and parts["unit"].startswith("chunk"):
-                fault = Fault(fault.kind, after=int(float(parts["amount"])))
+                fault = InjectedFault(fault.kind, after=int(float(parts["amount"])))
             elif parts["amount"]:
-                fault = Fault(fault.kind, seconds=float(parts["amount"]))
+                fault = InjectedFault(fault.kind, seconds=float(parts["amount"]))
             count = parts["count"] or parts.get("often") or ""
             yield RequestedFault(fault, _times(count), parts["provider"] and parts["provider"].lower())
 
