@@ -21,7 +21,7 @@ from legato.diagnostics import Redactor, report_json
 from legato.errors import FormatError
 from legato.files.sources import PathName, Progress, Source, pick_document
 from legato.files.writing import check_destination, save
-from legato.formats import Document, Note, read_all, request_for, targets, write
+from legato.formats import Document, FileNote, read_all, request_for, targets, write
 from legato.formats.targets import find_target
 from legato.model import JsonObject
 
@@ -36,8 +36,8 @@ class Converted(Struct, frozen=True, kw_only=True):
     name: str
     target: str
     data: bytes
-    notes: tuple[Note, ...]
-    losses: tuple[Note, ...]
+    notes: tuple[FileNote, ...]
+    losses: tuple[FileNote, ...]
     report: JsonObject
     output: Path | None = None
     """where it was written, if it was"""
@@ -135,12 +135,12 @@ def convert_document(
 
 def _request_body(
     document: Document, name: str, model: str | None, compacted: bool
-) -> tuple[bytes, JsonObject, Sequence[Note]]:
+) -> tuple[bytes, JsonObject, Sequence[FileNote]]:
     request, losses = request_for(document, find_target(name, model=model, document=document), compacted=compacted)
     told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
     return request.json() + b"\n", told, losses
 
 
-def _session_file(document: Document, format_: str) -> tuple[bytes, JsonObject, Sequence[Note]]:
+def _session_file(document: Document, format_: str) -> tuple[bytes, JsonObject, Sequence[FileNote]]:
     written = write(document, format_)
     return written.data, {"format": format_}, written.losses

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from legato.errors import RepairRefused
 from legato.files.sources import PathName, Progress, Source, pick_document
 from legato.files.writing import check_destination, keeping, replace_with_backup, save
-from legato.formats import Note, mend, read_all
+from legato.formats import FileNote, mend, read_all
 
 
 class Repaired(Struct, frozen=True, kw_only=True):
@@ -25,8 +25,8 @@ class Repaired(Struct, frozen=True, kw_only=True):
 
     name: str
     data: bytes
-    changes: tuple[Note, ...] = ()
-    losses: tuple[Note, ...] = ()
+    changes: tuple[FileNote, ...] = ()
+    losses: tuple[FileNote, ...] = ()
     """what the mended file loses or leaves broken: only where `force` overruled that"""
     output: Path | None = None
     """where it was written, if it was"""

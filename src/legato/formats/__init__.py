@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from legato.formats.detection import Detected
-    from legato.formats.document import Compaction, Document, Note
+    from legato.formats.document import Compaction, Document, FileNote
     from legato.formats.findings import Finding, Level, lint
     from legato.formats.format import Format, Mended, Written
     from legato.formats.mending.mend import mend
@@ -32,7 +32,7 @@ _HOMES = {
     "Detected": "detection",
     "Compaction": "document",
     "Document": "document",
-    "Note": "document",
+    "FileNote": "document",
     "Finding": "findings",
     "Level": "findings",
     "lint": "findings",
@@ -55,11 +55,11 @@ __all__ = [
     "Compaction",
     "Detected",
     "Document",
+    "FileNote",
     "Finding",
     "Format",
     "Level",
     "Mended",
-    "Note",
     "Written",
     "detect",
     "lint",

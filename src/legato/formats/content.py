@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from legato.errors import FormatError
-from legato.formats.document import Document, Draft, Note, Original, RawRecord
+from legato.formats.document import Document, Draft, FileNote, Original, RawRecord
 from legato.formats.fields import as_list, as_object
 from legato.formats.head import Head, Layout
 from legato.formats.lines import LineReader, Marks
@@ -50,7 +50,7 @@ class Content:
         self._marks = marks
         self._keep = keep
         self._kept: list[RawRecord] = []
-        self._damage: list[Note] = []
+        self._damage: list[FileNote] = []
         self._data = b""
         self._left_out: list[RawRecord] = []
         self._tail = b""
@@ -84,7 +84,7 @@ class Content:
             if isinstance(item, dict):
                 yield Item(f"{prefix}[{index}]", as_object(item), index)
             else:
-                self._damage.append(Note(f"{prefix}[{index}]", "is no object and was left out"))
+                self._damage.append(FileNote(f"{prefix}[{index}]", "is no object and was left out"))
 
     def value(self) -> Json:
         """The value of a file that is one."""

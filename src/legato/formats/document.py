@@ -38,7 +38,7 @@ MAX_NOTES = 1_000
 _ANY_WINDOW = 2**62
 
 
-class Note(Struct, frozen=True, omit_defaults=True):
+class FileNote(Struct, frozen=True, omit_defaults=True):
     """Something in a file that was not understood, or that a writer could not carry.
 
     `is_damage` marks physical damage: bytes that are no record any more. `is_carried` marks what is in the wrong place
@@ -126,7 +126,7 @@ class Document:
     options: Options = Options()
     model: str = ""
     route: str = ""
-    notes: list[Note] = field(default_factory=list[Note])
+    notes: list[FileNote] = field(default_factory=list[FileNote])
     compactions: list[Compaction] = field(default_factory=list[Compaction])
     meta: dict[str, str] = field(default_factory=dict[str, str])
     digest: str = ""
@@ -135,7 +135,7 @@ class Document:
     original: Original | None = None
 
     @property
-    def not_carried(self) -> list[Note]:
+    def not_carried(self) -> list[FileNote]:
         """The notes on what is missing in the conversation."""
         return [note for note in self.notes if not note.is_carried]
 
@@ -187,7 +187,7 @@ class Draft:
         self.options = Options()
         self.model = ""
         self.route = ""
-        self.notes: list[Note] = []
+        self.notes: list[FileNote] = []
         self.compactions: list[Compaction] = []
         self.meta: dict[str, str] = {}
         self.body: Body | None = None
@@ -267,7 +267,7 @@ class Draft:
     def note(self, place: str, message: str, *, is_carried: bool = False) -> None:
         """Report something that was not understood, or that was only understood by a reader who wants to."""
         if len(self.notes) < MAX_NOTES:
-            self.notes.append(Note(place, message, is_carried=is_carried))
+            self.notes.append(FileNote(place, message, is_carried=is_carried))
         else:
             self.skip(place, "more was not understood")
 
@@ -290,7 +290,7 @@ class Draft:
         self,
         *,
         digest: str,
-        damage: Iterable[Note] = (),
+        damage: Iterable[FileNote] = (),
         original: Original | None = None,
         records: Sequence[Record] | None = None,
     ) -> Document:
@@ -299,7 +299,7 @@ class Draft:
             entry = self.entries[index]
             self.entries[index] = replace(entry, blocks=tuple(map(self._named_at_last, entry.blocks)))
         counted = [
-            Note(place, what if count == 1 else f"{what} ({count} times, here first)")
+            FileNote(place, what if count == 1 else f"{what} ({count} times, here first)")
             for what, (place, count) in self._skipped.items()
         ]
         return Document(

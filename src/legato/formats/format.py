@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.lines import Marks
 from legato.model import Dialect, ToolSpec
 from legato.transcript.conversation import Conversation
@@ -55,7 +55,7 @@ class Written:
     """A file, what it does not hold of the conversation, and for a request body the report of its rendering."""
 
     data: bytes
-    losses: list[Note] = field(default_factory=list[Note])
+    losses: list[FileNote] = field(default_factory=list[FileNote])
     report: RenderReport | None = None
 
 
@@ -67,8 +67,8 @@ class Mended:
     """
 
     data: bytes
-    changes: list[Note] = field(default_factory=list[Note])
-    losses: list[Note] = field(default_factory=list[Note])
+    changes: list[FileNote] = field(default_factory=list[FileNote])
+    losses: list[FileNote] = field(default_factory=list[FileNote])
 
 
 Detect: TypeAlias = "Callable[[Head], str]"

@@ -19,7 +19,7 @@ from typing import NamedTuple, cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
-from legato.formats.document import MAX_NOTES, Note, RawRecord
+from legato.formats.document import MAX_NOTES, FileNote, RawRecord
 from legato.model import Json, JsonObject, read_json_leniently
 
 MAX_LINE = 64 * 1024 * 1024
@@ -73,7 +73,7 @@ class LineReader:
     """Iterate over it once; `damage`, `left_out` and `tail` are complete afterwards."""
 
     def __init__(self, pieces: Iterable[bytes], marks: Marks, *, name: str = "input") -> None:
-        self.damage: list[Note] = []
+        self.damage: list[FileNote] = []
         self._pieces = pieces
         self._marks = marks
         self._name = name
@@ -212,7 +212,7 @@ class LineReader:
 
     def _damaged(self, number: int, what: str) -> None:
         if len(self.damage) < MAX_NOTES:
-            self.damage.append(Note(f"line {number}", what, is_damage=True))
+            self.damage.append(FileNote(f"line {number}", what, is_damage=True))
 
 
 def _decoded(raw: bytes) -> tuple[str, bool]:

@@ -12,7 +12,7 @@ import msgspec
 
 from legato.errors import CodecError, FormatError
 from legato.formats.content import Content
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.mending.records import RawFile
@@ -56,7 +56,7 @@ def read(content: Content) -> list[Document]:
 
 def write(out: Outgoing) -> Written:
     """The log of the conversation."""
-    losses = [Note("", f"{len(out.tools)} tool definitions: a log holds none")] if out.tools else []
+    losses = [FileNote("", f"{len(out.tools)} tool definitions: a log holds none")] if out.tools else []
     return Written(b"".join(dump_log(out.talk.log)), losses)
 
 
@@ -65,7 +65,7 @@ def repair(document: Document, original: Original) -> Mended:
     file = RawFile(original)
     has_header = bool(file.count) and file.value(0).get("format") == FORMAT_NAME
     head = [] if has_header else [{"format": FORMAT_NAME, "version": VERSION}]
-    changes = [] if has_header else [Note("line 1", "the header was missing; it was put in")]
+    changes = [] if has_header else [FileNote("line 1", "the header was missing; it was put in")]
     return Mended(file.write([*head, *range(file.count)]), changes)
 
 

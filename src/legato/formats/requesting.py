@@ -13,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from legato.errors import FormatError, ImpossibleRequest, RenderError
-from legato.formats.document import Body, Document, Note
+from legato.formats.document import Body, Document, FileNote
 from legato.formats.origins import is_unknown_home
 from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
@@ -36,7 +36,7 @@ _LEFT = frozenset({Action.DROPPED, Action.ADJUSTED})
 
 def request_for(
     source: Document | Conversation, target: Target, *, compacted: bool = False
-) -> tuple[Request, list[Note]]:
+) -> tuple[Request, list[FileNote]]:
     """The request, and notes on what the document asks for that could not be carried.
 
     It holds cache marks only if the document is a request with some, to a provider that has them. With `compacted`,
@@ -53,10 +53,10 @@ def request_for(
     tools = [replace(tool, home=_home_at(tool.home, target)) for tool in source.tools]
     request, conceded = with_less(_carried(source, target), lambda options: _verified(talk, target, tools, options))
     left = [decision for decision in request.about_options if decision.action in _LEFT]
-    return request, [*(Note("", decision.detail) for decision in left), *conceded]
+    return request, [*(FileNote("", decision.detail) for decision in left), *conceded]
 
 
-def with_less(options: Options, make: Callable[[Options], Request]) -> tuple[Request, list[Note]]:
+def with_less(options: Options, make: Callable[[Options], Request]) -> tuple[Request, list[FileNote]]:
     """The request that `make` gives without the options that stand in its way, and notes on those.
 
     Raises the `ImpossibleRequest` or `RenderError` that `make` raised at first, if it is not up to the options.
@@ -74,7 +74,7 @@ def with_less(options: Options, make: Callable[[Options], Request]) -> tuple[Req
         except (ImpossibleRequest, RenderError):
             continue
         told = told.format(extra=", ".join(sorted(options.extra)))
-        return request, [Note("", f"{told} not carried: {wrong.message}")]
+        return request, [FileNote("", f"{told} not carried: {wrong.message}")]
     raise wrong
 
 

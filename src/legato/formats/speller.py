@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from legato.formats.document import Note
+from legato.formats.document import FileNote
 from legato.formats.format import Outgoing
 from legato.formats.ids import name_from
 from legato.model import IdScheme, Media, NameRule, Origin, qualified
@@ -48,9 +48,9 @@ class Speller:
         """Count something that the file cannot hold."""
         self._lost[what] += 1
 
-    def losses(self) -> list[Note]:
+    def losses(self) -> list[FileNote]:
         """What was lost, each once with how often."""
-        return [Note("", what if count == 1 else f"{what} ({count} times)") for what, count in self._lost.items()]
+        return [FileNote("", what if count == 1 else f"{what} ({count} times)") for what, count in self._lost.items()]
 
 
 def stamp(number: int) -> str:

@@ -8,7 +8,7 @@ from msgspec import to_builtins
 
 from legato.errors import FormatError
 from legato.formats import registry
-from legato.formats.document import Document, Note
+from legato.formats.document import Document, FileNote
 from legato.formats.format import Outgoing, Written
 from legato.model import Options
 from legato.transcript.conversation import Conversation
@@ -35,7 +35,9 @@ def write(source: Document | Conversation, format: str, *, model: str | None = N
     return replace(written, losses=[*written.losses, *_lost_options(source.options)])
 
 
-def _lost_options(options: Options) -> list[Note]:
+def _lost_options(options: Options) -> list[FileNote]:
     names = [name for name in to_builtins(options) if name not in ("cache", "stream", "extra")]
     names += sorted(options.extra)
-    return [Note("", f"the options of the request ({', '.join(names)}): a session file holds none")] if names else []
+    return (
+        [FileNote("", f"the options of the request ({', '.join(names)}): a session file holds none")] if names else []
+    )

@@ -11,9 +11,9 @@ import pytest
 from file_samples import CLEAN_BODY, open_session, pi_session, save
 from legato.errors import FormatError, LegatoError, RepairRefused
 from legato.files import Repaired, lint, repair, repair_in_place, writing
-from legato.formats import Note
+from legato.formats import FileNote
 
-CHANGE = Note("line 4", "the call toolu_b of Read had no result; one that says so was put in (missing-in-import)")
+CHANGE = FileNote("line 4", "the call toolu_b of Read had no result; one that says so was put in (missing-in-import)")
 
 
 def test_the_mended_bytes_are_returned_and_nothing_is_written(tmp_path: Path):

@@ -11,7 +11,7 @@ from legato.cli.format_options import from_option
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
-    from legato.formats import Note
+    from legato.formats import FileNote
 
 
 @click.command(short_help="Write a mended copy of a session file or request body.")
@@ -72,7 +72,7 @@ _SHOWN = 50
 """how many notes are printed; a misread session may have thousands"""
 
 
-def _tell(name: str, notes: Sequence[Note]) -> None:
+def _tell(name: str, notes: Sequence[FileNote]) -> None:
     from legato.diagnostics import Redactor
 
     hide = Redactor().text

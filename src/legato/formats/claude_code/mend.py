@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from legato.formats.blocks import is_call, is_result, read_call, read_result
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
@@ -48,7 +48,7 @@ def relink_session(document: Document, original: Original) -> Mended | None:
     records = [file.value(step.record) for step in plan.steps if step.record >= 0]
     if not all(as_text(record.get("uuid")) for record in records):
         return None
-    told = Note("", "no record names its parent; each was made the child of the one before it")
+    told = FileNote("", "no record names its parent; each was made the child of the one before it")
     return Mended(_Carrier(file, plan, relink=True).write(), [*plan.changes, told])
 
 

@@ -12,7 +12,7 @@ that is an objection that only the user can overrule.
 
 from __future__ import annotations
 
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_object
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id
@@ -36,8 +36,8 @@ def mend_session(document: Document, original: Original) -> Mended:
     return Mended(file.write(numbered), changes, [_DOUBT] if changes and _is_numbered(file) else [])
 
 
-_NUMBERED = Note("", "the records were renumbered")
-_DOUBT = Note(
+_NUMBERED = FileNote("", "the records were renumbered")
+_DOUBT = FileNote(
     "", "Codex numbers the records of this rollout and remembers how far it has read; it may refuse a changed file"
 )
 

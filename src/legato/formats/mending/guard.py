@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from legato.errors import FormatError
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.findings import Finding, lint, refused
 from legato.formats.mending.bare_json import UnreadableJson, parse_raw
 from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
@@ -29,39 +29,39 @@ _ABOUT_IDS = re.compile(r"(?:^|-)(?:id|ids)(?:-|$)|unknown-result|orphan")
 """rules about the ids of calls"""
 
 
-def find_losses(document: Document, original: Original, data: bytes, found: Sequence[Finding]) -> list[Note]:
+def find_losses(document: Document, original: Original, data: bytes, found: Sequence[Finding]) -> list[FileNote]:
     """The objections to `data` as a replacement for the file of `document`, in which lint found `found`."""
     losses = list(_lacking(original, data, found))
     try:
         again = read_all(data, format=document.format, name=document.name)[0]
     except FormatError as error:
-        return [*losses, Note("", f"the repaired file could not be read again ({error.message})")]
+        return [*losses, FileNote("", f"the repaired file could not be read again ({error.message})")]
     if not losses and (difference := first_difference(document, again)):
         losses.append(difference)
     return losses + still_refused(lint(again))
 
 
-def still_refused(found: Sequence[Finding]) -> list[Note]:
+def still_refused(found: Sequence[Finding]) -> list[FileNote]:
     """The findings that repair leaves."""
-    return [Note(item.place, f"would still be refused: {item.message} [{item.rule}]") for item in refused(found)]
+    return [FileNote(item.place, f"would still be refused: {item.message} [{item.rule}]") for item in refused(found)]
 
 
-def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Iterator[Note]:
+def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Iterator[FileNote]:
     for line in original.left_out:
         if not line.data:
-            yield Note(line.place, "it is too long to be read, and would be lost")
+            yield FileNote(line.place, "it is too long to be read, and would be lost")
     try:
         before = take_inventory(_records(original))
         after = take_inventory(_records_of(data, is_lines=not original.data))
     except (UnreadableJson, RecursionError):
-        yield Note("", "the two files cannot be compared: something in them is nested too deeply")
+        yield FileNote("", "the two files cannot be compared: something in them is nested too deeply")
         return
     missing = find_missing(before, after, _purposes(found))
     there = {(item.kind, item.key) for item in after}
     for item in missing:
-        yield Note(item.place, _told(item, is_there=(item.kind, item.key) in there))
+        yield FileNote(item.place, _told(item, is_there=(item.kind, item.key) in there))
     for item in find_contradicted(before, after):
-        yield Note(item.place, f"the call {item.id} would be said to have no result, and here is one")
+        yield FileNote(item.place, f"the call {item.id} would be said to have no result, and here is one")
 
 
 def _purposes(found: Sequence[Finding]) -> Purposes:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from legato.formats.document import Document, Note
+from legato.formats.document import Document, FileNote
 from legato.ledger import Call, Ledger
 from legato.ledger.stems import PREFIX
 from legato.model import CallId, ClosureReason, Entry, Speaker, ToolCall, ToolResponse
@@ -93,7 +93,7 @@ class Plan:
 
     steps: list[Step] = field(default_factory=list[Step])
     removed: set[int] = field(default_factory=set[int])
-    changes: list[Note] = field(default_factory=list[Note])
+    changes: list[FileNote] = field(default_factory=list[FileNote])
 
 
 @dataclass(slots=True)
@@ -352,9 +352,9 @@ class _Planner:
         reason = self.ledger.closure_reason(call)
         place = self.place_of.get(call.id, "")
         what = f"the call {call.wire_id or '(no id)'} of {call.name} had no result; one that says so was put in"
-        self.result.changes.append(Note(place, f"{what} ({reason})"))
+        self.result.changes.append(FileNote(place, f"{what} ({reason})"))
         said = call.response.said if call.response is not None else None
         return Closing(call.id, self.ids[call.id], call.name, reason, said, call.id in self.custom)
 
     def _change(self, record: _Record, what: str) -> None:
-        self.result.changes.append(Note(record.place, what))
+        self.result.changes.append(FileNote(record.place, what))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from legato.formats.document import Document, Note
+from legato.formats.document import Document, FileNote
 from legato.formats.faults import EVERYTHING, places_of
 from legato.formats.mending.quotation import QUOTED
 from legato.model import Authority, Code, HostedTool, Media, Text, ToolCall
@@ -40,7 +40,7 @@ class _Told(NamedTuple):
     """a call to which nothing came back"""
 
 
-def first_difference(before: Document, after: Document) -> Note | None:
+def first_difference(before: Document, after: Document) -> FileNote | None:
     """The first difference, with its place in `before`."""
     one, other = _words_before_open_calls(_retold(before)), _words_before_open_calls(_retold(after))
     was_told = _joined(item for item in one if item.who != _ORPHAN)
@@ -48,7 +48,7 @@ def first_difference(before: Document, after: Document) -> Note | None:
     for was, now in zip_longest(was_told, now_told):
         if was is None or now is None or was[:2] != now[:2]:
             place = was.place if was is not None else ""
-            return Note(place, f"it would read as another conversation: {_shown(was)} would become {_shown(now)}")
+            return FileNote(place, f"it would read as another conversation: {_shown(was)} would become {_shown(now)}")
     return None
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from legato.formats.document import Document, Note, Original
+from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Mended
 from legato.formats.origins import route_of
 from legato.formats.requesting import with_less
@@ -41,10 +41,10 @@ def mend_body(document: Document, original: Original) -> Mended:
     request = _rendered(document, target)
     smallest = _Smallest(body, request, parts.messages_field)
     mended = smallest.find()
-    changes = [Note(item.path, f"{item.message} ({item.rule})") for item in found]
+    changes = [FileNote(item.path, f"{item.message} ({item.rule})") for item in found]
     if smallest.is_rendered:
         decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
-        changes += [Note("", decision_told(item)) for item in decisions]
+        changes += [FileNote("", decision_told(item)) for item in decisions]
     if not is_bare:
         changes += _changed_fields(body, mended, parts.messages_field)
     value: Any = mended[parts.messages_field] if is_bare else mended
@@ -63,11 +63,11 @@ def _rendered(document: Document, target: Target) -> Request:
     return request
 
 
-def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> list[Note]:
+def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> list[FileNote]:
     """What changed around the messages."""
     names = [name for name in {**before, **after} if name != messages and before.get(name) != after.get(name)]
     return [
-        Note(name, "was added" if name not in before else "was left out" if name not in after else "was changed")
+        FileNote(name, "was added" if name not in before else "was left out" if name not in after else "was changed")
         for name in names
     ]
 

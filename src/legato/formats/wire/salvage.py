@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import NamedTuple
 
-from legato.formats.document import Note
+from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
 from legato.wire.dialects import dialect_parts
@@ -24,7 +24,7 @@ class Readable(NamedTuple):
 
     body: JsonObject
     places: list[int]
-    notes: list[Note]
+    notes: list[FileNote]
 
 
 def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
@@ -44,7 +44,7 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
     return Readable(salvaged, places, salvage.notes)
 
 
-def make_blocks_readable(content: Json) -> tuple[list[Json], list[Note]]:
+def make_blocks_readable(content: Json) -> tuple[list[Json], list[FileNote]]:
     """The same for the content of a single Anthropic message: its blocks, and notes."""
     salvage = _Salvage(Dialect.ANTHROPIC)
     if isinstance(content, str):
@@ -107,7 +107,7 @@ class _Salvage:
     """Brings parts into the form of a dialect and notes each one that it changes."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.notes: list[Note] = []
+        self.notes: list[FileNote] = []
         self.list_field = "parts" if dialect is Dialect.GEMINI else "content"
         self._dialect = dialect
 
@@ -130,7 +130,7 @@ class _Salvage:
         return [part for part in parts if part is not None]
 
     def _reread(self, place: str, what: str) -> None:
-        self.notes.append(Note(place, what, is_carried=True))
+        self.notes.append(FileNote(place, what, is_carried=True))
 
     def _message(self, message: JsonObject, place: str) -> JsonObject:
         if self._dialect is Dialect.GEMINI and is_instruction(message):
@@ -154,6 +154,6 @@ class _Salvage:
             self._reread(place, "a part without a type is read as the text in it")
             return {**typed, **{name: value for name, value in part.items() if name != "type"}}
         if typed and part and not as_text(part.get("type")):
-            self.notes.append(Note(place, "a part without a type is not understood and was left out"))
+            self.notes.append(FileNote(place, "a part without a type is not understood and was left out"))
             return None
         return item

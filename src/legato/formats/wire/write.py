@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.errors import FormatError
-from legato.formats.document import Document, Note
+from legato.formats.document import Document, FileNote
 from legato.formats.format import Written
 from legato.formats.origins import dialect_of, route_of
 from legato.formats.requesting import request_for
@@ -21,7 +21,7 @@ def write_body(source: Document | Conversation, format: str, *, model: str | Non
     request, losses = request_for(source, resolve(choose_route(format, model, own)))
     lost = [item for item in request.report.decisions if item.action in _LOST]
     told = {note.message for note in losses}
-    losses += [Note("", decision_told(item)) for item in lost if item.detail not in told]
+    losses += [FileNote("", decision_told(item)) for item in lost if item.detail not in told]
     return Written(request.json() + b"\n", losses, request.report)
 
 
