@@ -31,13 +31,13 @@ from legato.tools import (
     Approval,
     ApprovalQueue,
     Mode,
-    Note,
     NoteKind,
     Ruling,
     Tool,
     ToolBox,
     ToolContext,
     ToolKind,
+    ToolNote,
     ToolScheduler,
 )
 
@@ -133,7 +133,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         super().__init__()
         self.loop = SteppedLoop()
         self.world = World()
-        self.notes: list[Note] = []
+        self.notes: list[ToolNote] = []
         self.queue = ApprovalQueue()
         self.calls: list[ToolCall] = []
         self.task: asyncio.Task[tuple[ToolResponse, ...]] | None = None

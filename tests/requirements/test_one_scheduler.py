@@ -12,7 +12,7 @@ from legato.model import Record, ToolCall
 from legato.model.records import Recorded
 from legato.session import Session, run, task_tool
 from legato.session.batch_log import SessionBatchLog
-from legato.tools import Approval, Mode, Note, NoteKind, Tool, ToolBox, ToolScheduler
+from legato.tools import Approval, Mode, NoteKind, Tool, ToolBox, ToolNote, ToolScheduler
 from session_support import CLAUDE, GPT, Library, session, world
 
 
@@ -95,7 +95,7 @@ def test_a_one_shot_run_and_a_subagent_each_have_one_too(watch: Watch) -> None:
 @pytest.mark.req("REQ-915-030")
 def test_a_session_remembers_over_its_batches_which_calls_it_has_run() -> None:
     """What a scheduler of its own for each batch could not know."""
-    library, notes = Library(), list[Note]()
+    library, notes = Library(), list[ToolNote]()
 
     async def scenario() -> Sequence[Record]:
         async with session(tools=[library.read], noted=notes.append) as talk:

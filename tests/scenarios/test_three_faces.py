@@ -27,7 +27,7 @@ from legato.session import Limits, Session, Spending, events, run, task_tool
 from legato.session import run as run_function
 from legato.simulation import Seen, SimulatedTransport
 from legato.store.memory import MemoryStore
-from legato.tools import Approval, Mode, Note, NoteKind, Tool, ToolBox, ToolContext, ToolKind, run_tool
+from legato.tools import Approval, Mode, NoteKind, Tool, ToolBox, ToolContext, ToolKind, ToolNote, run_tool
 from session_support import CLAUDE, GPT, PATH, Library, Workshop, session, told, until, world
 
 from builders import ROUTES
@@ -480,7 +480,7 @@ def test_a_subagent_is_not_offered_the_task_tool() -> None:
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_the_cancellation_of_the_parent_reaches_a_subagent_and_its_tools(stubborn: bool) -> None:
     async def scenario() -> None:
-        shop, notes = Workshop(stubborn=stubborn), list[Note]()
+        shop, notes = Workshop(stubborn=stubborn), list[ToolNote]()
         children: list[Session] = []
 
         class Noted(Session):

@@ -11,7 +11,7 @@ import anyio.lowlevel
 
 from legato.model import CallId, JsonObject, ToolCall, ToolResponse, ToolSpec
 from legato.model.records import Scope, Verdict
-from legato.tools import Approval, Mode, Note, Tool, ToolBox, ToolContext, ToolKind, ToolScheduler
+from legato.tools import Approval, Mode, Tool, ToolBox, ToolContext, ToolKind, ToolNote, ToolScheduler
 from legato.tools.budget import OutputBudget
 
 ANYTHING: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}}}
@@ -127,7 +127,7 @@ def instant(name: str, result: object = "ok", **traits: Any) -> Tool:
 
 
 def scheduler(
-    tools: Sequence[Tool], *, approval: Approval | None = None, notes: list[Note] | None = None, **terms: Any
+    tools: Sequence[Tool], *, approval: Approval | None = None, notes: list[ToolNote] | None = None, **terms: Any
 ) -> ToolScheduler:
     heard = notes if notes is not None else []
     terms.setdefault("budget", OutputBudget())

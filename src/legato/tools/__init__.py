@@ -17,7 +17,7 @@ from legato.tools.attempt import run_tool
 from legato.tools.batch_log import ApprovalRecords, BatchLog
 from legato.tools.budget import OutputBudget, Spill
 from legato.tools.functions import as_tool, tool
-from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.notes import Noted, NoteKind, ToolNote
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolKind, ToolOutput
 from legato.tools.rules import Effect, Mode, Rule, parse_rules
 from legato.tools.scheduler import ToolScheduler
@@ -30,7 +30,6 @@ __all__ = [
     "BatchLog",
     "Effect",
     "Mode",
-    "Note",
     "NoteKind",
     "Noted",
     "OutputBudget",
@@ -42,6 +41,7 @@ __all__ = [
     "ToolBox",
     "ToolContext",
     "ToolKind",
+    "ToolNote",
     "ToolOutput",
     "ToolScheduler",
     "as_tool",

@@ -29,7 +29,7 @@ from legato.model import CallId, ClosureReason, JsonObject, ToolCall, ToolRespon
 from legato.model.hashing import digest
 from legato.model.records import Scope, Verdict
 from legato.tools.batch_log import ApprovalRecords, finish
-from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.notes import Noted, NoteKind, ToolNote
 from legato.tools.offers import offered_pattern
 from legato.tools.patterns import escape
 from legato.tools.protected import Protection
@@ -236,12 +236,12 @@ class Approval:
             except TimeoutError:
                 raise
             except Exception as error:  # noqa: BLE001  # a broken prompt must not break the batch
-                self._noted(Note(NoteKind.APPROVER_FAILED, question.call, repr(error)))
+                self._noted(ToolNote(NoteKind.APPROVER_FAILED, question.call, repr(error)))
                 return None
             if (ruling.call, ruling.digest) == (question.call, question.digest):
                 return ruling
             stray = f"an answer for {ruling.call}, or for something else than was shown, was ignored"
-            self._noted(Note(NoteKind.STRAY_RULING, question.call, stray))
+            self._noted(ToolNote(NoteKind.STRAY_RULING, question.call, stray))
         return None
 
     def _keep(self, scope: Scope, pattern: str | None, tool: Tool, arguments: JsonObject) -> None:

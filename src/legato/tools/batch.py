@@ -29,7 +29,7 @@ from legato.tools.batch_log import BatchLog, finish
 from legato.tools.budget import OutputBudget, Spill, as_text, cut
 from legato.tools.checks import check_arguments, check_call
 from legato.tools.jobs import BUSY, Job, Phase
-from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.notes import Noted, NoteKind, ToolNote
 from legato.tools.registry import Tool, ToolBox, ToolContext, ToolOutput
 
 
@@ -191,7 +191,7 @@ class Batch:
 
         def late() -> None:
             detail = f"the tool {tool.name!r} returned after its call had been settled; what it returned is dropped"
-            self._terms.noted(Note(NoteKind.LATE_RETURN, call.id, detail))
+            self._terms.noted(ToolNote(NoteKind.LATE_RETURN, call.id, detail))
 
         job.phase = Phase.RUNNING
         context = ToolContext(name=tool.name, call_id=call.id, progress=progress, writes=job.writes)
@@ -241,7 +241,7 @@ class Batch:
         try:
             kept = self._terms.spill(text, job.call)
         except Exception as error:  # noqa: BLE001  # a full disk must not cost the part that does fit
-            self._terms.noted(Note(NoteKind.NOT_SPILLED, job.call.id, describe(error)))
+            self._terms.noted(ToolNote(NoteKind.NOT_SPILLED, job.call.id, describe(error)))
         return cut(text, self._share, kept=kept)
 
     async def _end(self, job: Job, response: ToolResponse) -> None:
@@ -257,7 +257,7 @@ class Batch:
             try:
                 self._log.publish(shown.call, shown.response)
             except Exception as error:  # noqa: BLE001  # a face that cannot show a result does not undo it
-                self._terms.noted(Note(NoteKind.NOT_PUBLISHED, shown.call.id, describe(error)))
+                self._terms.noted(ToolNote(NoteKind.NOT_PUBLISHED, shown.call.id, describe(error)))
 
     async def _commit(self, job: Job, response: ToolResponse) -> ToolResponse:
         """Commit `response`, or where that fails an error in its place; the call ends in any case."""
@@ -265,7 +265,7 @@ class Batch:
             try:
                 await finish(self._log.settle(response))
             except Exception as error:  # noqa: BLE001  # whatever went wrong in the log, no call may stay open
-                self._terms.noted(Note(NoteKind.NOT_COMMITTED, job.call.id, describe(error)))
+                self._terms.noted(ToolNote(NoteKind.NOT_COMMITTED, job.call.id, describe(error)))
                 ran = "The tool ran" if job.attempt else "The tool did not run"
                 response = job.failed(f"{ran}, but how the call ended could not be recorded: {describe(error)}")
             else:

@@ -23,7 +23,7 @@ class NoteKind(StrEnum):
     STRAY_RULING = "stray-ruling"
 
 
-class Note(Struct, frozen=True):
+class ToolNote(Struct, frozen=True):
     """One such thing, and the call it concerns."""
 
     kind: NoteKind
@@ -31,4 +31,4 @@ class Note(Struct, frozen=True):
     detail: str
 
 
-Noted: TypeAlias = Callable[[Note], None]
+Noted: TypeAlias = Callable[[ToolNote], None]

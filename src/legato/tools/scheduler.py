@@ -17,7 +17,7 @@ from legato.tools.approval import Approval
 from legato.tools.batch import Batch, Terms
 from legato.tools.batch_log import BatchLog
 from legato.tools.budget import OutputBudget, Spill
-from legato.tools.notes import Note, Noted, NoteKind
+from legato.tools.notes import Noted, NoteKind, ToolNote
 from legato.tools.registry import ToolBox
 
 
@@ -98,7 +98,7 @@ class ToolScheduler:
                 )
             if call.id in self._taken:
                 detail = f"{call.id} was run before; the repeated call is not"
-                self._terms.noted(Note(NoteKind.DUPLICATE, call.id, detail))
+                self._terms.noted(ToolNote(NoteKind.DUPLICATE, call.id, detail))
                 continue
             self._taken.add(call.id)
             fresh.append(call)

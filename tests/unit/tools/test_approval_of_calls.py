@@ -13,7 +13,6 @@ from legato.tools import (
     ApprovalQueue,
     Effect,
     Mode,
-    Note,
     NoteKind,
     Question,
     Rule,
@@ -21,6 +20,7 @@ from legato.tools import (
     Tool,
     ToolContext,
     ToolKind,
+    ToolNote,
     parse_rules,
 )
 from legato.tools.approval import Grant
@@ -358,7 +358,7 @@ async def test_an_answer_for_another_call_or_another_digest_is_ignored() -> None
             lambda question: no(question, "really no"),
         ]
     )
-    notes: list[Note] = []
+    notes: list[ToolNote] = []
 
     def answer(question: Question) -> Ruling:
         return next(answers)(question)
@@ -385,7 +385,7 @@ async def test_an_approver_that_breaks_counts_as_nobody_and_the_others_run() -> 
         async def ask(self, question: Question) -> Ruling:
             raise RuntimeError("no terminal")
 
-    notes: list[Note] = []
+    notes: list[ToolNote] = []
     approval = Approval(approver=Broken(), noted=notes.append)
     tools = [instant("act", kind=ToolKind.EXECUTE), instant("look")]
     responses = await scheduler(tools, approval=approval).run([call("a", "act"), call("b", "look")], Recorder())

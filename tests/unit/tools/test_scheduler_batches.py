@@ -13,13 +13,13 @@ from legato.model import ClosureReason, Media, MediaKind, Text, ToolCall, ToolRe
 from legato.tools import (
     Approval,
     Mode,
-    Note,
     NoteKind,
     OutputBudget,
     Tool,
     ToolBox,
     ToolContext,
     ToolKind,
+    ToolNote,
     ToolOutput,
     tool,
 )
@@ -156,7 +156,7 @@ async def test_a_tool_that_takes_too_long_is_timed_out_and_the_others_are_not() 
 
 
 async def test_the_same_id_twice_runs_once_and_is_noted() -> None:
-    stage, log, notes = Stage(), Recorder(), list[Note]()
+    stage, log, notes = Stage(), Recorder(), list[ToolNote]()
     stage.release("a")
     runner = scheduler([stage.tool()], notes=notes)
     first = await runner.run([call("a"), call("a")], log)
@@ -336,7 +336,7 @@ async def test_the_floor_holds_however_many_calls_share_the_budget() -> None:
 
 
 async def test_a_structured_result_is_cut_as_text_and_a_failed_spill_is_said() -> None:
-    notes: list[Note] = []
+    notes: list[ToolNote] = []
 
     def spill(_text: str, _call: ToolCall) -> str:
         raise OSError("no space left")
@@ -347,7 +347,7 @@ async def test_a_structured_result_is_cut_as_text_and_a_failed_spill_is_said() -
     (response,) = await runner.run([call("a", "rows")], Recorder())
     assert str(response.result).startswith('{"rows":[0,1,2,')
     assert "the whole output was not kept]" in str(response.result)
-    assert notes == [Note(NoteKind.NOT_SPILLED, call("a").id, "OSError: no space left")]
+    assert notes == [ToolNote(NoteKind.NOT_SPILLED, call("a").id, "OSError: no space left")]
 
 
 # --- a log in trouble ----------------------------------------------------------------------------------------------
@@ -369,7 +369,7 @@ class Troubled(Recorder):
 
 
 async def test_a_commit_that_fails_forces_the_call_to_an_error_and_the_loop_survives() -> None:
-    log, notes = Troubled(), list[Note]()
+    log, notes = Troubled(), list[ToolNote]()
     forced = bad("a", "The tool ran, but how the call ended could not be recorded: OSError: disk full", "good")
     responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "abc"], log)
     assert list(responses) == [forced, ok("b", "ok", "good"), ok("c", "ok", "good")]
@@ -379,7 +379,7 @@ async def test_a_commit_that_fails_forces_the_call_to_an_error_and_the_loop_surv
 
 
 async def test_a_commit_that_fails_for_good_still_ends_the_call() -> None:
-    log, notes = Troubled(), list[Note]()
+    log, notes = Troubled(), list[ToolNote]()
     log.trouble = 99
     log.publish = lambda call, response: log.published.append(call.id)
     responses = await scheduler([instant("good")], notes=notes).run([call(key, "good") for key in "ab"], log)

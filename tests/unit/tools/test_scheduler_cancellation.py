@@ -8,7 +8,7 @@ import anyio.lowlevel
 import pytest
 
 from legato.model import ClosureReason, JsonObject, ToolCall, ToolResponse, ToolSpec
-from legato.tools import Approval, ApprovalQueue, Mode, Note, NoteKind, Tool, ToolContext, ToolKind, tool
+from legato.tools import Approval, ApprovalQueue, Mode, NoteKind, Tool, ToolContext, ToolKind, ToolNote, tool
 from scheduling import Recorder, Stage, bad, call, closed, instant, ok, scheduler, until
 
 pytestmark = pytest.mark.anyio
@@ -107,7 +107,7 @@ def stubborn(let_go: anyio.Event, seen: list[str]) -> Tool:
 
 
 async def test_a_tool_that_ignores_cancellation_does_not_hold_the_batch_and_its_late_return_is_noted() -> None:
-    let_go, seen, notes, log = anyio.Event(), list[str](), list[Note](), Recorder()
+    let_go, seen, notes, log = anyio.Event(), list[str](), list[ToolNote](), Recorder()
     runner = scheduler([stubborn(let_go, seen)], notes=notes, grace=0.01)
     async with anyio.create_task_group() as group:
         group.start_soon(runner.run, [call("a", "stubborn")], log)
@@ -122,7 +122,7 @@ async def test_a_tool_that_ignores_cancellation_does_not_hold_the_batch_and_its_
 
 
 async def test_a_blocking_function_that_never_looks_up_is_left_behind_in_its_thread() -> None:
-    began, let_go, notes, log = threading.Event(), threading.Event(), list[Note](), Recorder()
+    began, let_go, notes, log = threading.Event(), threading.Event(), list[ToolNote](), Recorder()
 
     @tool(kind=ToolKind.READ)
     def block() -> str:
@@ -210,7 +210,7 @@ async def test_what_a_cancelled_tool_had_produced_is_kept_beside_the_reason() ->
 
 
 async def test_of_a_timeout_and_a_cancellation_the_first_is_the_cause() -> None:
-    let_go, seen, log, notes = anyio.Event(), list[str](), Recorder(), list[Note]()
+    let_go, seen, log, notes = anyio.Event(), list[str](), Recorder(), list[ToolNote]()
     slow = stubborn(let_go, seen)
     limited = Tool(spec=slow.spec, run=slow.run, kind=slow.kind, timeout=0.01)
     runner = scheduler([limited], grace=3600, notes=notes)

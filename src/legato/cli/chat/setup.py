@@ -23,7 +23,7 @@ from legato.session import Limits, Session, ToolHistory, World, task_tool
 from legato.session.costs import Spending
 from legato.session.events import Event
 from legato.store import Store
-from legato.tools import Approval, Approver, Note, Rule, Tool, ToolBox, ToolContext, ToolKind, parse_rules
+from legato.tools import Approval, Approver, Rule, Tool, ToolBox, ToolContext, ToolKind, ToolNote, parse_rules
 from legato.tools.builtin import Workspace, builtin_tools
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
@@ -191,5 +191,5 @@ class ChatSetup:
         write_private(path, text.encode(errors="replace"))
         return str(path)
 
-    def _note(self, note: Note) -> None:
+    def _note(self, note: ToolNote) -> None:
         self.noted(note.detail)
