@@ -77,10 +77,10 @@ async def test_a_message_is_recorded_then_asked_then_answered() -> None:
         "step 1 ended",
         "turn 1 ended: done",
     ]
-    assert kinds(seen) == ["TurnStarted", "StepStarted", "Said", "StepEnded", "TurnEnded"]
+    assert kinds(seen) == ["TurnStarted", "StepStarted", "TextShown", "StepFinished", "TurnFinished"]
     assert (result.outcome, result.route, result.steps) == (TurnOutcome.DONE, CLAUDE, 1)
     assert "Hello there" in result.text
-    assert result.text == "".join(event.text for event in seen if isinstance(event, shown.Said))
+    assert result.text == "".join(event.text for event in seen if isinstance(event, shown.TextShown))
 
 
 @pytest.mark.req("REQ-915-033")

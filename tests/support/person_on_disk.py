@@ -260,7 +260,7 @@ async def _cancel(store: SqliteStore) -> str:
                 turn.cancel()
         turn = session.send("tell me a long story")
         async for event in turn:
-            if isinstance(event, events.Said):
+            if isinstance(event, events.TextShown):
                 turn.cancel()
         await session.switch("openai/gpt-4o")
         with suppress(BadAnswer):  # the turn failed, and what was visible of its answer stays

@@ -21,10 +21,10 @@ __all__ = [
     "Refused",
     "Reported",
     "RouteLost",
-    "Said",
     "StepEnded",
     "StepStarted",
     "SwitchDeferred",
+    "TextShown",
     "Thought",
     "ToolBegan",
     "ToolEnded",
@@ -87,7 +87,7 @@ class Refused(_Event, frozen=True, tag="refused"):
     report: JsonObject = {}
 
 
-class Said(_Event, frozen=True, tag="text"):
+class TextShown(_Event, frozen=True, tag="text"):
     """More of the answer."""
 
     text: str
@@ -198,7 +198,7 @@ Event: TypeAlias = (
     | StepStarted
     | Reported
     | Refused
-    | Said
+    | TextShown
     | Thought
     | Calling
     | CallsMade

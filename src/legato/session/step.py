@@ -289,7 +289,7 @@ def _diagnosed(error: ProviderError, request: Request) -> ProviderError:
 def _shown(delta: Shown) -> events.Event:
     match delta:
         case TextDelta():
-            return events.Said(text=delta.text)
+            return events.TextShown(text=delta.text)
         case ThinkingDelta():
             return events.Thought(text=delta.text)
         case CallDelta():

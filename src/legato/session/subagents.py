@@ -20,7 +20,7 @@ from legato.routing import Profile, Route
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import ToolHistory
 from legato.session.costs import Spending
-from legato.session.events import Event, Said
+from legato.session.events import Event, TextShown
 from legato.session.limits import Limits
 from legato.session.session import Session
 from legato.session.turn import TurnResult
@@ -119,7 +119,7 @@ async def _ask(
     turn = session.send(prompt)
     try:
         async for event in turn:
-            if isinstance(event, Said):
+            if isinstance(event, TextShown):
                 context.partial += event.text
             watch(context, event)
         return await turn

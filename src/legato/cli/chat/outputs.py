@@ -126,7 +126,7 @@ class TerminalText:
 
     def event(self, event: events.Event) -> None:
         """More of the answer."""
-        if isinstance(event, events.Said):
+        if isinstance(event, events.TextShown):
             self._screen.write(self._filter.feed(event.text))
         elif isinstance(event, events.Calling | events.CallsMade | events.StepEnded | events.TurnEnded):
             self._end()

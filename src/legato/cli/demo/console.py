@@ -74,7 +74,7 @@ class DemoConsole:
             case events.StepStarted() if event.closed:
                 for call, reason in event.closed.items():
                     self._console.print(f"  [yellow]closed[/] {call}: {reason}")
-            case events.Said():
+            case events.TextShown():
                 self._answer += event.text
             case events.CallsMade():
                 self._answer = ""

@@ -106,7 +106,7 @@ class TurnDisplay:
     def show(self, event: events.Event) -> None:
         """Show one event."""
         match event:
-            case events.Said():
+            case events.TextShown():
                 self._doing = "answering"
                 if self._answers:
                     self._stream(event.text, _Writing.TEXT)

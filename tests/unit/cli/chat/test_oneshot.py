@@ -129,10 +129,10 @@ def test_the_forms_of_output_are_chosen_by_name_and_by_who_reads():
 def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey(capsys: pytest.CaptureFixture[str]):
     output = TerminalText(Screen(sys.stdout))
     output.opened({})
-    output.event(events.Said(text="I look.\x1b]0;ti"))
-    output.event(events.Said(text="tle\x07"))
+    output.event(events.TextShown(text="I look.\x1b]0;ti"))
+    output.event(events.TextShown(text="tle\x07"))
     output.event(events.CallsMade(calls=()))
-    output.event(events.Said(text="Done."))
+    output.event(events.TextShown(text="Done."))
     output.event(events.TurnEnded(turn=1, outcome=TurnOutcome.DONE))
     output.result(Report(outcome="done", text="Done.", exit_code=0))
 

@@ -31,7 +31,7 @@ def shown(*happened: events.Event, settings: ShowSettings | None = None, edits: 
 
 
 def test_text_is_shown_as_it_comes():
-    assert shown(events.Said(text="Hel"), events.Said(text="lo")) == "Hello"
+    assert shown(events.TextShown(text="Hel"), events.TextShown(text="lo")) == "Hello"
 
 
 def test_thinking_is_dimmed_and_stands_apart_from_the_text(monkeypatch: pytest.MonkeyPatch):
@@ -39,21 +39,23 @@ def test_thinking_is_dimmed_and_stands_apart_from_the_text(monkeypatch: pytest.M
     stream = Terminal()
     show = TurnDisplay(Screen(stream, ColorChoice.ALWAYS), clock=lambda: 0.0)
     show.show(events.Thought(text="hm"))
-    show.show(events.Said(text="yes"))
+    show.show(events.TextShown(text="yes"))
 
     assert stream.getvalue() == "\x1b[2mhm\x1b[0m\nyes"
 
 
 def test_thinking_can_be_left_out():
-    assert shown(events.Thought(text="hm"), events.Said(text="yes"), settings=ShowSettings(thinking=False)) == "yes"
+    assert (
+        shown(events.Thought(text="hm"), events.TextShown(text="yes"), settings=ShowSettings(thinking=False)) == "yes"
+    )
 
 
 def test_an_escape_sequence_that_is_split_over_two_deltas_does_not_pass():
-    assert shown(events.Said(text="a\x1b]0;ti"), events.Said(text="tle\x07b")) == "ab"
+    assert shown(events.TextShown(text="a\x1b]0;ti"), events.TextShown(text="tle\x07b")) == "ab"
 
 
 def test_what_the_filter_held_back_is_shown_at_the_end_of_the_text():
-    assert shown(events.Said(text="a\x1b[3"), events.CallsMade(calls=())) == "a␛[3\n"
+    assert shown(events.TextShown(text="a\x1b[3"), events.CallsMade(calls=())) == "a␛[3\n"
 
 
 def test_a_tool_is_named_with_what_it_is_about_and_its_result_follows():
@@ -111,7 +113,7 @@ def test_news_stands_on_lines_of_its_own():
         events.TurnStarted(turn=1, route="a/b"),
         events.TurnStarted(turn=2, route="c/d", continues=True),
         events.StepStarted(step=1, route="c/d"),
-        events.Said(text="text"),
+        events.TextShown(text="text"),
         events.Waiting(seconds=2.0, reason="Overloaded"),
         events.RouteLost(route="c/d", reason="Unreachable", following="e/f"),
         events.SwitchDeferred(route="g/h"),
@@ -127,7 +129,7 @@ def test_news_stands_on_lines_of_its_own():
 def test_the_end_of_a_turn_says_route_time_tokens_and_cost():
     ended = events.TurnEnded(turn=1, outcome=TurnOutcome.DONE, usage=Usage(input=1500, output=20), cost=0.01)
 
-    assert shown(events.Said(text="done"), ended) == "done\na/b · 0.0 s · 1.5k in, 20 out · $0.0100\n"
+    assert shown(events.TextShown(text="done"), ended) == "done\na/b · 0.0 s · 1.5k in, 20 out · $0.0100\n"
 
 
 def test_a_cancelled_turn_says_so():
@@ -154,7 +156,7 @@ def test_the_status_line_tells_route_time_tokens_and_what_runs():
 def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():
     stream = io.StringIO()
     show = TurnDisplay(Screen(stream), answers=False, clock=lambda: 0.0)
-    show.show(events.Said(text="the answer"))
+    show.show(events.TextShown(text="the answer"))
 
     assert stream.getvalue() == ""
 
