@@ -98,7 +98,7 @@ async def test_how_an_answer_ended_is_in_the_result_the_events_and_the_log(
         result = await turn
         assert talk.state is State.IDLE
 
-    (step,) = [event for event in seen if isinstance(event, shown.StepEnded)]
+    (step,) = [event for event in seen if isinstance(event, shown.StepFinished)]
     (last,) = [event for event in seen if isinstance(event, shown.TurnEnded)]
     assert (result.outcome, result.ending, result.text) == (outcome, ending, "Half of")
     assert (step.ending, last.ending, last.outcome, last.detail) == (ending, ending, outcome, result.detail)

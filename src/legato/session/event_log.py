@@ -14,7 +14,7 @@ from legato.session import events
 _LOGGED = (
     events.TurnStarted,
     events.StepStarted,
-    events.StepEnded,
+    events.StepFinished,
     events.Waiting,
     events.RouteLost,
     events.SwitchDeferred,

@@ -21,7 +21,7 @@ __all__ = [
     "Refused",
     "Reported",
     "RouteLost",
-    "StepEnded",
+    "StepFinished",
     "StepStarted",
     "SwitchDeferred",
     "TextShown",
@@ -172,7 +172,7 @@ class Notice(_Event, frozen=True, tag="notice"):
     text: str
 
 
-class StepEnded(_Event, frozen=True, tag="step-ended"):
+class StepFinished(_Event, frozen=True, tag="step-ended"):
     """The answer and its tools are complete; `ending` is how the answer ended."""
 
     step: int
@@ -210,6 +210,6 @@ Event: TypeAlias = (
     | SwitchDeferred
     | HistoryCompacted
     | Notice
-    | StepEnded
+    | StepFinished
     | TurnEnded
 )

@@ -98,7 +98,9 @@ class Step:
         usage, served = (answer.usage, answer.served) if answer is not None else (None, "")
         ending = answer.entry.ending if answer is not None else None
         await self._parts.journal.write(StepEnded(step=self._number, usage=usage, served=served))
-        self._turn.show(events.StepEnded(step=self._number, usage=usage, served=served, cost=self._cost, ending=ending))
+        self._turn.show(
+            events.StepFinished(step=self._number, usage=usage, served=served, cost=self._cost, ending=ending)
+        )
 
     async def _receive_answer(self) -> Entry:
         attempt = 1

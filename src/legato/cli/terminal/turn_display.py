@@ -130,7 +130,7 @@ class TurnDisplay:
             case events.Reported() | events.Refused():
                 for line in self._verbose.lines(event) if self._verbose is not None else ():
                     self.note(line)
-            case events.StepEnded():
+            case events.StepFinished():
                 self._usage = add(self._usage, event.usage or Usage())
                 self._cost += event.cost
             case events.TurnEnded():

@@ -146,7 +146,7 @@ def test_the_status_line_tells_route_time_tokens_and_what_runs():
     now[0] = 3.0
     show.show(events.Calling(index=0, name="shell"))
     assert show.status == "a/b · 3.0 s · writing a call of shell"
-    show.show(events.StepEnded(step=1, usage=Usage(input=10, output=2)))
+    show.show(events.StepFinished(step=1, usage=Usage(input=10, output=2)))
     show.show(events.ToolBegan(call=ID, name="shell", arguments={}))
     show.show(events.ToolProgress(call=ID, text="first\nsecond\x1b[2J\n"))
     show.typed = "and then"
