@@ -99,7 +99,7 @@ async def test_how_an_answer_ended_is_in_the_result_the_events_and_the_log(
         assert talk.state is State.IDLE
 
     (step,) = [event for event in seen if isinstance(event, shown.StepFinished)]
-    (last,) = [event for event in seen if isinstance(event, shown.TurnEnded)]
+    (last,) = [event for event in seen if isinstance(event, shown.TurnFinished)]
     assert (result.outcome, result.ending, result.text) == (outcome, ending, "Half of")
     assert (step.ending, last.ending, last.outcome, last.detail) == (ending, ending, outcome, result.detail)
     assert result.detail.startswith(detail)

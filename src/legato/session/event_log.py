@@ -20,7 +20,7 @@ _LOGGED = (
     events.SwitchDeferred,
     events.HistoryCompacted,
     events.Notice,
-    events.TurnEnded,
+    events.TurnFinished,
 )
 
 

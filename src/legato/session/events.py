@@ -29,7 +29,7 @@ __all__ = [
     "ToolBegan",
     "ToolEnded",
     "ToolProgress",
-    "TurnEnded",
+    "TurnFinished",
     "TurnStarted",
     "Waiting",
 ]
@@ -182,7 +182,7 @@ class StepFinished(_Event, frozen=True, tag="step-ended"):
     ending: Ending | None = None
 
 
-class TurnEnded(_Event, frozen=True, tag="turn-ended"):
+class TurnFinished(_Event, frozen=True, tag="turn-ended"):
     """The turn is over; `ending` is how its last answer ended."""
 
     turn: int
@@ -211,5 +211,5 @@ Event: TypeAlias = (
     | HistoryCompacted
     | Notice
     | StepFinished
-    | TurnEnded
+    | TurnFinished
 )

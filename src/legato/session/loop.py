@@ -307,7 +307,7 @@ class TurnLoop:
         usage, cost = spending.since(self._used), spending.cost - self._spent
         ending = None if self._answer is None else self._answer.ending
         turn.show(
-            events.TurnEnded(
+            events.TurnFinished(
                 turn=self._number, outcome=end.outcome, detail=end.detail, ending=ending, usage=usage, cost=cost
             )
         )

@@ -17,7 +17,7 @@ from legato.errors import LegatoError
 from legato.model import Ending, Entry, Usage
 from legato.model.records import TurnOutcome
 from legato.session.event_log import log_event
-from legato.session.events import Event, TurnEnded
+from legato.session.events import Event, TurnFinished
 
 MAX_EVENTS = 10_000
 
@@ -104,7 +104,7 @@ class Turn:
     def show(self, event: Event) -> None:
         """Hand out an event, and log it if it is about how the turn goes rather than what is said in it."""
         log_event(event, session=self._session)
-        if len(self._events) >= MAX_EVENTS and not isinstance(event, TurnEnded):
+        if len(self._events) >= MAX_EVENTS and not isinstance(event, TurnFinished):
             self._events.popleft()
             self.dropped += 1
         self._events.append(event)

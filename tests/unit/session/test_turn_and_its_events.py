@@ -6,7 +6,7 @@ import pytest
 from legato.errors import Overloaded
 from legato.model.records import TurnOutcome
 from legato.session import Turn, TurnResult
-from legato.session.events import Notice, TurnEnded
+from legato.session.events import Notice, TurnFinished
 from legato.session.turn import MAX_EVENTS
 
 pytestmark = pytest.mark.anyio
@@ -73,12 +73,12 @@ async def test_what_nobody_takes_is_dropped_oldest_first_but_never_the_end() -> 
     one = turn()
     for number in range(MAX_EVENTS + 3):
         one.show(Notice(text=str(number)))
-    one.show(TurnEnded(turn=1, outcome=TurnOutcome.DONE))
+    one.show(TurnFinished(turn=1, outcome=TurnOutcome.DONE))
     one.end(DONE)
     seen = [event async for event in one]
     assert one.dropped == 3
     assert seen[0] == Notice(text="3")
-    assert isinstance(seen[-1], TurnEnded)
+    assert isinstance(seen[-1], TurnFinished)
 
 
 async def test_a_failed_turn_raises_its_error_each_time_it_is_awaited_and_can_be_waited_for_without() -> None:

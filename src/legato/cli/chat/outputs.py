@@ -128,7 +128,7 @@ class TerminalText:
         """More of the answer."""
         if isinstance(event, events.TextShown):
             self._screen.write(self._filter.feed(event.text))
-        elif isinstance(event, events.Calling | events.CallsMade | events.StepFinished | events.TurnEnded):
+        elif isinstance(event, events.Calling | events.CallsMade | events.StepFinished | events.TurnFinished):
             self._end()
 
     def result(self, report: Report) -> None:

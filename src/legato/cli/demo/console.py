@@ -22,7 +22,7 @@ _PAUSES: dict[type[events.Event], float] = {
     events.TurnStarted: 0.45,
     events.ToolEnded: 0.12,
     events.RouteLost: 0.6,
-    events.TurnEnded: 0.35,
+    events.TurnFinished: 0.35,
 }
 _WIDEST = 84
 
@@ -82,7 +82,7 @@ class DemoConsole:
                 self._console.print(f"  [blue]{event.name}[/]  {_outcome(event.response)}")
             case events.RouteLost():
                 self._console.print(f"{self._marks[2]} [red]{_short(event.reason)}[/] [dim]on to[/] {event.following}")
-            case events.TurnEnded():
+            case events.TurnFinished():
                 if self._answer:
                     self._console.print(f"  [dim]says[/] {_short(self._answer)}")
             case _:

@@ -133,7 +133,7 @@ class TurnDisplay:
             case events.StepFinished():
                 self._usage = add(self._usage, event.usage or Usage())
                 self._cost += event.cost
-            case events.TurnEnded():
+            case events.TurnFinished():
                 self._show_end(event)
                 return
             case _:
@@ -235,7 +235,7 @@ class TurnDisplay:
             case _:
                 assert_never(event)
 
-    def _show_end(self, event: events.TurnEnded) -> None:
+    def _show_end(self, event: events.TurnFinished) -> None:
         self.end_text()
         self._screen.status("")
         if event.outcome not in (TurnOutcome.DONE, TurnOutcome.FAILED):  # what failed is told with its error

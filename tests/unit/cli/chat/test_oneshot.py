@@ -133,7 +133,7 @@ def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey
     output.event(events.TextShown(text="tle\x07"))
     output.event(events.CallsMade(calls=()))
     output.event(events.TextShown(text="Done."))
-    output.event(events.TurnEnded(turn=1, outcome=TurnOutcome.DONE))
+    output.event(events.TurnFinished(turn=1, outcome=TurnOutcome.DONE))
     output.result(Report(outcome="done", text="Done.", exit_code=0))
 
     assert capsys.readouterr().out == "I look.\nDone.\n"

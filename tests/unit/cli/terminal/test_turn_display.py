@@ -127,13 +127,13 @@ def test_news_stands_on_lines_of_its_own():
 
 
 def test_the_end_of_a_turn_says_route_time_tokens_and_cost():
-    ended = events.TurnEnded(turn=1, outcome=TurnOutcome.DONE, usage=Usage(input=1500, output=20), cost=0.01)
+    ended = events.TurnFinished(turn=1, outcome=TurnOutcome.DONE, usage=Usage(input=1500, output=20), cost=0.01)
 
     assert shown(events.TextShown(text="done"), ended) == "done\na/b · 0.0 s · 1.5k in, 20 out · $0.0100\n"
 
 
 def test_a_cancelled_turn_says_so():
-    ended = events.TurnEnded(turn=1, outcome=TurnOutcome.CANCELLED, detail="cancelled while tools ran")
+    ended = events.TurnFinished(turn=1, outcome=TurnOutcome.CANCELLED, detail="cancelled while tools ran")
 
     assert shown(ended) == "cancelled while tools ran\na/b · 0.0 s\n"
 
