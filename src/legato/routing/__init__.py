@@ -9,7 +9,7 @@ from legato.routing.health import Condition, HealthBook, Resting
 from legato.routing.retry import Patience, RetryBudget, is_transient
 from legato.routing.router import Router
 from legato.routing.routes import Policy, Profile, Route, only, read_profiles
-from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, Stop, StripReasoning, Verdict
+from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, RoutingVerdict, Stop, StripReasoning
 
 __all__ = [
     "Compact",
@@ -25,9 +25,9 @@ __all__ = [
     "RetryBudget",
     "Route",
     "Router",
+    "RoutingVerdict",
     "Stop",
     "StripReasoning",
-    "Verdict",
     "is_transient",
     "only",
     "read_profiles",

@@ -42,7 +42,7 @@ from legato.model.records import TurnCause
 from legato.routing.health import HealthBook
 from legato.routing.retry import Patience, RetryBudget, asked_wait, is_transient, wait_before_retry
 from legato.routing.routes import Policy, Profile, Route
-from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, Stop, StripReasoning, Verdict
+from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, RoutingVerdict, Stop, StripReasoning
 
 WRONG_HERE: tuple[type[ProviderError], ...] = (Unauthorized, QuotaExhausted, UnknownModel, WrongEndpoint)
 """what is wrong with the route itself: its key, balance, model or endpoint; another route may do"""
@@ -135,7 +135,7 @@ class Router:
         if self._route is not None:
             self._health.succeeded(self._route.name)
 
-    def judge(self, error: ProviderError, *, visible: bool, attempt: int) -> Verdict:
+    def judge(self, error: ProviderError, *, visible: bool, attempt: int) -> RoutingVerdict:
         """What to do about `error` on the present route. `attempt` counts the requests of this step from 1."""
         route = self._route
         if route is None or isinstance(error, AllRoutesFailed):
@@ -163,7 +163,7 @@ class Router:
             case _:
                 return self._stop("the provider refused what was asked for", error)
 
-    def _retry_or_leave(self, route: Route, error: ProviderError, attempt: int) -> Verdict:
+    def _retry_or_leave(self, route: Route, error: ProviderError, attempt: int) -> RoutingVerdict:
         why = "it will not pass on this route"
         if is_transient(error):
             wait = wait_before_retry(error, attempt, self._patience, chance=self._chance())

@@ -46,4 +46,4 @@ class Stop(Struct, frozen=True):
     error: ProviderError
 
 
-Verdict: TypeAlias = Retry | NextRoute | StripReasoning | ReplaceContent | Compact | Stop
+RoutingVerdict: TypeAlias = Retry | NextRoute | StripReasoning | ReplaceContent | Compact | Stop
