@@ -17,7 +17,7 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 
 from legato.errors import RepairRefused
-from legato.formats import lint, mend, read
+from legato.formats import lint_document, mend, read
 from legato.formats.findings import refused
 from legato.formats.mending.inventory import take_inventory
 from session_files import answered, codex_message, gave, item, said, text, use
@@ -307,7 +307,7 @@ def test_repair_keeps_every_word_or_refuses(shape: str, source: st.DataObject) -
     assert set(WORD.findall(data)) - set(WORD.findall(mended.data)) == set()
     assert mended.changes or mended.data == data
     again = read(mended.data, format=shape)
-    assert refused(lint(again)) == []
+    assert refused(lint_document(again)) == []
     assert mend(again).data == mended.data
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError, RepairRefused
-from legato.formats import FORMATS, Document, lint, mend, read, read_all
+from legato.formats import FORMATS, Document, lint_document, mend, read, read_all
 from legato.formats.findings import refused
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -60,7 +60,7 @@ def mendable() -> Iterator[tuple[str, bytes, Document]]:
 def test_what_lints_clean_is_left_as_it_is_and_what_is_mended_lints_clean() -> None:
     clean = mended = withheld = 0
     for name, data, document in mendable():
-        if not refused(lint(document)):
+        if not refused(lint_document(document)):
             once = mend(document)
             assert (once.data, once.changes, once.losses) == (data, [], []), name
             clean += 1
@@ -70,7 +70,7 @@ def test_what_lints_clean_is_left_as_it_is_and_what_is_mended_lints_clean() -> N
         except RepairRefused:
             withheld += 1
             continue
-        assert refused(lint(read_all(once.data, format=document.format)[0])) == [], name
+        assert refused(lint_document(read_all(once.data, format=document.format)[0])) == [], name
         assert (once.data != data) is bool(once.changes), name
         mended += 1
     assert clean > 50
@@ -89,7 +89,7 @@ needs_findings = pytest.mark.skipif(not FINDINGS.is_dir(), reason="the files wit
 def test_a_file_that_its_own_client_takes_is_left_as_it_is(name: str) -> None:
     data = (FINDINGS / name).read_bytes()
     document = read(data)
-    assert refused(lint(document)) == []
+    assert refused(lint_document(document)) == []
     assert (mend(document).data, mend(document).changes) == (data, [])
 
 

@@ -14,7 +14,7 @@ from legato.diagnostics import Redactor
 from legato.diagnostics.as_lines import decision_line
 from legato.files.inspected import LIMIT, InspectedBlock, InspectedCall, InspectedEntry, Inspection
 from legato.files.sources import Progress, Source, pick_document
-from legato.formats import Document, Finding, lint, read_all, request_for
+from legato.formats import Document, Finding, lint_document, read_all, request_for
 from legato.formats.faults import EVERYTHING, places_of
 from legato.formats.targets import find_target, own_targets
 from legato.ledger import Call
@@ -77,7 +77,7 @@ def inspect_document(
     limit: int = LIMIT,
 ) -> Inspection:
     """The inspection of `document`, linted for `target`, with the ids and decisions of `request`."""
-    findings = lint(document, *([target] if target else ()))
+    findings = lint_document(document, *([target] if target else ()))
     return _Inspector(document, request, findings, redactor or Redactor(), limit).inspect()
 
 

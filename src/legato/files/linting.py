@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from legato.diagnostics import Redactor
 from legato.files.sources import Progress, Source
-from legato.formats import Document, Finding, Level, read_all
-from legato.formats import lint as lint_document
+from legato.formats import Document, Finding, Level, lint_document, read_all
 from legato.formats.targets import find_target
 
 

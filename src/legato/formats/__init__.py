@@ -5,7 +5,7 @@
     detect(path)                    the format alone
     write(document, format)         a conversation as a file of that format, and what could not be carried
     request_for(document, target)   a conversation as a request with the file's options, and what could not be carried
-    lint(document)                  what is wrong with it, for the provider that it was written for or for others
+    lint_document(document)         what is wrong with it, for the provider that it was written for or for others
     mend(document)                  the same file with what was broken in it put right, and what was changed
 
 Readers are tolerant: what they do not understand they report with its place, and damage costs at most the record that
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import Compaction, Document, FileNote
-    from legato.formats.findings import Finding, Level, lint
+    from legato.formats.findings import Finding, Level, lint_document
     from legato.formats.format import Format, Mended, Written
     from legato.formats.mending.mend import mend
     from legato.formats.reading import detect, read, read_all
@@ -35,7 +35,7 @@ _HOMES = {
     "FileNote": "document",
     "Finding": "findings",
     "Level": "findings",
-    "lint": "findings",
+    "lint_document": "findings",
     "Mended": "format",
     "mend": "mending.mend",
     "detect": "reading",
@@ -62,7 +62,7 @@ __all__ = [
     "Mended",
     "Written",
     "detect",
-    "lint",
+    "lint_document",
     "mend",
     "read",
     "read_all",

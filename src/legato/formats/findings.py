@@ -1,4 +1,4 @@
-"""What lint finds: the faults of a conversation and the broken rules of a request body, for the targets asked for.
+"""What linting finds: the faults of a conversation and the broken rules of a request body, for the targets asked for.
 
 A request body is judged by the rules of every target that speaks its dialect. Any other file, and a body that is to go
 to another dialect, is judged by its faults: those that the target's rules refuse, or call risky.
@@ -32,7 +32,7 @@ class Level(StrEnum):
 
 
 class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """One thing that lint has to say."""
+    """One thing that linting has to say."""
 
     rule: str
     level: Level
@@ -49,7 +49,7 @@ class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     calls: tuple[str, ...] = ()
 
 
-def lint(document: Document, *targets: str) -> list[Finding]:
+def lint_document(document: Document, *targets: str) -> list[Finding]:
     """Everything there is to say about `document` for these targets, or for those that it was written for."""
     names = targets or own_targets(document)
     return find(document, [(name, find_target(name, document=document)) for name in names])

@@ -12,7 +12,7 @@ import pytest
 
 from file_samples import legato
 from legato.errors import FormatError
-from legato.formats import FORMATS, detect, lint, mend, read, registry, write
+from legato.formats import FORMATS, detect, lint_document, mend, read, registry, write
 from legato.formats.blocks import read_call, read_result, text_blocks
 from legato.formats.content import Content
 from legato.formats.document import Document
@@ -122,7 +122,7 @@ def test_its_damaged_lines_cost_only_themselves() -> None:
 
 def test_it_is_linted_and_can_only_be_converted() -> None:
     open_call = b"".join(DIARY.splitlines(keepends=True)[:2])
-    (found,) = lint(read(open_call), "anthropic")
+    (found,) = lint_document(read(open_call), "anthropic")
     assert (found.rule, found.repair.partition(" ")[0]) == ("session/open-call", "convert")
     with pytest.raises(FormatError, match="diary files are written but not repaired; convert it to one of"):
         mend(read(open_call))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError, RepairRefused
-from legato.formats import lint, mend, read, write
+from legato.formats import lint_document, mend, read, write
 from legato.formats.claude_code import mend as claude_code_mend
 from legato.formats.findings import refused
 from legato.formats.mending.bare_json import parse_raw
@@ -69,7 +69,7 @@ def test_what_is_forced_comes_with_what_speaks_against_it() -> None:
     body = asked(("user", [{"kind": "text", "value": "second"}]), ("user", "hi"), model="gpt-4o")
     forced = mend(read(whole(body)), force=True)
     assert [str(loss) for loss in forced.losses] == against(whole(body))
-    assert refused(lint(read(forced.data))) == []
+    assert refused(lint_document(read(forced.data))) == []
     assert forced.changes
 
 

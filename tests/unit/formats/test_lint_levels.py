@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from legato.formats import Level, lint, mend, read, read_all
+from legato.formats import Level, lint_document, mend, read, read_all
 from session_files import jsonl, whole
 
 ASK = {"role": "user", "content": "What does a.txt say?"}
@@ -15,7 +15,9 @@ CALLS = {"role": "assistant", "content": None, "tool_calls": [CALL]}
 
 
 def levels(data: bytes, *targets: str) -> list[list[tuple[str, Level]]]:
-    return [[(finding.rule, finding.level) for finding in lint(document, *targets)] for document in read_all(data)]
+    return [
+        [(finding.rule, finding.level) for finding in lint_document(document, *targets)] for document in read_all(data)
+    ]
 
 
 @pytest.mark.parametrize("targets", [(), ("openai-chat",), ("mistral",), ("anthropic",), ("gemini",)])
@@ -79,6 +81,6 @@ def test_what_is_only_out_of_place_is_not_said_to_be_lost() -> None:
         ],
     }
     document = read(whole(body))
-    notes = [(found.rule, found.place) for found in lint(document) if found.level is Level.NOTE]
+    notes = [(found.rule, found.place) for found in lint_document(document) if found.level is Level.NOTE]
     assert notes == [("file/not-carried", "messages[1].content[1]"), ("file/out-of-place", "messages[0]")]
     assert [note.place for note in document.not_carried] == ["messages[1].content[1]"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError
-from legato.formats import Level, lint, mend, read
+from legato.formats import Level, lint_document, mend, read
 from legato.model import CLOSURE_TEXTS, ClosureReason, Speaker, ToolResponse
 from legato.model.codec import dump_log
 from legato.request import resolve
@@ -508,7 +508,7 @@ def test_calls_and_results_on_the_wrong_side_are_put_right_and_nothing_is_lost(s
         (call.arguments["path"], call.response and call.response.result)
         for call in mended.conversation().ledger.in_order
     ] == [("a.txt", "A"), ("b.txt", "B"), ("c.txt", "C")]
-    assert [found.rule for found in lint(mended) if found.level is Level.ERROR] == []
+    assert [found.rule for found in lint_document(mended) if found.level is Level.ERROR] == []
 
 
 # --- blocks on the wrong side -----------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from legato.formats import lint, read
+from legato.formats import lint_document, read
 from legato.formats.wire.shapes import wire_format
 from session_files import gave, text, use, whole
 
@@ -73,12 +73,12 @@ def test_the_missing_max_tokens_of_anthropic_is_found_where_the_caller_says_that
     data = whole(body())
     missing = ("anthropic/max-tokens", "max_tokens")
 
-    assert lint(read(data)) == []
-    for found in (lint(read(data), "anthropic"), lint(read(data, format="anthropic"))):
+    assert lint_document(read(data)) == []
+    for found in (lint_document(read(data), "anthropic"), lint_document(read(data, format="anthropic"))):
         assert [(finding.rule, finding.place) for finding in found] == [missing]
-    assert lint(read(data), "anthropic")[0].repair == "repair --from anthropic adds, corrects or drops it"
+    assert lint_document(read(data), "anthropic")[0].repair == "repair --from anthropic adds, corrects or drops it"
 
 
 def test_a_chat_request_of_another_model_is_not_judged_as_one_of_anthropic() -> None:
-    assert lint(read(whole(body(model="gpt-4o"))), "anthropic") == []
-    assert lint(read(whole(body(SYSTEM, USER, tools=[CHAT_TOOL]))), "anthropic") == []
+    assert lint_document(read(whole(body(model="gpt-4o"))), "anthropic") == []
+    assert lint_document(read(whole(body(SYSTEM, USER, tools=[CHAT_TOOL]))), "anthropic") == []

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from legato.errors import FormatError
 from legato.formats.document import Document, FileNote, Original
-from legato.formats.findings import Finding, lint, refused
+from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.mending.bare_json import UnreadableJson, parse_raw
 from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
 from legato.formats.mending.inventory import Item, Kind, take_inventory
@@ -38,7 +38,7 @@ def find_losses(document: Document, original: Original, data: bytes, found: Sequ
         return [*losses, FileNote("", f"the repaired file could not be read again ({error.message})")]
     if not losses and (difference := first_difference(document, again)):
         losses.append(difference)
-    return losses + still_refused(lint(again))
+    return losses + still_refused(lint_document(again))
 
 
 def still_refused(found: Sequence[Finding]) -> list[FileNote]:

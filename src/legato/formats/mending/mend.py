@@ -13,7 +13,7 @@ from __future__ import annotations
 from legato.errors import FormatError, RepairRefused
 from legato.formats import registry
 from legato.formats.document import Document, Original
-from legato.formats.findings import Finding, lint, refused
+from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.format import Mended
 from legato.formats.mending.guard import find_losses, still_refused
 from legato.formats.mending.records import RawFile
@@ -45,12 +45,12 @@ def rewrite(document: Document, original: Original) -> Mended | None:
     if chain is None or chain.is_whole(document, original):
         return _mend(document, original)
     made = chain.relink(document, original)
-    return None if made is None else _guarded(document, original, made, lint(document))
+    return None if made is None else _guarded(document, original, made, lint_document(document))
 
 
 def _mend(document: Document, original: Original) -> Mended:
     """The mended file, checked. A file in which nothing would be refused is returned unchanged."""
-    found = lint(document)
+    found = lint_document(document)
     if document.format != "legato" and not refused(found):
         return Mended(RawFile(original).unchanged())
     repair = registry.FORMATS[document.format].repair
