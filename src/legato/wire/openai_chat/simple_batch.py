@@ -22,7 +22,7 @@ from legato.wire.openai_chat.simple_messages import (
     Result,
     SimpleMessage,
     System,
-    TextPart,
+    TextItem,
     Texts,
     User,
 )
@@ -138,7 +138,7 @@ def _read_texts(content: Texts, builder: EntryBuilder) -> list[Text] | None:
         return [Text(content)] if content else []
     texts: list[Text] = []
     for item in content:
-        text = item.text if type(item) is TextPart else item
+        text = item.text if type(item) is TextItem else item
         if type(text) is not str or not text or "\0" in text:
             return None
         texts.append(Text(text))

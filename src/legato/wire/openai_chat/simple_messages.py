@@ -32,14 +32,14 @@ class _Shape(Struct, forbid_unknown_fields=True, gc=False):
     pass
 
 
-class TextPart(_Shape):
+class TextItem(_Shape):
     """A part of a list that is text."""
 
     type: Literal["text"]
     text: _Text
 
 
-Texts: TypeAlias = _Text | list[_Text | TextPart]
+Texts: TypeAlias = _Text | list[_Text | TextItem]
 
 
 class _Function(_Shape):
