@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from legato.model import Capabilities, Json, JsonObject
-from legato.wire.gemini.rules.parts import Call, Content, PartJudge
+from legato.wire.gemini.rules.parts import Content, JudgedCall, PartJudge
 from legato.wire.judging import Findings, brief
 
 
@@ -20,7 +20,7 @@ class OrderJudge:
         self._found = found
         self._parts = PartJudge(found)
         self._count = 0
-        self._open: list[Call] = []
+        self._open: list[JudgedCall] = []
         self._before: Content | None = None
         self._is_first_turn = True
         """whether nothing of the user came before"""
@@ -102,7 +102,7 @@ class OrderJudge:
             self._match(content.responses)
         self._open = []
 
-    def _match(self, responses: list[Call]) -> None:
+    def _match(self, responses: list[JudgedCall]) -> None:
         """Whether each response is that of a call, by id where ids are used."""
         found = self._found
         by_id = {call.id: call for call in self._open if call.id}

@@ -14,7 +14,7 @@ from legato.wire.judging import Findings, brief, is_list, is_object
 
 
 @dataclass(slots=True)
-class Call:
+class JudgedCall:
     """A function call, or the response to one."""
 
     path: str
@@ -31,8 +31,8 @@ class Content:
     def __init__(self, path: str, role: str) -> None:
         self.path = path
         self.role = role
-        self.calls: list[Call] = []
-        self.responses: list[Call] = []
+        self.calls: list[JudgedCall] = []
+        self.responses: list[JudgedCall] = []
         self.has_others = False
 
 
@@ -162,7 +162,7 @@ class PartJudge:
         args = value.get("args")
         if args is not None and not is_object(args):
             self._found.refuse("gemini/args-form", f"{path}.functionCall.args", "args are an object")
-        into.calls.append(Call(path, _text(value.get("id")), self._name(path, value), is_signed))
+        into.calls.append(JudgedCall(path, _text(value.get("id")), self._name(path, value), is_signed))
 
     def _response(self, path: str, value: Json, into: Content) -> None:
         if into.role != "user":
@@ -177,7 +177,7 @@ class PartJudge:
             self._found.refuse(
                 "gemini/response-form", f"{path}.functionResponse.response", "wrap what is no object: {'result': …}"
             )
-        into.responses.append(Call(path, _text(value.get("id")), self._name(path, value)))
+        into.responses.append(JudgedCall(path, _text(value.get("id")), self._name(path, value)))
 
     def _name(self, path: str, value: JsonObject) -> str:
         name = value.get("name")
