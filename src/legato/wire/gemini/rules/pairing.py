@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from legato.model import Capabilities, Json, JsonObject
-from legato.wire.gemini.rules.parts import Content, JudgedCall, PartJudge
+from legato.wire.gemini.rules.parts import JudgedCall, JudgedContent, PartJudge
 from legato.wire.judging import Findings, brief
 
 
@@ -21,7 +21,7 @@ class OrderJudge:
         self._parts = PartJudge(found)
         self._count = 0
         self._open: list[JudgedCall] = []
-        self._before: Content | None = None
+        self._before: JudgedContent | None = None
         self._is_first_turn = True
         """whether nothing of the user came before"""
         self._unsigned: list[str] = []
@@ -69,7 +69,7 @@ class OrderJudge:
         elif not self._capabilities.prefill:
             self._found.refuse("gemini/ends-on-answer", last.path, "the last content is from the user")
 
-    def _take_answer(self, content: Content) -> None:
+    def _take_answer(self, content: JudgedContent) -> None:
         if self._before is None:
             self._found.risk("gemini/first-content", content.path, "the first content should be from the user")
         if not content.calls:
@@ -80,7 +80,7 @@ class OrderJudge:
             self._unsigned.append(content.calls[0].path)
         self._open += content.calls
 
-    def _take_human(self, content: Content) -> None:
+    def _take_human(self, content: JudgedContent) -> None:
         self._is_first_turn = False
         if content.has_others:
             self._unsigned = []

@@ -1,7 +1,7 @@
 """Judge the contents of a Gemini body one by one, and gather what pairing needs to know about them.
 
 In:  one element of `contents`, in camelCase or in snake_case: the API takes both, even mixed.
-Out: findings about the content and its parts, and a `Content` with its calls and responses.
+Out: findings about the content and its parts, and a `JudgedContent` with its calls and responses.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class JudgedCall:
     is_signed: bool = False
 
 
-class Content:
+class JudgedContent:
     """One content as pairing sees it. A missing role counts as the user's."""
 
     __slots__ = ("calls", "has_others", "path", "responses", "role")
@@ -85,7 +85,7 @@ class PartJudge:
     def __init__(self, found: Findings) -> None:
         self._found = found
 
-    def content(self, path: str, content: Json) -> Content | None:
+    def content(self, path: str, content: Json) -> JudgedContent | None:
         """Judge the content at `path`; None if it is none."""
         found = self._found
         if not is_object(content):
@@ -101,7 +101,7 @@ class PartJudge:
         elif not isinstance(role, str) or role not in ("user", "model"):
             found.refuse("gemini/unknown-role", f"{path}.role", f"there is no role {brief(role)}, only user and model")
             role = "user"
-        read = Content(path, role)
+        read = JudgedContent(path, role)
         if is_object(parts):
             parts = [parts]  # one object is read as an array of one
         if not is_list(parts) or not parts:
@@ -112,7 +112,7 @@ class PartJudge:
             self._part(f"{path}.parts[{index}]", part, read, is_alone=is_alone)
         return read
 
-    def _part(self, path: str, part: Json, into: Content, *, is_alone: bool) -> None:
+    def _part(self, path: str, part: Json, into: JudgedContent, *, is_alone: bool) -> None:
         found = self._found
         if not is_object(part):
             found.refuse("gemini/part-data", path, "a part is an object")
@@ -150,7 +150,7 @@ class PartJudge:
         else:
             self._found.refuse("gemini/empty-text", path, "text may not be empty; drop the part")
 
-    def _call(self, path: str, value: Json, into: Content, *, is_signed: bool) -> None:
+    def _call(self, path: str, value: Json, into: JudgedContent, *, is_signed: bool) -> None:
         if into.role != "model":
             self._found.refuse("gemini/part-place", path, "calls stand in contents of the model")
         if not is_object(value):
@@ -164,7 +164,7 @@ class PartJudge:
             self._found.refuse("gemini/args-form", f"{path}.functionCall.args", "args are an object")
         into.calls.append(JudgedCall(path, _text(value.get("id")), self._name(path, value), is_signed))
 
-    def _response(self, path: str, value: Json, into: Content) -> None:
+    def _response(self, path: str, value: Json, into: JudgedContent) -> None:
         if into.role != "user":
             self._found.refuse("gemini/part-place", path, "responses stand in contents of the user")
         if not is_object(value):
