@@ -18,7 +18,7 @@ from legato.model import JsonObject, Target
 from legato.model.hashing import RunningDigest
 from legato.wire.assembly import CLOSING
 from legato.wire.checkpoints import Checkpoints
-from legato.wire.contract import DialectParts, Head
+from legato.wire.contract import DialectParts, EncodedEnvelope
 from legato.wire.judge import Judge, Ruleset
 
 _JUDGES = 2
@@ -47,7 +47,7 @@ class Gate:
     def _rules(self) -> Ruleset:
         return self._parts.ruleset
 
-    def judge(self, head: Head) -> Judge:
+    def judge(self, head: EncodedEnvelope) -> Judge:
         """The judge of requests with this head."""
         rules = self._rules
         mode = rules.mode(head.fields, self._target)

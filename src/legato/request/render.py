@@ -25,7 +25,7 @@ from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
 from legato.wire.voice import Voice
@@ -89,7 +89,7 @@ def render(
     return request
 
 
-def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[Head, bytes]:
+def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
     """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
     known = spelling.head
     if known is not None and known[0] == envelope and known[1] is voice.thinking_on:

@@ -26,7 +26,7 @@ from legato.request.telling import tell_stopped
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.bounds import read_bounded_json
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
 
@@ -41,7 +41,7 @@ class Request:
         spelling: Spelling,
         options: Options,
         *,
-        head: Head,
+        head: EncodedEnvelope,
         opening: bytes,
         tail: Sequence[JsonObject],
         decisions: Sequence[Decision],

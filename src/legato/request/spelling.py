@@ -22,7 +22,7 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import encode_json
-from legato.wire.contract import DialectParts, Head
+from legato.wire.contract import DialectParts, EncodedEnvelope
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.options import Envelope
@@ -98,7 +98,7 @@ class Spelling:
         """what changed since then"""
         self.cached_end: tuple[int, int] | None = None
         """the last (message, block) of the newest request: up to there the provider may have cached it"""
-        self.head: tuple[Envelope, bool, Head, bytes] | None = None
+        self.head: tuple[Envelope, bool, EncodedEnvelope, bytes] | None = None
         """the newest head and what it was printed from: it seldom changes from one request to the next"""
         self._policy = policy
         self._loop = OpenLoop()

@@ -23,7 +23,7 @@ from legato.model import (
 from legato.request.report import PrefixChange
 from legato.request.spelling import Spelling
 from legato.transcript.conversation import Conversation
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.voice import Voice
@@ -47,7 +47,7 @@ class _Newest(NamedTuple):
 
     fingerprint: Fingerprint
     spelling: Spelling
-    head: Head
+    head: EncodedEnvelope
 
 
 class Voices:
@@ -115,7 +115,7 @@ class Voices:
         return Spelling(self._talk, voice, policy)
 
     def prefix_change(
-        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: Head
+        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: EncodedEnvelope
     ) -> PrefixChange | None:
         """Why the newest request does not extend the one before it to the same target; None if it does.
 
@@ -141,7 +141,7 @@ class Voices:
             held -= self._spellings.pop(oldest).assembly.bytes_held
 
 
-def _print_of(head: Head) -> tuple[JsonObject, tuple[JsonObject, ...]]:
+def _print_of(head: EncodedEnvelope) -> tuple[JsonObject, tuple[JsonObject, ...]]:
     return head.fields, head.first
 
 

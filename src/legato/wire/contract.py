@@ -56,7 +56,7 @@ _AI = Speaker.AI
 # --- encoding ---------------------------------------------------------------------------------------------------------
 
 
-class Head(Struct, frozen=True):
+class EncodedEnvelope(Struct, frozen=True):
     """The spelled envelope: the fields of the body beside the messages, and messages that come before all units."""
 
     fields: JsonObject
@@ -212,7 +212,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """how what was decided is spelled"""
     option_grammar: Callable[[Target], OptionGrammar]
     """which options a target's format has room for: what is asked for is settled with this"""
-    spell_envelope: Callable[[Envelope, Settled, Voice], Head]
+    spell_envelope: Callable[[Envelope, Settled, Voice], EncodedEnvelope]
     """how instructions, tools and settled options are spelled"""
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
@@ -251,7 +251,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
             yield from writer.feed(delta)
         yield from writer.finish(answer)
 
-    def head(self, envelope: Envelope, voice: Voice) -> Head:
+    def head(self, envelope: Envelope, voice: Voice) -> EncodedEnvelope:
         """What surrounds the units for the target of `voice`; raises `ImpossibleRequest` for what cannot be."""
         settled = settle(envelope, voice, self.option_grammar(voice.target))
         head = self.spell_envelope(envelope, settled, voice)

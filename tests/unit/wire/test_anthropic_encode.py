@@ -34,7 +34,7 @@ from legato.model import (
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.caching import mark, mark_head, marked, may_carry_mark
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
 from legato.wire.voice import End, Voice
@@ -453,12 +453,12 @@ def printed_head(
     called: tuple[str, ...] = (),
     thinking_on: bool = False,
     **capabilities: Any,
-) -> Head:
+) -> EncodedEnvelope:
     voice = voice_for(claude(**capabilities), thinking_on=thinking_on)
     return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
 
 
-def adjustments(printed: Head) -> list[str]:
+def adjustments(printed: EncodedEnvelope) -> list[str]:
     return [decision.reason for decision in printed.decisions]
 
 

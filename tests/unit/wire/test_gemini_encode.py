@@ -30,7 +30,7 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
 from legato.wire.options import Envelope
@@ -418,12 +418,12 @@ def printed_head(
     called: tuple[str, ...] = (),
     thinking_on: bool = False,
     **capabilities: Any,
-) -> Head:
+) -> EncodedEnvelope:
     voice = voice_for(gemini(**capabilities), thinking_on=thinking_on)
     return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
 
 
-def adjustments(printed: Head) -> list[str]:
+def adjustments(printed: EncodedEnvelope) -> list[str]:
     return [decision.reason for decision in printed.decisions]
 
 

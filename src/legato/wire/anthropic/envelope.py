@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.voice import Voice
 
@@ -42,7 +42,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
+def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
     """The fields beside `messages`."""
     fields: JsonObject = {
         "model": voice.target.model,
@@ -55,7 +55,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         "temperature": settled.temperature,
         "stream": envelope.options.stream or None,
     }
-    return Head(*complete(present(fields), settled, _GRAMMAR))
+    return EncodedEnvelope(*complete(present(fields), settled, _GRAMMAR))
 
 
 def _choice(settled: Settled) -> JsonObject | None:

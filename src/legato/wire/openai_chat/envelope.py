@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.openai_chat.encode import instruction_role, style_of
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.options.paths import merged
@@ -39,7 +39,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     )
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
+def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
     """The fields beside `messages`, and the instructions that come before all units."""
     target, is_streamed = voice.target, envelope.options.stream
     fields: JsonObject = {
@@ -55,7 +55,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
     }
     spelled, decisions = complete(present(fields), settled, option_grammar(target))
     instructions = {"role": instruction_role(target), "content": settled.system}
-    return Head(spelled, decisions, (instructions,) if settled.system else ())
+    return EncodedEnvelope(spelled, decisions, (instructions,) if settled.system else ())
 
 
 def _choice(settled: Settled) -> Json:

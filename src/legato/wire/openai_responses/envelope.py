@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
 from legato.model.json_access import present
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
 
@@ -38,7 +38,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _OPENAI if has_own_kinds(target) else _GATEWAY
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
+def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
     """The fields beside `input`."""
     capabilities = voice.target.capabilities
     summary = "auto" if settled.thoughts_wanted else None  # only when asked for: some accounts may not have summaries
@@ -55,7 +55,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         "include": None if capabilities.thinking is ThinkingMode.NEVER else [ENCRYPTED_REASONING],
         "stream": envelope.options.stream or None,
     }
-    return Head(*complete(present(fields), settled, option_grammar(voice.target)))
+    return EncodedEnvelope(*complete(present(fields), settled, option_grammar(voice.target)))
 
 
 def _choice(settled: Settled) -> Json:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ToolSpec
 from legato.model.json_access import present
-from legato.wire.contract import Head
+from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 from legato.wire.voice import Voice
 
@@ -21,7 +21,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
+def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
     """The fields beside `messages`."""
     fields: JsonObject = {
         "model": voice.target.model,
@@ -34,7 +34,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Head:
         "reasoning": settled.effort,
         "stream": envelope.options.stream or None,
     }
-    return Head(*complete(present(fields), settled, _GRAMMAR))
+    return EncodedEnvelope(*complete(present(fields), settled, _GRAMMAR))
 
 
 def _choice(settled: Settled) -> Json:
