@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from legato.wire.hosts import STRICT, all_hosts
-from legato.wire.rules import OBSERVED, Rule
+from legato.wire.rules import OBSERVED, WireRule
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support")]  # the examples are not in the package
@@ -78,7 +78,7 @@ def _link(title: str, note: str, count: int) -> str:
     return f"- [{title}](#{_anchor(title)}), {count} rule{'s' * (count > 1)}. {note}"
 
 
-def _row(rule: Rule) -> str:
+def _row(rule: WireRule) -> str:
     return f"| [`{rule.id}`](#{_anchor(rule.id)}) | {rule.severity} | {_cell(rule.says)} |"
 
 
@@ -107,14 +107,14 @@ def _entry(case: Case) -> list[str]:
     ]
 
 
-def _said(rule: Rule) -> list[str]:
+def _said(rule: WireRule) -> list[str]:
     """What the provider says, then the servers that say it in other words."""
     words = [rule.quotation()] + [f"{SECTIONS[host][0]}: {rule.quotation(host=host)}" for host in rule.errors]
     said = " ".join(filter(None, words))
     return ["", f"What the provider says: {said}"] if said else []
 
 
-def _sources(rule: Rule) -> str:
+def _sources(rule: WireRule) -> str:
     if not rule.sources:
         return "Source: none that is public."
     return f"Source: {', '.join(map(_cited, rule.sources))}."

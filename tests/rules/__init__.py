@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from legato.model import Dialect, JsonObject
 from legato.wire.dialects import dialect_parts
-from legato.wire.rules import Rule
+from legato.wire.rules import WireRule
 from rule_examples import Example
 from rules import anthropic, gemini, openai_chat, openai_responses, vercel
 
@@ -28,7 +28,7 @@ class Case(NamedTuple):
     """A rule with its example, as whole bodies for its route."""
 
     dialect: Dialect
-    rule: Rule
+    rule: WireRule
     refused: JsonObject
     accepted: JsonObject
 
@@ -37,7 +37,7 @@ class Case(NamedTuple):
         return f"{self.dialect}-{self.rule.id}"
 
 
-def case_of(dialect: Dialect, rule: Rule, example: Example) -> Case:
+def case_of(dialect: Dialect, rule: WireRule, example: Example) -> Case:
     """`example` with the model of the rule's route."""
     named = {} if dialect in _NAMES_NO_MODEL else {"model": rule.route.partition("/")[2]}
     return Case(dialect, rule, {**named, **example.refused}, {**named, **example.accepted})

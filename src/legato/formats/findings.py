@@ -20,7 +20,7 @@ from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
-from legato.wire.rules import Rule
+from legato.wire.rules import WireRule
 
 
 class Level(StrEnum):
@@ -170,7 +170,7 @@ def _repair_of(violation: Violation, level: Level, *, is_message: bool) -> str:
 
 def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Target]]) -> Finding | None:
     """The fault as a finding for those of `targets` that mind it; None if all of them accept it."""
-    broken: dict[str, Rule] = {}
+    broken: dict[str, WireRule] = {}
     says: dict[str, str] = {}
     for name, target in targets:
         rule_id = fault.kind.rules.get(target.profile) or fault.kind.rules.get(target.dialect.value, "")
@@ -226,7 +226,7 @@ def _is_held(document: Document, target: Target) -> bool:
     return bool(held) and target.dialect is Dialect.OPENAI_RESPONSES
 
 
-def _says(name: str, target: Target, rule: Rule | None, path: str = "", body: Json = None) -> dict[str, str]:
+def _says(name: str, target: Target, rule: WireRule | None, path: str = "", body: Json = None) -> dict[str, str]:
     """What the provider of `target` says about a broken rule, and about this place where it is one of a body."""
     said = rule.quotation(path, body, host=target.server) if rule is not None else ""
     return {name: said} if said else {}

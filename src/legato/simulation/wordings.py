@@ -18,7 +18,7 @@ from legato.model import JsonObject
 from legato.simulation.refusals import Refusal
 from legato.wire.findings import Violation
 from legato.wire.hosting import RefusalReason, ServerHabits
-from legato.wire.rules import Rule
+from legato.wire.rules import WireRule
 
 # --- rules ------------------------------------------------------------------------------------------------------------
 
@@ -26,7 +26,7 @@ _FRAME = "Invalid '{path}': {said}"
 
 
 def refuse_shape(
-    violation: Violation, habits: ServerHabits, *, rule: Rule | None = None, body: JsonObject | None = None
+    violation: Violation, habits: ServerHabits, *, rule: WireRule | None = None, body: JsonObject | None = None
 ) -> Refusal:
     """The refusal of `body` because it breaks `rule`, in the words of that rule where they are known."""
     path = violation.path or "body"

@@ -47,7 +47,7 @@ from legato.wire.findings import Violation
 from legato.wire.judge import Ruleset
 from legato.wire.options import Envelope, OptionGrammar, Settled, settle
 from legato.wire.projection.grammar import Grammar
-from legato.wire.rules import Rule
+from legato.wire.rules import WireRule
 from legato.wire.shapes import Shapes
 from legato.wire.voice import Names, Voice
 
@@ -268,7 +268,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         return self._part("rules").RULESET
 
     @property
-    def rules(self) -> Mapping[str, Rule]:
+    def rules(self) -> Mapping[str, WireRule]:
         """The declared rules of this dialect by their ids."""
         return self._part("rule_texts").RULES
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from legato.wire.judging import MAX_DEPTH
-from legato.wire.rules import Rule, refused, risky
+from legato.wire.rules import WireRule, refused, risky
 
 
-def json_rules(route: str) -> tuple[Rule, ...]:
+def json_rules(route: str) -> tuple[WireRule, ...]:
     """The rules about JSON, for a dialect whose examples are meant for `route`."""
     return (
         refused(

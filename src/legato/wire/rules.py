@@ -35,7 +35,7 @@ RESULT_OF_NO_CALL = "'tool_call_id' of '{id}' not found in 'tool_calls' of previ
 SECOND_RESULT = "Duplicate value for 'tool_call_id' of '{id}'"
 
 
-class Rule(Struct, frozen=True, kw_only=True):
+class WireRule(Struct, frozen=True, kw_only=True):
     """One rule."""
 
     id: str
@@ -76,9 +76,9 @@ def _declare(
     error: str = "",
     errors: Mapping[str, str] | None = None,
     code: str = "",
-) -> Rule:
+) -> WireRule:
     sources = ((source,) if source else ()) if isinstance(source, str) else tuple(source)
-    return Rule(
+    return WireRule(
         id=rule, severity=severity, says=says, sources=sources, error=error, errors=errors or {}, code=code, route=route
     )
 
@@ -90,7 +90,7 @@ risky = partial(_declare, Severity.RISKY)
 """declares one that only some providers, models or versions enforce, or that the model suffers from"""
 
 
-def by_id(*rules: Rule) -> dict[str, Rule]:
+def by_id(*rules: WireRule) -> dict[str, WireRule]:
     """`rules` by their ids; raises `ValueError` for a rule that is declared twice."""
     declared = {rule.id: rule for rule in rules}
     if len(declared) < len(rules):

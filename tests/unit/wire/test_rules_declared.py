@@ -8,7 +8,7 @@ import pytest
 from legato.model import Dialect
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
-from legato.wire.rules import OBSERVED, Rule, by_id, refused, risky
+from legato.wire.rules import OBSERVED, WireRule, by_id, refused, risky
 from rule_emissions import emissions
 from rules import EXAMPLES
 
@@ -19,7 +19,7 @@ _WITHOUT_A_SOURCE = {
 }
 
 
-def _declared(dialect: Dialect) -> Mapping[str, Rule]:
+def _declared(dialect: Dialect) -> Mapping[str, WireRule]:
     return dialect_parts(dialect).rules
 
 
@@ -84,7 +84,7 @@ def test_a_rule_that_is_declared_twice_is_refused():
 
 
 def test_a_declaration_is_a_rule():
-    assert risky("a/b", "It may be so.", source=("o/r#1", "o/r#2"), route="p/m", error="no") == Rule(
+    assert risky("a/b", "It may be so.", source=("o/r#1", "o/r#2"), route="p/m", error="no") == WireRule(
         id="a/b",
         severity=Severity.RISKY,
         says="It may be so.",

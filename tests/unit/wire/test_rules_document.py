@@ -3,7 +3,7 @@
 from typing import Any
 
 from legato.model import Dialect
-from legato.wire.rules import OBSERVED, Rule, refused, risky
+from legato.wire.rules import OBSERVED, WireRule, refused, risky
 from rules import CASES, Case
 from scripts.rules_doc import PAGE, document
 
@@ -12,7 +12,7 @@ def test_the_page_is_up_to_date():
     assert PAGE.read_text(encoding="utf-8") == document(CASES), "write it with: python scripts/rules_doc.py"
 
 
-def _case(rule: Rule, refused: dict[str, Any], accepted: dict[str, Any]) -> Case:
+def _case(rule: WireRule, refused: dict[str, Any], accepted: dict[str, Any]) -> Case:
     return Case(Dialect.OPENAI_CHAT, rule, refused, accepted)
 
 

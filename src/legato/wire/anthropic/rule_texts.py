@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from legato.wire.rule_texts import json_rules
-from legato.wire.rules import OBSERVED, Rule, by_id, refused, risky
+from legato.wire.rules import OBSERVED, WireRule, by_id, refused, risky
 
 _SONNET = "anthropic/claude-sonnet-4-5"
 _OPUS = "anthropic/claude-opus-4-8"
@@ -337,4 +337,4 @@ _ENDING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_SONNET), *_SHAPE, *_TOOLS, *_THOUGHTS, *_EFFORTS, *_ENDING)
+RULES: dict[str, WireRule] = by_id(*json_rules(_SONNET), *_SHAPE, *_TOOLS, *_THOUGHTS, *_EFFORTS, *_ENDING)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from legato.wire.rule_texts import json_rules
-from legato.wire.rules import OBSERVED, Rule, by_id, refused, risky
+from legato.wire.rules import OBSERVED, WireRule, by_id, refused, risky
 
 _OLD = "gemini/gemini-2.5-flash"
 _NEW = "gemini/gemini-3-flash-preview"
@@ -227,4 +227,4 @@ _ENDING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_OLD), *_SHAPE, *_PAIRS, *_SIGNATURES, *_LEVELS, *_ENDING)
+RULES: dict[str, WireRule] = by_id(*json_rules(_OLD), *_SHAPE, *_PAIRS, *_SIGNATURES, *_LEVELS, *_ENDING)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from legato.wire.hosts.mistral import VALIDATOR
 from legato.wire.openai_chat.rule_texts_of_hosts import STRICT_RULES, RulesWithHosts, WordsOfHosts
 from legato.wire.rule_texts import json_rules
-from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, Rule, by_id, refused, risky
+from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, WireRule, by_id, refused, risky
 
 _GPT = "openai/gpt-4o"
 _THINKING_GPT = "openai/gpt-5.1"
@@ -263,6 +263,6 @@ _CONTENT = (
 
 _FAMILY = by_id(*json_rules(_GPT), *_SHAPE, *_PAIRS, *_CALLS, *_TOOLS, *_EFFORTS, *_CONTENT, *STRICT_RULES)
 
-RULES: Mapping[str, Rule] = RulesWithHosts(
+RULES: Mapping[str, WireRule] = RulesWithHosts(
     {name: replace(rule, errors=WordsOfHosts(name)) for name, rule in _FAMILY.items()}
 )

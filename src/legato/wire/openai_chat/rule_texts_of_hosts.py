@@ -7,7 +7,7 @@ from functools import partial
 
 from legato.wire.hosting import Host, HostRule
 from legato.wire.hosts import all_hosts, find_host
-from legato.wire.rules import Rule, refused, risky
+from legato.wire.rules import WireRule, refused, risky
 
 _STRICT = "strict/some-model"
 
@@ -47,13 +47,13 @@ STRICT_RULES = (
 )
 
 
-class RulesWithHosts(Mapping[str, Rule]):
+class RulesWithHosts(Mapping[str, WireRule]):
     """The rules of the family, and those of every host, which is loaded when one of them is asked for."""
 
-    def __init__(self, family: Mapping[str, Rule]) -> None:
+    def __init__(self, family: Mapping[str, WireRule]) -> None:
         self._family = family
 
-    def __getitem__(self, rule: str) -> Rule:
+    def __getitem__(self, rule: str) -> WireRule:
         if rule in self._family:
             return self._family[rule]
         name, _, own = rule.partition("/")
@@ -91,7 +91,7 @@ class WordsOfHosts(Mapping[str, str]):
         return sum(1 for _ in self)
 
 
-def _rule(host: Host, declared: HostRule) -> Rule:
+def _rule(host: Host, declared: HostRule) -> WireRule:
     declare = risky if declared.is_risky else refused
     return declare(
         f"{host.name}/{declared.id}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from legato.wire.rule_texts import json_rules
-from legato.wire.rules import Rule, by_id, refused, risky
+from legato.wire.rules import WireRule, by_id, refused, risky
 
 _GPT = "openai/gpt-5"
 
@@ -193,4 +193,4 @@ _REASONING = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_GPT), *_SHAPE, *_EFFORTS, *_CALLS, *_REASONING)
+RULES: dict[str, WireRule] = by_id(*json_rules(_GPT), *_SHAPE, *_EFFORTS, *_CALLS, *_REASONING)

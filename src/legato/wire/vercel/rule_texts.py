@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from legato.wire.rule_texts import json_rules
-from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, Rule, by_id, refused, risky
+from legato.wire.rules import RESULT_OF_NO_CALL, RESULT_WITHOUT_CALLS, SECOND_RESULT, WireRule, by_id, refused, risky
 
 _ROUTE = "vercel/openai/gpt-4o"
 
@@ -132,4 +132,4 @@ _CALLS = (
     ),
 )
 
-RULES: dict[str, Rule] = by_id(*json_rules(_ROUTE), *_SHAPE, *_CALLS)
+RULES: dict[str, WireRule] = by_id(*json_rules(_ROUTE), *_SHAPE, *_CALLS)
