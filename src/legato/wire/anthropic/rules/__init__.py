@@ -13,7 +13,7 @@ import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.anthropic.rules.blocks import is_blank
-from legato.wire.anthropic.rules.turns import Mode, TurnJudge
+from legato.wire.anthropic.rules.turns import JudgingMode, TurnJudge
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 from legato.wire.judging_schemas import examine_schema
@@ -49,11 +49,11 @@ def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
     found.refuse("anthropic/no-messages", "messages", "`messages` is an array with at least one message")
 
 
-def _mode(fields: JsonObject, target: Target) -> Mode:
+def _mode(fields: JsonObject, target: Target) -> JudgingMode:
     capabilities = target.capabilities
     asked = fields.get("thinking")
     kind = asked.get("type") if is_object(asked) else None
-    return Mode(
+    return JudgingMode(
         thinks=kind in ("enabled", "adaptive"),
         thinks_with_budget=kind == "enabled",
         may_think=capabilities.thinking_default if kind is None else kind != "disabled",

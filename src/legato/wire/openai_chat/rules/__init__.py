@@ -17,13 +17,13 @@ from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings
 from legato.wire.openai_chat.rules.checks import checks_for
 from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
-from legato.wire.openai_chat.rules.messages import MessageJudge, Mode
+from legato.wire.openai_chat.rules.messages import JudgingMode, MessageJudge
 
 __all__ = ["RULESET", "check"]
 
 
-def _mode(fields: JsonObject, target: Target) -> Mode:
-    return Mode(host_of(target).name, target.capabilities, thinks(fields, target.capabilities))
+def _mode(fields: JsonObject, target: Target) -> JudgingMode:
+    return JudgingMode(host_of(target).name, target.capabilities, thinks(fields, target.capabilities))
 
 
 def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:

@@ -18,7 +18,7 @@ _OWN_FORMS = (IdScheme.NINE, IdScheme.KIMI)
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
-class Mode(NamedTuple):
+class JudgingMode(NamedTuple):
     """What messages are judged by: who is to take them, and whether the model will think in its answer."""
 
     host: str
@@ -30,7 +30,7 @@ class Mode(NamedTuple):
 class MessageJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
-    def __init__(self, mode: Mode, found: Findings) -> None:
+    def __init__(self, mode: JudgingMode, found: Findings) -> None:
         self._checks = checks = checks_for(mode.host)
         self._acceptance, self._forms = checks.acceptance, checks.forms
         self._capabilities, self._thinks = mode.capabilities, mode.thinks

@@ -17,7 +17,7 @@ from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
 from legato.wire.judging_schemas import examine_schema
-from legato.wire.openai_responses.rules.items import ItemJudge, Mode
+from legato.wire.openai_responses.rules.items import ItemJudge, JudgingMode
 
 __all__ = ["RULESET", "check"]
 
@@ -27,8 +27,8 @@ _STATE = ("previous_response_id", "conversation")
 _SOURCES = ("input", "prompt", *_STATE)
 
 
-def _mode(fields: JsonObject, target: Target) -> Mode:
-    return Mode(
+def _mode(fields: JsonObject, target: Target) -> JudgingMode:
+    return JudgingMode(
         holds_state=any(fields.get(field) is not None for field in _STATE),
         is_stored=fields.get("store") is not False,
         reasons=target.capabilities.thinking is not ThinkingMode.NEVER,

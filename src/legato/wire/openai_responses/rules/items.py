@@ -30,7 +30,7 @@ _PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom
 _MAX_CALL_ID = 64
 
 
-class Mode(NamedTuple):
+class JudgingMode(NamedTuple):
     """What items are judged by."""
 
     holds_state: bool
@@ -45,7 +45,7 @@ class Mode(NamedTuple):
 class ItemJudge:
     """Reads the items in order; `end` comes after the last one."""
 
-    def __init__(self, mode: Mode, found: Findings) -> None:
+    def __init__(self, mode: JudgingMode, found: Findings) -> None:
         self._mode = mode
         self._found = found
         self._holds_state = mode.holds_state
