@@ -17,7 +17,7 @@ from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings
 from legato.wire.openai_chat.rules.checks import checks_for
 from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
-from legato.wire.openai_chat.rules.messages import JudgingMode, MessageJudge
+from legato.wire.openai_chat.rules.messages import ChatJudge, JudgingMode
 
 __all__ = ["RULESET", "check"]
 
@@ -37,7 +37,7 @@ def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
 RULESET = Ruleset(
     messages_field="messages",
     mode=_mode,
-    judge=MessageJudge,
+    judge=ChatJudge,
     head=_examine_head,
     no_messages=_refuse_no_messages,
 )

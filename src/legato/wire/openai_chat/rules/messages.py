@@ -27,7 +27,7 @@ class JudgingMode(NamedTuple):
     thinks: bool
 
 
-class MessageJudge:
+class ChatJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
     def __init__(self, mode: JudgingMode, found: Findings) -> None:
