@@ -12,7 +12,7 @@ from legato.model import JsonObject, Target
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_object
 from legato.wire.judging_schemas import examine_schema
-from legato.wire.vercel.rules.messages import MessageJudge
+from legato.wire.vercel.rules.messages import PromptJudge
 
 __all__ = ["RULESET", "check"]
 
@@ -38,7 +38,7 @@ def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
 RULESET = Ruleset(
     messages_field="messages",
     mode=lambda fields, target: None,  # the SDK's own check comes first, whichever model the target names
-    judge=MessageJudge,
+    judge=PromptJudge,
     head=_examine_head,
     no_messages=_refuse_no_messages,
 )

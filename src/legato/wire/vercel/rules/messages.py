@@ -27,7 +27,7 @@ _OUTPUTS = frozenset({"text", "json", "error-text", "error-json", "content", "ex
 _TEXTS = frozenset({"text", "error-text"})
 
 
-class MessageJudge:
+class PromptJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
     def __init__(self, mode: None, found: Findings) -> None:
