@@ -27,7 +27,7 @@ from legato.store.new_session import prepare_session
 from legato.store.sqlite import statements
 from legato.store.sqlite.file import connect_file, create_file, default_path, reading, safe_journal, translated
 from legato.store.sqlite.schema import migrate
-from legato.store.sqlite.writer import Writer
+from legato.store.sqlite.writer import WriterThread
 from legato.store.summary import clean_title, log_summary_of
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class SqliteStore(Store):
         self._journal = safe_journal(sqlite_version)
         self._connect_file = connect
         self._leases: dict[str, Lease] = {}  # by claim; changed in the writer's thread only
-        self._writer: Writer | None = None
+        self._writer: WriterThread | None = None
         self._limiter = anyio.CapacityLimiter(_THREADS)
         self._ready = False
         self._closed = False
@@ -214,7 +214,7 @@ class SqliteStore(Store):
         """What `job` returns once it is committed. A cancellation waits until then: the outcome is never unknown."""
         self._refuse_if_closed()
         if self._writer is None:
-            self._writer = Writer(
+            self._writer = WriterThread(
                 self._connect, self._beat, needs_beat=lambda: bool(self._leases), interval=self._term / 4
             )
         writer = self._writer

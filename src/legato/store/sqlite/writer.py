@@ -26,7 +26,7 @@ T = TypeVar("T")
 _Item = tuple[Callable[[sqlite3.Connection], Any], "Future[Any]"]
 
 
-class Writer:
+class WriterThread:
     """A thread that runs jobs one after the other, and `beat` between them, at least every `interval` seconds.
 
     `beat` runs only where `needs_beat` says so: a store that holds no lease does not touch the disk when idle.
