@@ -18,7 +18,7 @@ from legato.wire.hosting.acceptance import (
     TEXT_PARTS,
     Acceptance,
 )
-from legato.wire.hosting.host import Host, HostRule, Models, Source
+from legato.wire.hosting.host import Citation, Host, HostRule, Models
 from legato.wire.hosting.server import (
     CacheHabit,
     ErrorFacts,
@@ -37,6 +37,7 @@ __all__ = [
     "TEXT_PARTS",
     "Acceptance",
     "CacheHabit",
+    "Citation",
     "ErrorFacts",
     "Host",
     "HostRule",
@@ -46,7 +47,6 @@ __all__ = [
     "RefusalReason",
     "RequestStyle",
     "ServerHabits",
-    "Source",
     "Switch",
     "openai_error",
 ]

@@ -25,7 +25,7 @@ from legato.wire.hosting.server import ServerHabits
 from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle
 
 
-class Source(NamedTuple):
+class Citation(NamedTuple):
     """Where a fact is known from."""
 
     url: str
@@ -82,7 +82,7 @@ class Host(Struct, frozen=True, kw_only=True):
     """environment variables that may hold its key; the first that is set counts. A server that needs none has none."""
     example: str
     """a model that it has"""
-    sources: tuple[Source, ...] = ()
+    sources: tuple[Citation, ...] = ()
 
     profile: str = "strict"
     """`strict`, or its own name where a server somewhere else can be configured to be treated like it"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from legato.wire.hosting import CHAT_ROLES, OPENAI_FIELDS, STRICT_STYLE, Acceptance, Host, HostRule, Source
+from legato.wire.hosting import CHAT_ROLES, OPENAI_FIELDS, STRICT_STYLE, Acceptance, Citation, Host, HostRule
 
 HOST = Host(
     name="cerebras",
@@ -13,8 +13,8 @@ HOST = Host(
     keys=("CEREBRAS_API_KEY",),
     example="gpt-oss-120b",
     sources=(
-        Source("https://inference-docs.cerebras.ai/resources/openai", "The base URL, and the variable of the key."),
-        Source("Kilo-Org/kilocode#10375", "A message with a field that is not known is refused."),
+        Citation("https://inference-docs.cerebras.ai/resources/openai", "The base URL, and the variable of the key."),
+        Citation("Kilo-Org/kilocode#10375", "A message with a field that is not known is refused."),
     ),
     style=replace(STRICT_STYLE, reasoning_details=False, undocumented_fields=False),
     acceptance=Acceptance(fields=dict.fromkeys(CHAT_ROLES, OPENAI_FIELDS | {"reasoning"})),

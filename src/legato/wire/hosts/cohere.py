@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, ServerHabits, Source
+from legato.wire.hosting import Citation, Host, ServerHabits
 
 HOST = Host(
     name="cohere",
@@ -11,7 +11,7 @@ HOST = Host(
     keys=("COHERE_API_KEY",),
     example="command-a-03-2025",
     sources=(
-        Source(
+        Citation(
             "https://docs.cohere.com/docs/compatibility-api",
             "The base URL, the key and the model; function calling and structured outputs are supported.",
         ),

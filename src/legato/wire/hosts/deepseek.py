@@ -7,6 +7,7 @@ from legato.wire.hosting import (
     TEXT_PARTS,
     Acceptance,
     CacheHabit,
+    Citation,
     Host,
     HostRule,
     IdHabit,
@@ -15,7 +16,6 @@ from legato.wire.hosting import (
     RefusalReason,
     RequestStyle,
     ServerHabits,
-    Source,
     Switch,
 )
 
@@ -87,9 +87,9 @@ HOST = Host(
     keys=("DEEPSEEK_API_KEY",),
     example="deepseek-chat",
     sources=(
-        Source(_API, "Temperatures go from 0 to 2, stop sequences are at most sixteen; there is no seed."),
-        Source(_THINKING_MODE, "Reasoning is demanded on every answer of a turn with calls, ignored on the others."),
-        Source("https://api-docs.deepseek.com/guides/kv_cache", "Prompts are cached in steps of 64 tokens."),
+        Citation(_API, "Temperatures go from 0 to 2, stop sequences are at most sixteen; there is no seed."),
+        Citation(_THINKING_MODE, "Reasoning is demanded on every answer of a turn with calls, ignored on the others."),
+        Citation("https://api-docs.deepseek.com/guides/kv_cache", "Prompts are cached in steps of 64 tokens."),
     ),
     profile="deepseek",
     capabilities={

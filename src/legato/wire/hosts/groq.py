@@ -9,9 +9,9 @@ from legato.wire.hosting import (
     OPENAI_FIELDS,
     STRICT_STYLE,
     Acceptance,
+    Citation,
     Host,
     HostRule,
-    Source,
 )
 
 HOST = Host(
@@ -21,8 +21,8 @@ HOST = Host(
     keys=("GROQ_API_KEY",),
     example="llama-3.3-70b-versatile",
     sources=(
-        Source("https://console.groq.com/docs/openai", "The base URL, and which fields of OpenAI's are not taken."),
-        Source("janhq/jan#8136", "A message with a field that is not known is refused."),
+        Citation("https://console.groq.com/docs/openai", "The base URL, and which fields of OpenAI's are not taken."),
+        Citation("janhq/jan#8136", "A message with a field that is not known is refused."),
     ),
     style=replace(STRICT_STYLE, reasoning_details=False, undocumented_fields=False),
     acceptance=Acceptance(fields=dict.fromkeys(CHAT_ROLES, OPENAI_FIELDS)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, Source
+from legato.wire.hosting import Citation, Host
 
 HOST = Host(
     name="huggingface",
@@ -11,15 +11,15 @@ HOST = Host(
     keys=("HF_TOKEN", "HUGGINGFACE_HUB_TOKEN"),
     example="openai/gpt-oss-120b",
     sources=(
-        Source(
+        Citation(
             "https://tabby.tabbyml.com/docs/references/models-http-api/huggingface/",
             "The base URL, and names of models with their makers before them.",
         ),
-        Source(
+        Citation(
             "https://docs.jambonz.org/guides/features/bring-your-own-llm/hugging-face",
             "One token, and many providers behind one endpoint of the chat kind.",
         ),
-        Source(
+        Citation(
             "https://openclawlab.com/zh-cn/docs/providers/huggingface/",
             "Its clients look for the token in `HF_TOKEN` or `HUGGINGFACE_HUB_TOKEN`, and `/models` lists the models.",
         ),

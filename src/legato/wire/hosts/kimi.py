@@ -7,6 +7,7 @@ from legato.wire.hosting import (
     ALL_EFFORTS,
     Acceptance,
     CacheHabit,
+    Citation,
     ErrorFacts,
     Host,
     HostRule,
@@ -16,7 +17,6 @@ from legato.wire.hosting import (
     RefusalReason,
     RequestStyle,
     ServerHabits,
-    Source,
     Switch,
 )
 
@@ -112,9 +112,9 @@ HOST = Host(
     keys=("MOONSHOT_API_KEY", "KIMI_API_KEY"),
     example=_THINKING,
     sources=(
-        Source(_API, "There is no seed and no switch for parallel calls; stop sequences are at most five."),
-        Source(_IDS, "Ids of calls read `functions.name:index`."),
-        Source(_EFFORT, "K3 always thinks, in degrees, and the switch of K2 is gone."),
+        Citation(_API, "There is no seed and no switch for parallel calls; stop sequences are at most five."),
+        Citation(_IDS, "Ids of calls read `functions.name:index`."),
+        Citation(_EFFORT, "K3 always thinks, in degrees, and the switch of K2 is gone."),
     ),
     profile="kimi",
     capabilities={"id_scheme": "kimi", "name_rule": "kimi", "window": 262_144, "images": False},

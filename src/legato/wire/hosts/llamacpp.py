@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Acceptance, Host, Source
+from legato.wire.hosting import Acceptance, Citation, Host
 
 HOST = Host(
     name="llamacpp",
@@ -10,8 +10,8 @@ HOST = Host(
     endpoint="http://127.0.0.1:8080/v1",
     example="any",
     sources=(
-        Source("https://github.com/ggml-org/llama.cpp/tree/master/tools/server", "The port, and the API."),
-        Source("vllm-project/vllm#48922", "An empty array of tools is refused here as well."),
+        Citation("https://github.com/ggml-org/llama.cpp/tree/master/tools/server", "The port, and the API."),
+        Citation("vllm-project/vllm#48922", "An empty array of tools is refused here as well."),
     ),
     capabilities={"window": 32_768},
     acceptance=Acceptance(refuses_empty_tools=True),

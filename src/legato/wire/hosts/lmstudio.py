@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, Source
+from legato.wire.hosting import Citation, Host
 
 HOST = Host(
     name="lmstudio",
@@ -10,8 +10,8 @@ HOST = Host(
     endpoint="http://127.0.0.1:1234/v1",
     example="openai/gpt-oss-20b",
     sources=(
-        Source("https://www.lmstudio.ai/docs/developer", "The port, tools, structured output, and a model."),
-        Source("https://docs.agno.com/concepts/models/lmstudio", "A key is usually not needed."),
+        Citation("https://www.lmstudio.ai/docs/developer", "The port, tools, structured output, and a model."),
+        Citation("https://docs.agno.com/concepts/models/lmstudio", "A key is usually not needed."),
     ),
     capabilities={"window": 32_768},
 )

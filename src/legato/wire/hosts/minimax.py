@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from legato.wire.hosting import STRICT_STYLE, Host, OptionField, ServerHabits, Source
+from legato.wire.hosting import STRICT_STYLE, Citation, Host, OptionField, ServerHabits
 
 _API = "https://platform.minimaxi.com/docs/api-reference/text-openai-api"
 _UNDOCUMENTED = "https://java.agentscope.io/v2/en/integration/model/minimax"
@@ -16,9 +16,9 @@ HOST = Host(
     keys=("MINIMAX_API_KEY",),
     example="MiniMax-M2.7",
     sources=(
-        Source("https://ai-sdk.dev/providers/ai-sdk-providers/minimax", "The base URL, and the variable of the key."),
-        Source(_API, "Windows of 204,800 tokens; an answer goes back whole, with its `reasoning_details`."),
-        Source(
+        Citation("https://ai-sdk.dev/providers/ai-sdk-providers/minimax", "The base URL, and the variable of the key."),
+        Citation(_API, "Windows of 204,800 tokens; an answer goes back whole, with its `reasoning_details`."),
+        Citation(
             _UNDOCUMENTED,
             "`max_tokens` is deprecated; `tool_choice`, `seed`, `parallel_tool_calls` and `response_format` are not "
             "documented.",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from legato.model import JsonObject
 from legato.wire.hosting import (
     Acceptance,
+    Citation,
     ErrorFacts,
     Host,
     HostRule,
@@ -17,7 +18,6 @@ from legato.wire.hosting import (
     RefusalReason,
     RequestStyle,
     ServerHabits,
-    Source,
     Switch,
 )
 from legato.wire.hosting.acceptance import ANY_ID
@@ -166,8 +166,8 @@ HOST = Host(
     keys=("MISTRAL_API_KEY",),
     example="mistral-large-latest",
     sources=(
-        Source(_API, "The seed is called `random_seed`, and unknown fields are refused."),
-        Source(VALIDATOR, "The order of roles, the form of ids and what an answer may be are checked there."),
+        Citation(_API, "The seed is called `random_seed`, and unknown fields are refused."),
+        Citation(VALIDATOR, "The order of roles, the form of ids and what an answer may be are checked there."),
     ),
     profile="mistral",
     capabilities={

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, Source
+from legato.wire.hosting import Citation, Host
 
 HOST = Host(
     name="nvidia",
@@ -11,11 +11,11 @@ HOST = Host(
     keys=("NVIDIA_API_KEY", "NIM_API_KEY"),
     example="nvidia/llama-3.1-nemotron-70b-instruct",
     sources=(
-        Source(
+        Citation(
             "https://docs.pipecat.ai/server/services/llm/nvidia",
             "The base URL, the variable of the key, and the model.",
         ),
-        Source("https://ai-sdk.dev/providers/openai-compatible-providers/nim", "Another variable of the key."),
+        Citation("https://ai-sdk.dev/providers/openai-compatible-providers/nim", "Another variable of the key."),
     ),
     # What it refuses is not known here: it gets what all servers accept.
 )

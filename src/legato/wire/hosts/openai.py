@@ -7,12 +7,12 @@ from legato.wire.hosting import (
     TEXT_PARTS,
     Acceptance,
     CacheHabit,
+    Citation,
     Host,
     OptionField,
     RefusalReason,
     RequestStyle,
     ServerHabits,
-    Source,
     Switch,
 )
 
@@ -25,11 +25,11 @@ HOST = Host(
     keys=("OPENAI_API_KEY",),
     example="gpt-5.1",
     sources=(
-        Source(_API, "Temperatures go from 0 to 2, stop sequences are at most four, tools at most 128."),
-        Source(
+        Citation(_API, "Temperatures go from 0 to 2, stop sequences are at most four, tools at most 128."),
+        Citation(
             "https://platform.openai.com/docs/guides/prompt-caching", "Prompts of 1,024 tokens and more are cached."
         ),
-        Source("microsoft/autogen#6377", "The id of a call has at most 40 characters."),
+        Citation("microsoft/autogen#6377", "The id of a call has at most 40 characters."),
     ),
     profile="openai",
     capabilities={"developer_role": True, "documents": True, "max_tokens_field": "max_completion_tokens"},

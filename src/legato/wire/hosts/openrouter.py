@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import JsonObject
-from legato.wire.hosting import ErrorFacts, Host, RefusalReason, ServerHabits, Source
+from legato.wire.hosting import Citation, ErrorFacts, Host, RefusalReason, ServerHabits
 
 
 def _error(facts: ErrorFacts) -> JsonObject:
@@ -17,11 +17,11 @@ HOST = Host(
     keys=("OPENROUTER_API_KEY",),
     example="z-ai/glm-4.6",
     sources=(
-        Source(
+        Citation(
             "https://openrouter.ai/docs/api/reference/errors-and-debugging",
             "An error has a number as its code, and metadata.",
         ),
-        Source(
+        Citation(
             "https://openrouter.ai/docs/use-cases/reasoning-tokens",
             "Thinking comes as `reasoning_details`, which go back as they came.",
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, Source
+from legato.wire.hosting import Citation, Host
 
 HOST = Host(
     name="qwen",
@@ -11,11 +11,11 @@ HOST = Host(
     keys=("DASHSCOPE_API_KEY", "QWEN_API_KEY"),
     example="qwen3-max",
     sources=(
-        Source(
+        Citation(
             "https://www.alibabacloud.com/help/doc-detail/2833609.html",
             "The base URL in Singapore; newer pages name one for each workspace, which a configuration can set.",
         ),
-        Source("QwenLM/qwen-code#606", "The arguments of a call have to be JSON."),
+        Citation("QwenLM/qwen-code#606", "The arguments of a call have to be JSON."),
     ),
     capabilities={"window": 262_144},
 )

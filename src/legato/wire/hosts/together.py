@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.wire.hosting import Host, Source
+from legato.wire.hosting import Citation, Host
 
 _COMPATIBILITY = "https://docs.together.ai/docs/inference/openai-compatibility"
 
@@ -13,8 +13,8 @@ HOST = Host(
     keys=("TOGETHER_API_KEY",),
     example="openai/gpt-oss-20b",
     sources=(
-        Source(_COMPATIBILITY, "The base URL, the variable of the key, and names of models with their maker's."),
-        Source(
+        Citation(_COMPATIBILITY, "The base URL, the variable of the key, and names of models with their maker's."),
+        Citation(
             "https://docs.together.ai/docs/glm-5.3-quickstart",
             "Thinking comes in `reasoning_content` or `reasoning`, depending on the model.",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import JsonObject
-from legato.wire.hosting import Acceptance, ErrorFacts, Host, ServerHabits, Source
+from legato.wire.hosting import Acceptance, Citation, ErrorFacts, Host, ServerHabits
 
 _TYPES = {400: "BadRequestError", 404: "NotFoundError"}
 
@@ -20,9 +20,9 @@ HOST = Host(
     endpoint="http://127.0.0.1:8000/v1",
     example="any",
     sources=(
-        Source("https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", "The port, and the API."),
-        Source("vllm-project/vllm#48922", "An empty array of tools is refused."),
-        Source("vllm-project/vllm#43995", "The arguments of a call are parsed."),
+        Citation("https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html", "The port, and the API."),
+        Citation("vllm-project/vllm#48922", "An empty array of tools is refused."),
+        Citation("vllm-project/vllm#43995", "The arguments of a call are parsed."),
     ),
     capabilities={"window": 32_768},
     acceptance=Acceptance(refuses_empty_tools=True),

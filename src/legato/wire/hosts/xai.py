@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.model import JsonObject
-from legato.wire.hosting import Acceptance, ErrorFacts, Host, HostRule, RefusalReason, ServerHabits, Source
+from legato.wire.hosting import Acceptance, Citation, ErrorFacts, Host, HostRule, RefusalReason, ServerHabits
 
 _CODES: dict[RefusalReason, str] = {
     RefusalReason.MODEL: "The model was not found",
@@ -28,10 +28,10 @@ HOST = Host(
     keys=("XAI_API_KEY",),
     example="grok-4",
     sources=(
-        Source("https://docs.docker.com/ai/docker-agent/providers/xai.md", "The variable of the key."),
-        Source("https://docs.agora.io/en/conversational-ai/models/llm/xai", "The endpoint."),
-        Source("https://wavespeed.ai/zh-CN/llm/x-ai/grok-4", "Grok 4 has a window of 256,000 tokens."),
-        Source("langchain-ai/langchain#34140", "A content that is null is refused, also next to calls."),
+        Citation("https://docs.docker.com/ai/docker-agent/providers/xai.md", "The variable of the key."),
+        Citation("https://docs.agora.io/en/conversational-ai/models/llm/xai", "The endpoint."),
+        Citation("https://wavespeed.ai/zh-CN/llm/x-ai/grok-4", "Grok 4 has a window of 256,000 tokens."),
+        Citation("langchain-ai/langchain#34140", "A content that is null is refused, also next to calls."),
     ),
     capabilities={"window": 256_000},
     acceptance=Acceptance(takes_null_beside_calls=False),

@@ -7,11 +7,11 @@ from msgspec.structs import replace
 from legato.wire.hosting import (
     STRICT_STYLE,
     Acceptance,
+    Citation,
     Host,
     Models,
     RefusalReason,
     ServerHabits,
-    Source,
     Switch,
 )
 
@@ -26,15 +26,15 @@ HOST = Host(
     keys=("ZAI_API_KEY", "Z_AI_API_KEY"),
     example="glm-4.7",
     sources=(
-        Source(_API, "The base URL, the model `glm-4.7`, and answers with `reasoning_content`."),
-        Source("https://docs.openclaw.ai/es/providers/zai.md", "Its clients look for the key in `ZAI_API_KEY`."),
-        Source(
+        Citation(_API, "The base URL, the model `glm-4.7`, and answers with `reasoning_content`."),
+        Citation("https://docs.openclaw.ai/es/providers/zai.md", "Its clients look for the key in `ZAI_API_KEY`."),
+        Citation(
             _THINKING,
             "Thinking is on by default since GLM-4.7, `thinking` switches it, and it should come back with the results "
             "of tools.",
         ),
-        Source(_ERRORS, "A used-up balance and too many requests are both told with 429."),
-        Source(
+        Citation(_ERRORS, "A used-up balance and too many requests are both told with 429."),
+        Citation(
             "https://java.agentscope.io/v2/en/integration/model/glm",
             "Only `auto` is taken as `tool_choice`, and neither `stream_options` nor `strict` of a tool.",
         ),
