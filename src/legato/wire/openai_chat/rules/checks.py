@@ -24,44 +24,44 @@ from legato.wire.judging import Findings
 _REFUSED, _RISKY = Severity.REFUSED, Severity.RISKY
 
 
-class Reported(NamedTuple):
+class ReportedRule(NamedTuple):
     """The rule that a check reports, and how grave that is."""
 
     rule: str
     severity: Severity
 
 
-CHECKS: Mapping[str, Reported] = {
+CHECKS: Mapping[str, ReportedRule] = {
     # Messages as a whole.
-    "unknown-role": Reported("openai-chat/unknown-role", _REFUSED),
-    "extra-field": Reported("groq/unknown-field", _REFUSED),
-    "role-order": Reported("mistral/role-order", _REFUSED),
-    "user-after-tool": Reported("mistral/user-after-tool", _REFUSED),
-    "lone-message": Reported("mistral/lone-message", _REFUSED),
-    "first-message-calls": Reported("mistral/first-message-calls", _REFUSED),
-    "prefix-place": Reported("mistral/prefix-place", _REFUSED),
-    "ends-on-answer": Reported("openai-chat/ends-on-answer", _RISKY),
-    "result-name": Reported("mistral/result-name", _RISKY),
+    "unknown-role": ReportedRule("openai-chat/unknown-role", _REFUSED),
+    "extra-field": ReportedRule("groq/unknown-field", _REFUSED),
+    "role-order": ReportedRule("mistral/role-order", _REFUSED),
+    "user-after-tool": ReportedRule("mistral/user-after-tool", _REFUSED),
+    "lone-message": ReportedRule("mistral/lone-message", _REFUSED),
+    "first-message-calls": ReportedRule("mistral/first-message-calls", _REFUSED),
+    "prefix-place": ReportedRule("mistral/prefix-place", _REFUSED),
+    "ends-on-answer": ReportedRule("openai-chat/ends-on-answer", _RISKY),
+    "result-name": ReportedRule("mistral/result-name", _RISKY),
     # Content.
-    "null-beside-calls": Reported("xai/null-content", _REFUSED),
-    "empty-answer": Reported("openai-chat/null-content", _REFUSED),
-    "part-type": Reported("openai-chat/part-type", _REFUSED),
+    "null-beside-calls": ReportedRule("xai/null-content", _REFUSED),
+    "empty-answer": ReportedRule("openai-chat/null-content", _REFUSED),
+    "part-type": ReportedRule("openai-chat/part-type", _REFUSED),
     # Calls.
-    "id-form": Reported("openai-chat/id-form", _REFUSED),
-    "id-habit": Reported("openai-chat/id-habit", _RISKY),
-    "index-repeats": Reported("kimi/index-repeats", _RISKY),
-    "name-form": Reported("openai-chat/name-form", _REFUSED),
-    "arguments": Reported("strict/arguments", _REFUSED),
+    "id-form": ReportedRule("openai-chat/id-form", _REFUSED),
+    "id-habit": ReportedRule("openai-chat/id-habit", _RISKY),
+    "index-repeats": ReportedRule("kimi/index-repeats", _RISKY),
+    "name-form": ReportedRule("openai-chat/name-form", _REFUSED),
+    "arguments": ReportedRule("strict/arguments", _REFUSED),
     # Thinking.
-    "reasoning-missing": Reported("kimi/reasoning-missing", _REFUSED),
-    "reasoning-everywhere": Reported("deepseek/reasoning-everywhere", _RISKY),
-    "reasoning-empty": Reported("deepseek/reasoning-empty", _RISKY),
-    "forced-tool": Reported("kimi/forced-tool", _REFUSED),
-    "thinking-and-effort": Reported("kimi/thinking-and-effort", _REFUSED),
-    "effort-word": Reported("openai-chat/effort-word", _REFUSED),
+    "reasoning-missing": ReportedRule("kimi/reasoning-missing", _REFUSED),
+    "reasoning-everywhere": ReportedRule("deepseek/reasoning-everywhere", _RISKY),
+    "reasoning-empty": ReportedRule("deepseek/reasoning-empty", _RISKY),
+    "forced-tool": ReportedRule("kimi/forced-tool", _REFUSED),
+    "thinking-and-effort": ReportedRule("kimi/thinking-and-effort", _REFUSED),
+    "effort-word": ReportedRule("openai-chat/effort-word", _REFUSED),
     # Tools.
-    "too-many-tools": Reported("openai-chat/too-many-tools", _REFUSED),
-    "choice-without-tools": Reported("openai-chat/choice-without-tools", _REFUSED),
+    "too-many-tools": ReportedRule("openai-chat/too-many-tools", _REFUSED),
+    "choice-without-tools": ReportedRule("openai-chat/choice-without-tools", _REFUSED),
 }
 """check -> what it reports for hosts that say nothing of their own"""
 
@@ -87,7 +87,9 @@ class HostChecks:
             re.compile(accepted.id_index) if accepted.id_index else None,
             re.compile(accepted.name_form),
         )
-        own = {rule: Reported(f"{host.name}/{rule.id}", _RISKY if rule.is_risky else _REFUSED) for rule in host.rules}
+        own = {
+            rule: ReportedRule(f"{host.name}/{rule.id}", _RISKY if rule.is_risky else _REFUSED) for rule in host.rules
+        }
         named = {rule.check: reported for rule, reported in own.items() if rule.check}
         self._reported = {**CHECKS, **named}
         self.in_messages = [(reported, rule.in_message) for rule, reported in own.items() if rule.in_message]
@@ -111,7 +113,7 @@ class HostChecks:
                 _report(found, reported, field, told)
 
 
-def _report(found: Findings, reported: Reported, path: str, message: str) -> None:
+def _report(found: Findings, reported: ReportedRule, path: str, message: str) -> None:
     if reported.severity is _REFUSED:
         found.refuse(reported.rule, path, message)
     else:
