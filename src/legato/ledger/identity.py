@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from legato.ledger.evidence import Evidence
-from legato.ledger.names import Names
+from legato.ledger.names import TakenNames
 from legato.ledger.pairs import Pairs
 from legato.ledger.stems import bare, match_simple_id, our_id
 from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
@@ -28,7 +28,7 @@ class Identity:
     """The names in one log."""
 
     def __init__(self) -> None:
-        self._names = Names()
+        self._names = TakenNames()
         self._pairs = Pairs(self._names)
 
     def after_undo(self, standing: Iterable[Entry]) -> Identity:

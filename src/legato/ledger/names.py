@@ -13,7 +13,7 @@ from legato.model import CallId
 
 
 @dataclass(slots=True)
-class Names:
+class TakenNames:
     """The names in one log, and the ordinal of the next one."""
 
     next_ordinal: int = 0

@@ -18,7 +18,7 @@ import msgspec
 
 from legato.ledger.evidence import Evidence, evidence_of, has_news, looks_like_ours, makes_room, says_the_same
 from legato.ledger.lone import LoneResults
-from legato.ledger.names import Names
+from legato.ledger.names import TakenNames
 from legato.ledger.open_calls import OpenCalls
 from legato.ledger.stems import bare
 from legato.ledger.wire_ids import WireIds
@@ -48,7 +48,7 @@ class Displaced(NamedTuple):
 class Pairs:
     """Which calls of one log wait for which results."""
 
-    names: Names
+    names: TakenNames
     ids: WireIds = field(default_factory=WireIds)
     open: OpenCalls = field(default_factory=OpenCalls)
     lone: LoneResults = field(default_factory=LoneResults)
