@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from legato.formats.detection import Detected
-    from legato.formats.document import Compaction, Document, FileNote
+    from legato.formats.document import CompactionMark, Document, FileNote
     from legato.formats.findings import Finding, Level, lint_document
     from legato.formats.format import Format, Mended, Written
     from legato.formats.mending.mend import mend
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Detected": "detection",
-    "Compaction": "document",
+    "CompactionMark": "document",
     "Document": "document",
     "FileNote": "document",
     "Finding": "findings",
@@ -52,7 +52,7 @@ _HOMES = {
 __all__ = [
     "FORMATS",
     "WRITTEN",
-    "Compaction",
+    "CompactionMark",
     "Detected",
     "Document",
     "FileNote",

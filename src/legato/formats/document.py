@@ -54,7 +54,7 @@ class FileNote(Struct, frozen=True, omit_defaults=True):
         return f"{self.place}: {self.message}" if self.place else self.message
 
 
-class Compaction(Struct, frozen=True):
+class CompactionMark(Struct, frozen=True):
     """The entries from `first` to `last` that the file's own agent replaced by `text` when its window was full."""
 
     first: int
@@ -127,7 +127,7 @@ class Document:
     model: str = ""
     route: str = ""
     notes: list[FileNote] = field(default_factory=list[FileNote])
-    compactions: list[Compaction] = field(default_factory=list[Compaction])
+    compactions: list[CompactionMark] = field(default_factory=list[CompactionMark])
     meta: dict[str, str] = field(default_factory=dict[str, str])
     digest: str = ""
     records: Sequence[Record] | None = None
@@ -188,7 +188,7 @@ class Draft:
         self.model = ""
         self.route = ""
         self.notes: list[FileNote] = []
-        self.compactions: list[Compaction] = []
+        self.compactions: list[CompactionMark] = []
         self.meta: dict[str, str] = {}
         self.body: Body | None = None
         self._skipped: dict[str, tuple[str, int]] = {}

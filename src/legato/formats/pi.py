@@ -12,7 +12,7 @@ from typing import NamedTuple
 from legato.errors import IngestError
 from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import Compaction, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, Draft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
@@ -206,7 +206,7 @@ class _Reader:
             last = self.indexes[kept_index]
         summary = as_text(record.get("summary"))
         if last > 0 and summary:
-            self.draft.compactions.append(Compaction(0, last - 1, summary, item.place))
+            self.draft.compactions.append(CompactionMark(0, last - 1, summary, item.place))
         what = "the agent put a summary in place of what came before; all of it is read here"
         self.draft.note(item.place, what, is_carried=True)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_code.tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
-from legato.formats.document import Compaction, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, Draft, keep_known
 from legato.formats.fields import as_id, as_object, as_text
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.wire.salvage import make_blocks_readable
@@ -190,7 +190,7 @@ class _Reader:
             if piece.model:
                 draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
             if piece.summary and len(draft.entries) > 1:
-                draft.compactions.append(Compaction(0, len(draft.entries) - 1, piece.summary, piece.place))
+                draft.compactions.append(CompactionMark(0, len(draft.entries) - 1, piece.summary, piece.place))
 
     def report(self, branches: Branches) -> None:
         """Say what the live branch leaves out."""

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import Compaction, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, Draft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.origins import home_of, origin_of, provider_named, route_of
 from legato.model import (
@@ -179,7 +179,7 @@ class _Reader:
         text = as_text(payload.get("message")) or "\n\n".join(filter(None, map(_message_text, history)))
         count = len(self.draft.entries)
         if count:
-            self.draft.compactions.append(Compaction(0, count - 1, text, item.place))
+            self.draft.compactions.append(CompactionMark(0, count - 1, text, item.place))
             self.draft.note(
                 item.place, f"a summary replaced the {count} entries before; all of them are read here", is_carried=True
             )
