@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft, keep_known
+from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -41,7 +41,7 @@ def read(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
 
     def message(self, message: JsonObject, place: str) -> None:

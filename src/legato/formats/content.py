@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from legato.errors import FormatError
-from legato.formats.document import Document, Draft, FileNote, Original, RawRecord
+from legato.formats.document import Document, DocumentDraft, FileNote, Original, RawRecord
 from legato.formats.fields import as_list, as_object
 from legato.formats.head import Head, Layout
 from legato.formats.lines import LineReader, Marks
@@ -96,11 +96,11 @@ class Content:
             self._data = self._source.whole()
         return self._value
 
-    def draft(self, name: str = "") -> Draft:
+    def draft(self, name: str = "") -> DocumentDraft:
         """An empty draft of a document of this file."""
-        return Draft(self.format, name or self.name)
+        return DocumentDraft(self.format, name or self.name)
 
-    def finish(self, *drafts: Draft) -> list[Document]:
+    def finish(self, *drafts: DocumentDraft) -> list[Document]:
         """The drafts as documents, with all that is known about the file."""
         original = (
             Original(records=self._kept, data=self._data, value=self._value, tail=self._tail, left_out=self._left_out)

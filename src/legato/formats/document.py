@@ -1,8 +1,8 @@
 """A conversation as a file holds it, and what is known about the file.
 
-A reader fills a `Draft` and finishes it as a `Document`: entries in order, for each one where it came from, and a note
-for everything that was not understood. A document of a format that can be written keeps the file's own records, so
-that a writer of the same format changes only what must change.
+A reader fills a `DocumentDraft` and finishes it as a `Document`: entries in order, for each one where it came
+from, and a note for everything that was not understood. A document of a format that can be written keeps the file's own
+records, so that a writer of the same format changes only what must change.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ class Document:
         return talk
 
 
-class Draft:
+class DocumentDraft:
     """A document in the making."""
 
     def __init__(self, format: str, name: str = "") -> None:  # noqa: A002  # a format is a format

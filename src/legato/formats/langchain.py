@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from legato.formats.blocks import is_call, read_call, read_result, split_content
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft
+from legato.formats.document import Document, DocumentDraft
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -69,7 +69,7 @@ def read(content: Content) -> list[Document]:
 
 
 def _lines(content: Content) -> list[Document]:
-    drafts: list[Draft] = []
+    drafts: list[DocumentDraft] = []
     flat: _Reader | None = None
     for item in content.lines():
         messages = as_objects(item.value.get("messages"))
@@ -88,7 +88,7 @@ def _lines(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
 
     def message(self, item: JsonObject, place: str) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from legato.errors import FormatError
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft, keep_known
+from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -45,7 +45,7 @@ class _Answering(NamedTuple):
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
 
     def whole(self, value: Json) -> None:

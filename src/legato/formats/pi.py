@@ -12,7 +12,7 @@ from typing import NamedTuple
 from legato.errors import IngestError
 from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
@@ -66,7 +66,7 @@ def _linked(item: Item) -> _Linked:
     return _Linked(item, as_id(item.value.get("id")), as_id(item.value.get("parentId")))
 
 
-def _live(linked: list[_Linked], draft: Draft) -> list[Item]:
+def _live(linked: list[_Linked], draft: DocumentDraft) -> list[Item]:
     """The items of the live branch: the way from the last one to the root, where the file is a tree at all."""
     known = {entry.own: entry for entry in linked if entry.own}
     calls = {
@@ -92,7 +92,7 @@ def _live(linked: list[_Linked], draft: Draft) -> list[Item]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.indexes: list[int] = []
         """for each line of the file's body, how many entries there were when it was read"""

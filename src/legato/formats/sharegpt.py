@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.errors import IngestError
 from legato.formats.blocks import response, text_blocks
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft
+from legato.formats.document import Document, DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -46,7 +46,7 @@ def read(content: Content) -> list[Document]:
     return content.finish(*[draft for draft in drafts if draft is not None])
 
 
-def _conversation(record: JsonObject, place: str, content: Content) -> Draft | None:
+def _conversation(record: JsonObject, place: str, content: Content) -> DocumentDraft | None:
     key = "conversations" if "conversations" in record else "conversation"
     turns = record.get(key)
     if not isinstance(turns, list):
@@ -62,7 +62,7 @@ def _conversation(record: JsonObject, place: str, content: Content) -> Draft | N
     return draft
 
 
-def _turn(turn: JsonObject, place: str, draft: Draft) -> None:
+def _turn(turn: JsonObject, place: str, draft: DocumentDraft) -> None:
     name = as_text(turn.get("from"))
     value: Json = turn.get("value")
     text = value if isinstance(value, str) else ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
-from legato.formats.document import Document, Draft, keep_known
+from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
@@ -44,7 +44,7 @@ def read(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.answers = 0
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from legato.formats.blocks import is_call, is_result, read_call, read_result, split_content
-from legato.formats.document import Draft
+from legato.formats.document import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.model import (
     Authority,
@@ -42,7 +42,7 @@ _THOUGHTS = frozenset({"think", "thinking", "reasoning"})
 class ChatReader:
     """Adds messages to a draft."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.origin: Origin | None = None
         self._ids: set[str] = set()

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from legato.errors import FormatError, IngestError
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
-from legato.formats.document import Body, Document, Draft
+from legato.formats.document import Body, Document, DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -55,7 +55,7 @@ def read(content: Content) -> list[Document]:
 class _Reader:
     def __init__(self, content: Content) -> None:
         self.content = content
-        self.drafts: list[Draft] = []
+        self.drafts: list[DocumentDraft] = []
         self.flat: ChatReader | None = None
 
     def record(self, record: JsonObject, place: str) -> None:

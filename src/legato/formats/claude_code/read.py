@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_code.tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_object, as_text
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.wire.salvage import make_blocks_readable
@@ -83,7 +83,7 @@ def read(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.pieces: list[_Piece] = []
 
@@ -170,7 +170,7 @@ class _Reader:
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
-    def speak(self, nodes: list[Node], draft: Draft) -> None:
+    def speak(self, nodes: list[Node], draft: DocumentDraft) -> None:
         """Add the pieces of `nodes`, in this order."""
         for node in nodes:
             piece = self.pieces[node.index]
@@ -225,7 +225,7 @@ def _interrupts(blocks: list[Block]) -> bool:
     return len(blocks) == 1 and isinstance(blocks[0], Text) and blocks[0].text.strip() == INTERRUPTED
 
 
-def _cancel(draft: Draft) -> None:
+def _cancel(draft: DocumentDraft) -> None:
     """The answer before an interruption was not finished, unless it says how it ended."""
     if draft.entries and draft.entries[-1].ending is None:
         draft.end_answer(Ending.CANCELLED)

@@ -12,7 +12,7 @@ from itertools import groupby
 
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, Draft, keep_known
+from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.origins import home_of, origin_of, provider_named, route_of
 from legato.model import (
@@ -57,7 +57,7 @@ def read(content: Content) -> list[Document]:
 
 
 class _Reader:
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.provider = _USUAL
         self.model = ""

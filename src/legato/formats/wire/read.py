@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from legato.formats.content import Content
-from legato.formats.document import Body, Document, Draft
+from legato.formats.document import Body, Document, DocumentDraft
 from legato.formats.fields import as_text
 from legato.formats.origins import dialect_of, home_of_provider, origin_of, provider_of_model, route_of
 from legato.formats.wire.salvage import make_readable
@@ -29,7 +29,7 @@ def read(content: Content) -> list[Document]:
     return content.finish(draft)
 
 
-def read_body(body: JsonObject, draft: Draft, *, provider: str = "", model: str = "", prefix: str = "") -> None:
+def read_body(body: JsonObject, draft: DocumentDraft, *, provider: str = "", model: str = "", prefix: str = "") -> None:
     """Fill `draft`, whose format says which dialect the body is in.
 
     `provider` and `model` are what is known from elsewhere (an address); `prefix` stands before every place.
