@@ -39,7 +39,7 @@ class Kind:
     is_risk: bool = False
 
 
-class Fault(NamedTuple):
+class FileFault(NamedTuple):
     """One fault; `seq` orders faults by where they stand."""
 
     kind: Kind
@@ -159,7 +159,7 @@ _OF_DECISIONS: dict[tuple[Action, str], Kind] = {
 }
 
 
-def find_faults(document: Document) -> list[Fault]:
+def find_faults(document: Document) -> list[FileFault]:
     """Every fault in the calls of `document`, in the order of their places."""
     talk = document.conversation()
     finder = _Finder(document, talk)
@@ -191,14 +191,14 @@ class _Finder:
         }
         """the answer that each call is in"""
 
-    def find(self) -> Iterator[Fault]:
+    def find(self) -> Iterator[FileFault]:
         for index, slot in enumerate(self.view.slots):
             self.view.unit(index)
             for decision in dict.fromkeys(self.view.decisions(index)):
                 yield from self._of_decision(slot, decision)
         yield from self._of_ids()
 
-    def _of_decision(self, slot: Slot, decision: Decision) -> Iterator[Fault]:
+    def _of_decision(self, slot: Slot, decision: Decision) -> Iterator[FileFault]:
         call = self.ledger.calls.get(decision.calls[0]) if decision.calls else None
         if decision.action is Action.CLOSED and call is not None:
             if call.news is not CallNews.CLOSED:  # else the file holds a result that says there is none
@@ -220,7 +220,7 @@ class _Finder:
         elif kind is not None:
             yield self._fault(kind, slot.first, _MESSAGES[kind.name], None)
 
-    def _of_duplicates(self, call: Call) -> Iterator[Fault]:
+    def _of_duplicates(self, call: Call) -> Iterator[FileFault]:
         """All further results of a call, told once although each is a decision."""
         if call.id in self.told:
             return
@@ -229,7 +229,7 @@ class _Finder:
             message = f"the call {_named(call)} has another result ({drop.rationale})"
             yield self._fault(DUPLICATE_RESULT, drop.seq, message, call)
 
-    def _of_ids(self) -> Iterator[Fault]:
+    def _of_ids(self) -> Iterator[FileFault]:
         """Ids that a provider may stumble over, though we never do."""
         known = FORMATS.get(self.document.format)
         is_mended = known is not None and known.plain_ids
@@ -255,9 +255,9 @@ class _Finder:
                 message = f"a result without an id can only belong to the call {_named(call)}"
                 yield self._fault(UNKNOWN_ID, call.response_seq, message, call)
 
-    def _fault(self, kind: Kind, seq: int, message: str, call: Call | None, reason: str = "") -> Fault:
+    def _fault(self, kind: Kind, seq: int, message: str, call: Call | None, reason: str = "") -> FileFault:
         repair = f"{kind.repair} ({reason})" if reason else kind.repair
-        return Fault(kind, seq, self.place(seq), message, (call.id,) if call is not None else (), repair)
+        return FileFault(kind, seq, self.place(seq), message, (call.id,) if call is not None else (), repair)
 
 
 _ABOUT_RESULTS = (LATE_RESULT, RESULT_BEFORE_CALL, ORPHAN_RESULT, UNKNOWN_ID)

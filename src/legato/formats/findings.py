@@ -12,7 +12,7 @@ from enum import StrEnum
 from msgspec import Struct
 
 from legato.formats.document import Body, Document
-from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, Fault, find_faults
+from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, FileFault, find_faults
 from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
@@ -168,7 +168,7 @@ def _repair_of(violation: Violation, level: Level, *, is_message: bool) -> str:
 # --- conversations ----------------------------------------------------------------------------------------------------
 
 
-def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Target]]) -> Finding | None:
+def _of_fault(document: Document, fault: FileFault, targets: Sequence[tuple[str, Target]]) -> Finding | None:
     """The fault as a finding for those of `targets` that mind it; None if all of them accept it."""
     broken: dict[str, WireRule] = {}
     says: dict[str, str] = {}
@@ -195,13 +195,13 @@ def _of_fault(document: Document, fault: Fault, targets: Sequence[tuple[str, Tar
     )
 
 
-def _is_taught(document: Document, fault: Fault) -> bool:
+def _is_taught(document: Document, fault: FileFault) -> bool:
     """Whether the call that has no result is what an example teaches."""
     is_example = document.body is not None and document.body.is_example
     return is_example and fault.kind is OPEN_CALL and fault.place == document.places[-1]
 
 
-def _repair_of_fault(document: Document, fault: Fault, *, is_completed: bool) -> str:
+def _repair_of_fault(document: Document, fault: FileFault, *, is_completed: bool) -> str:
     if document.format == "codex" and fault.kind in (OPEN_CALL, LATE_RESULT):
         # Codex minds neither, so only what is made of the rollout for somebody else is different.
         left = "repair leaves it as it is: Codex puts in a result itself before it asks the model"
@@ -209,7 +209,7 @@ def _repair_of_fault(document: Document, fault: Fault, *, is_completed: bool) ->
     return _doing(document, fault.repair)
 
 
-def _completes_itself(document: Document, fault: Fault, targets: Sequence[tuple[str, Target]]) -> bool:
+def _completes_itself(document: Document, fault: FileFault, targets: Sequence[tuple[str, Target]]) -> bool:
     """Whether the file's own agent puts in the result that is missing, before it asks its own provider."""
     is_own = all(target.dialect is Dialect.OPENAI_RESPONSES for _, target in targets)
     return document.format == "codex" and fault.kind is OPEN_CALL and is_own
