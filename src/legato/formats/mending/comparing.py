@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from legato.formats.fields import as_list, as_object
-from legato.formats.mending.inventory import Item, Kind
+from legato.formats.mending.inventory import InventoryItem, Kind
 from legato.formats.mending.quotation import QUOTED
 from legato.model import Json, recognise_closure
 
@@ -37,11 +37,13 @@ class Purposes:
     ids: bool = False
 
 
-def find_missing(before: Sequence[Item], after: Sequence[Item], purposes: Purposes) -> list[Item]:
+def find_missing(
+    before: Sequence[InventoryItem], after: Sequence[InventoryItem], purposes: Purposes
+) -> list[InventoryItem]:
     """The items of `before` that `after` lacks, in order. A call that only lost its id is one of them."""
     match = _Match(before, after)
     allowed = Counter((item.kind, item.key) for item in _may_go(before))
-    missing: set[Item] = set() if purposes.ids else set(_renamed(before, after, match.missing))
+    missing: set[InventoryItem] = set() if purposes.ids else set(_renamed(before, after, match.missing))
     for number, item in enumerate(match.missing):
         if _take(allowed, (item.kind, item.key)) or (item.kind is Kind.SETTING and item.name in purposes.fields):
             continue
@@ -50,7 +52,7 @@ def find_missing(before: Sequence[Item], after: Sequence[Item], purposes: Purpos
     return [item for item in before if item in missing]
 
 
-def _is_kept(item: Item, match: _Match) -> bool:
+def _is_kept(item: InventoryItem, match: _Match) -> bool:
     """Whether an item survives in another form: inside a longer text, quoted, or in a longer definition."""
     match item.kind:
         case Kind.TEXT | Kind.INSTRUCTION:
@@ -70,7 +72,7 @@ def _is_kept(item: Item, match: _Match) -> bool:
 class _Match:
     """Pairs up equal items, preferring equal places. Unpaired items are `missing` or left over."""
 
-    def __init__(self, before: Sequence[Item], after: Sequence[Item]) -> None:
+    def __init__(self, before: Sequence[InventoryItem], after: Sequence[InventoryItem]) -> None:
         self.known = {(item.kind, item.key) for item in after}
         self.tools_called = {item.name for item in after if item.kind is Kind.CALL}
         here = Counter((item.kind, item.key, item.place) for item in after)
@@ -80,7 +82,7 @@ class _Match:
         self.missing = [item for item in moved if not _take(there, (item.kind, item.key))]
         self._left = [item for item in reversed(after) if _take(there, (item.kind, item.key))]
 
-    def left(self, kind: Kind) -> Iterable[Item]:
+    def left(self, kind: Kind) -> Iterable[InventoryItem]:
         """The items of that kind in the second inventory that have no partner."""
         return (item for item in self._left if item.kind is kind)
 
@@ -113,7 +115,9 @@ def _take(counted: Counter[_Key], key: _Key) -> bool:
     return counted[key] >= 0
 
 
-def _renamed(before: Sequence[Item], after: Sequence[Item], missing: Iterable[Item]) -> list[Item]:
+def _renamed(
+    before: Sequence[InventoryItem], after: Sequence[InventoryItem], missing: Iterable[InventoryItem]
+) -> list[InventoryItem]:
     """The calls that are still there under another id."""
     gone = set(missing)
     ids = Counter((item.key, item.id) for item in after if item.kind is Kind.CALL)
@@ -121,20 +125,20 @@ def _renamed(before: Sequence[Item], after: Sequence[Item], missing: Iterable[It
     return [item for item in calls if not _take(ids, (item.key, item.id))]
 
 
-def find_contradicted(before: Sequence[Item], after: Sequence[Item]) -> list[Item]:
+def find_contradicted(before: Sequence[InventoryItem], after: Sequence[InventoryItem]) -> list[InventoryItem]:
     """Results that are still in the file although repair gave their calls one that says there is none."""
     closed = _closed_calls(after) - _closed_calls(before)
     return [item for item in after if item.kind is Kind.RESULT and item.id in closed and not _says_nothing(item.key)]
 
 
-def _closed_calls(items: Sequence[Item]) -> set[str]:
+def _closed_calls(items: Sequence[InventoryItem]) -> set[str]:
     return {item.id for item in items if item.kind is Kind.RESULT and item.id and _says_nothing(item.key)}
 
 
-def _may_go(items: Sequence[Item]) -> list[Item]:
+def _may_go(items: Sequence[InventoryItem]) -> list[InventoryItem]:
     """Exact repetitions of calls and results, our own closures, and everything that belongs to them."""
     seen: set[tuple[Kind, str, str]] = set()
-    spare: list[Item] = []
+    spare: list[InventoryItem] = []
     for item in items:
         if item.kind not in (Kind.CALL, Kind.RESULT) or item.place != item.owner:
             continue

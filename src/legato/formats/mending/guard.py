@@ -17,7 +17,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.mending.bare_json import UnreadableJson, parse_raw
 from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
-from legato.formats.mending.inventory import Item, Kind, take_inventory
+from legato.formats.mending.inventory import InventoryItem, Kind, take_inventory
 from legato.formats.mending.retelling import first_difference
 from legato.formats.reading import read_all
 from legato.model import Json
@@ -89,7 +89,7 @@ def _records_of(data: bytes, *, is_lines: bool) -> Iterator[tuple[str, Json]]:
             yield f"line {number}", parse_raw(line)
 
 
-def _told(item: Item, *, is_there: bool) -> str:
+def _told(item: InventoryItem, *, is_there: bool) -> str:
     if item.kind is Kind.CALL and is_there:
         return f"the id {item.id} of the call of {item.name} would be changed"
     match item.kind:

@@ -41,7 +41,7 @@ class Kind(StrEnum):
     ENVELOPE = "field of the record"
 
 
-class Item(NamedTuple):
+class InventoryItem(NamedTuple):
     """One thing in a file. Two items with the same kind and key are equal, wherever they are.
 
     `name` is the name of a tool, a field or a setting; `id` is the call id, for calls and their results. `owner` is the
@@ -82,7 +82,7 @@ _MEDIA_TYPES = re.compile(r"(?:input_)?(?:image|document|audio|video|file)(?:_ur
 _MEDIA_FIELDS = frozenset({"inlineData", "fileData", "inline_data", "file_data", "image_url", "input_audio"})
 
 
-def take_inventory(values: Iterable[tuple[str, Json]]) -> list[Item]:
+def take_inventory(values: Iterable[tuple[str, Json]]) -> list[InventoryItem]:
     """Every item in these records, given as pairs of place and value.
 
     A file that is one value is a single record with an empty place. If that value is a request, the fields around its
@@ -97,7 +97,7 @@ def take_inventory(values: Iterable[tuple[str, Json]]) -> list[Item]:
 
 class _Walk:
     def __init__(self) -> None:
-        self.items: list[Item] = []
+        self.items: list[InventoryItem] = []
         self.record = -1
         self._owner = ""
         self._instructs = False
@@ -105,7 +105,7 @@ class _Walk:
     def add(self, kind: Kind, key: str, place: str, *, name: str = "", call_id: str = "") -> None:
         """List an item unless it is blank."""
         if key.strip():
-            self.items.append(Item(kind, key, place, name, call_id, self._owner, self.record))
+            self.items.append(InventoryItem(kind, key, place, name, call_id, self._owner, self.record))
 
     # --- the outside --------------------------------------------------------------------------------------------------
 
