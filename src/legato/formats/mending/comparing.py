@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from legato.formats.fields import as_list, as_object
-from legato.formats.mending.inventory import InventoryItem, Kind
+from legato.formats.mending.inventory import InventoryItem, ItemKind
 from legato.formats.mending.quotation import QUOTED
 from legato.model import Json, recognise_closure
 
-_WORTH = frozenset({Kind.TEXT, Kind.INSTRUCTION, Kind.CALL, Kind.RESULT, Kind.MEDIA})
+_WORTH = frozenset({ItemKind.TEXT, ItemKind.INSTRUCTION, ItemKind.CALL, ItemKind.RESULT, ItemKind.MEDIA})
 _MOST_SOUGHT = 1_000
 """how many missing items are looked for in other forms; a file that lacks more is a different file anyway"""
 _OPENINGS = ("\n", "] ", ": ")
@@ -45,7 +45,7 @@ def find_missing(
     allowed = Counter((item.kind, item.key) for item in _may_go(before))
     missing: set[InventoryItem] = set() if purposes.ids else set(_renamed(before, after, match.missing))
     for number, item in enumerate(match.missing):
-        if _take(allowed, (item.kind, item.key)) or (item.kind is Kind.SETTING and item.name in purposes.fields):
+        if _take(allowed, (item.kind, item.key)) or (item.kind is ItemKind.SETTING and item.name in purposes.fields):
             continue
         if number >= _MOST_SOUGHT or not _is_kept(item, match):
             missing.add(item)
@@ -55,17 +55,17 @@ def find_missing(
 def _is_kept(item: InventoryItem, match: _Match) -> bool:
     """Whether an item survives in another form: inside a longer text, quoted, or in a longer definition."""
     match item.kind:
-        case Kind.TEXT | Kind.INSTRUCTION:
+        case ItemKind.TEXT | ItemKind.INSTRUCTION:
             return match.takes_from(item.kind, item.key)
-        case Kind.RESULT:
-            return match.takes_from(Kind.TEXT, item.key, after=QUOTED)
-        case Kind.TOOL:
-            return any(_covers(other.key, item.key) for other in match.left(Kind.TOOL))
-        case Kind.CALLED:
+        case ItemKind.RESULT:
+            return match.takes_from(ItemKind.TEXT, item.key, after=QUOTED)
+        case ItemKind.TOOL:
+            return any(_covers(other.key, item.key) for other in match.left(ItemKind.TOOL))
+        case ItemKind.CALLED:
             return item.name in match.tools_called
-        case Kind.ENVELOPE:
+        case ItemKind.ENVELOPE:
             return (item.kind, item.key) in match.known
-        case Kind.CALL | Kind.MEDIA | Kind.MARK | Kind.SETTING:
+        case ItemKind.CALL | ItemKind.MEDIA | ItemKind.MARK | ItemKind.SETTING:
             return False
 
 
@@ -74,7 +74,7 @@ class _Match:
 
     def __init__(self, before: Sequence[InventoryItem], after: Sequence[InventoryItem]) -> None:
         self.known = {(item.kind, item.key) for item in after}
-        self.tools_called = {item.name for item in after if item.kind is Kind.CALL}
+        self.tools_called = {item.name for item in after if item.kind is ItemKind.CALL}
         here = Counter((item.kind, item.key, item.place) for item in after)
         moved = [item for item in before if not _take(here, (item.kind, item.key, item.place))]
         stayed = Counter((item.kind, item.key) for item in before) - Counter((item.kind, item.key) for item in moved)
@@ -82,11 +82,11 @@ class _Match:
         self.missing = [item for item in moved if not _take(there, (item.kind, item.key))]
         self._left = [item for item in reversed(after) if _take(there, (item.kind, item.key))]
 
-    def left(self, kind: Kind) -> Iterable[InventoryItem]:
+    def left(self, kind: ItemKind) -> Iterable[InventoryItem]:
         """The items of that kind in the second inventory that have no partner."""
         return (item for item in self._left if item.kind is kind)
 
-    def takes_from(self, kind: Kind, text: str, *, after: str = "") -> bool:
+    def takes_from(self, kind: ItemKind, text: str, *, after: str = "") -> bool:
         """Find `text` on lines of its own in an item without a partner, and take it out of that item."""
         for index, item in enumerate(self._left):
             if item.kind is kind and (rest := _cut_out(item.key, text, after)) is not None:
@@ -120,30 +120,32 @@ def _renamed(
 ) -> list[InventoryItem]:
     """The calls that are still there under another id."""
     gone = set(missing)
-    ids = Counter((item.key, item.id) for item in after if item.kind is Kind.CALL)
-    calls = [item for item in before if item.kind is Kind.CALL and item.id and item not in gone]
+    ids = Counter((item.key, item.id) for item in after if item.kind is ItemKind.CALL)
+    calls = [item for item in before if item.kind is ItemKind.CALL and item.id and item not in gone]
     return [item for item in calls if not _take(ids, (item.key, item.id))]
 
 
 def find_contradicted(before: Sequence[InventoryItem], after: Sequence[InventoryItem]) -> list[InventoryItem]:
     """Results that are still in the file although repair gave their calls one that says there is none."""
     closed = _closed_calls(after) - _closed_calls(before)
-    return [item for item in after if item.kind is Kind.RESULT and item.id in closed and not _says_nothing(item.key)]
+    return [
+        item for item in after if item.kind is ItemKind.RESULT and item.id in closed and not _says_nothing(item.key)
+    ]
 
 
 def _closed_calls(items: Sequence[InventoryItem]) -> set[str]:
-    return {item.id for item in items if item.kind is Kind.RESULT and item.id and _says_nothing(item.key)}
+    return {item.id for item in items if item.kind is ItemKind.RESULT and item.id and _says_nothing(item.key)}
 
 
 def _may_go(items: Sequence[InventoryItem]) -> list[InventoryItem]:
     """Exact repetitions of calls and results, our own closures, and everything that belongs to them."""
-    seen: set[tuple[Kind, str, str]] = set()
+    seen: set[tuple[ItemKind, str, str]] = set()
     spare: list[InventoryItem] = []
     for item in items:
-        if item.kind not in (Kind.CALL, Kind.RESULT) or item.place != item.owner:
+        if item.kind not in (ItemKind.CALL, ItemKind.RESULT) or item.place != item.owner:
             continue
         known = (item.kind, item.id, item.key)
-        if (known in seen and item.id) or (item.kind is Kind.RESULT and _says_nothing(item.key)):
+        if (known in seen and item.id) or (item.kind is ItemKind.RESULT and _says_nothing(item.key)):
             spare.append(item)
         seen.add(known)
     owners = {item.place for item in spare}

@@ -17,7 +17,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.mending.bare_json import UnreadableJson, parse_raw
 from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
-from legato.formats.mending.inventory import InventoryItem, Kind, take_inventory
+from legato.formats.mending.inventory import InventoryItem, ItemKind, take_inventory
 from legato.formats.mending.retelling import first_difference
 from legato.formats.reading import read_all
 from legato.model import Json
@@ -90,18 +90,18 @@ def _records_of(data: bytes, *, is_lines: bool) -> Iterator[tuple[str, Json]]:
 
 
 def _told(item: InventoryItem, *, is_there: bool) -> str:
-    if item.kind is Kind.CALL and is_there:
+    if item.kind is ItemKind.CALL and is_there:
         return f"the id {item.id} of the call of {item.name} would be changed"
     match item.kind:
-        case Kind.TEXT | Kind.INSTRUCTION:
+        case ItemKind.TEXT | ItemKind.INSTRUCTION:
             what = f"the {item.kind} {_short(item.key)}"
-        case Kind.CALL:
+        case ItemKind.CALL:
             what = f"the call {item.id or '(no id)'}: {_short(item.key)}"
-        case Kind.RESULT:
+        case ItemKind.RESULT:
             what = f"the result of {item.id or item.name or 'a call'}: {_short(item.key)}"
-        case Kind.TOOL:
+        case ItemKind.TOOL:
             what = f"the tool {item.name} as it is defined"
-        case Kind.CALLED | Kind.MEDIA | Kind.MARK | Kind.SETTING | Kind.ENVELOPE:
+        case ItemKind.CALLED | ItemKind.MEDIA | ItemKind.MARK | ItemKind.SETTING | ItemKind.ENVELOPE:
             what = f"the {item.kind} {_short(item.key)}"
     return f"{what} would be lost"
 

@@ -25,7 +25,7 @@ from legato.model import Json, JsonObject
 from legato.wire.phrases import EMPTY_RESULT, INSTRUCTION_MARK
 
 
-class Kind(StrEnum):
+class ItemKind(StrEnum):
     """What an item is, in the words used when its loss is reported."""
 
     TEXT = "text"
@@ -48,7 +48,7 @@ class InventoryItem(NamedTuple):
     place of the call or result that an item is part of, `record` the number of its record or message.
     """
 
-    kind: Kind
+    kind: ItemKind
     key: str
     place: str
     name: str = ""
@@ -102,7 +102,7 @@ class _Walk:
         self._owner = ""
         self._instructs = False
 
-    def add(self, kind: Kind, key: str, place: str, *, name: str = "", call_id: str = "") -> None:
+    def add(self, kind: ItemKind, key: str, place: str, *, name: str = "", call_id: str = "") -> None:
         """List an item unless it is blank."""
         if key.strip():
             self.items.append(InventoryItem(kind, key, place, name, call_id, self._owner, self.record))
@@ -126,7 +126,7 @@ class _Walk:
         self.fields({name: value for name, value in record.items() if name in _INSIDE}, place)
         for name, value in record.items():
             if name not in _INSIDE and name not in _LINKS and value not in _NOTHING:
-                self.add(Kind.ENVELOPE, f"{name}={canonical(value)}", f"{place}.{name}", name=name)
+                self.add(ItemKind.ENVELOPE, f"{name}={canonical(value)}", f"{place}.{name}", name=name)
 
     def request(self, body: JsonObject) -> None:
         for name, value in body.items():
@@ -141,7 +141,7 @@ class _Walk:
             elif name in _TOOLS:
                 self.tools(value, name)
             elif value is not None:
-                self.add(Kind.SETTING, f"{name}={canonical(value)}", name, name=name)
+                self.add(ItemKind.SETTING, f"{name}={canonical(value)}", name, name=name)
 
     def each(self, messages: Json, place: str) -> None:
         """Messages; each counts as a record."""
@@ -156,7 +156,7 @@ class _Walk:
             for one in declared or [item]:
                 known = as_object(one)
                 name = first_text(known, "name") or first_text(as_object(known.get("function")), "name")
-                self.add(Kind.TOOL, canonical(one), f"{place}[{index}]", name=name or as_text(known.get("type")))
+                self.add(ItemKind.TOOL, canonical(one), f"{place}[{index}]", name=name or as_text(known.get("type")))
             if declared:
                 self.fields(tool, f"{place}[{index}]", skip=("functionDeclarations", "function_declarations"))
 
@@ -172,7 +172,7 @@ class _Walk:
         elif isinstance(value, str):
             self.text(value, place)
         elif value is not None:
-            self.add(Kind.MARK, canonical(value), place)
+            self.add(ItemKind.MARK, canonical(value), place)
 
     def object(self, item: JsonObject, place: str) -> None:
         role, kind = as_text(item.get("role")), as_text(item.get("type"))
@@ -201,14 +201,14 @@ class _Walk:
             elif name in _INSIDE or (name == "text" and isinstance(value, str)):
                 self.inside(value, where)
             elif is_media or name in _MEDIA_FIELDS:
-                self.add(Kind.MEDIA, f"{name}={canonical(value)}", where, name=name)
+                self.add(ItemKind.MEDIA, f"{name}={canonical(value)}", where, name=name)
             elif name != "is_error" or value is True:
-                self.add(Kind.MARK, f"{name}={canonical(value)}", where, name=name)
+                self.add(ItemKind.MARK, f"{name}={canonical(value)}", where, name=name)
 
     def text(self, text: str, place: str) -> None:
         said = safe_text(text).strip()
         marked = said.removeprefix(INSTRUCTION_MARK)
-        kind = Kind.INSTRUCTION if self._instructs or marked != said else Kind.TEXT
+        kind = ItemKind.INSTRUCTION if self._instructs or marked != said else ItemKind.TEXT
         self.add(kind, marked, place)
 
     def call(self, source: JsonObject, holder: JsonObject, place: str) -> None:
@@ -219,7 +219,7 @@ class _Walk:
         with self.owning(place):
             call_id = first_id(source, *_IDS) or first_id(holder, *_IDS)
             key = f"{name}({canonical(_arguments(source.get(given)))})"
-            self.add(Kind.CALL, key, place, name=name, call_id=call_id)
+            self.add(ItemKind.CALL, key, place, name=name, call_id=call_id)
             self.fields(source, place, skip=(named, given))
 
     def result(self, source: JsonObject, place: str) -> None:
@@ -235,11 +235,11 @@ class _Walk:
             named = _first(source, _NAMES)
             name = as_text(source.get(named))
             if told != EMPTY_RESULT:
-                self.add(Kind.RESULT, told, place, name=name, call_id=first_id(source, *_IDS))
+                self.add(ItemKind.RESULT, told, place, name=name, call_id=first_id(source, *_IDS))
             for index, part in others:
                 self.inside(part, f"{place}.{field}[{index}]")
             if name:
-                self.add(Kind.CALLED, name, f"{place}.{named}", name=name)
+                self.add(ItemKind.CALLED, name, f"{place}.{named}", name=name)
             self.fields(source, place, skip=(named, field))
 
     @contextmanager
