@@ -19,7 +19,7 @@ from legato.model import Dialect, Json, JsonObject
 from legato.wire.dialects import dialect_parts
 
 
-class Readable(NamedTuple):
+class Salvaged(NamedTuple):
     """A body for a parser, the original index of each message, and notes."""
 
     body: JsonObject
@@ -27,12 +27,12 @@ class Readable(NamedTuple):
     notes: list[FileNote]
 
 
-def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
+def make_readable(body: JsonObject, dialect: Dialect) -> Salvaged:
     """`body` with its content in the form of `dialect` as far as that is clear."""
     field = dialect_parts(dialect).messages_field
     found: Json = body.get(field)
     if not isinstance(found, list):
-        return Readable(body, [], [])
+        return Salvaged(body, [], [])
     salvage = _Salvage(dialect)
     salvaged: JsonObject = {**body, field: salvage.messages(well_typed(found), field)}
     if dialect is Dialect.ANTHROPIC and isinstance(body.get("system"), list):
@@ -41,7 +41,7 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Readable:
     if dialect is Dialect.GEMINI:  # its parser knows instructions in their own field alone
         places = [index for index in places if not is_instruction(salvaged[field][index])]
         salvaged = move_instructions(salvaged, dialect)
-    return Readable(salvaged, places, salvage.notes)
+    return Salvaged(salvaged, places, salvage.notes)
 
 
 def make_blocks_readable(content: Json) -> tuple[list[Json], list[FileNote]]:
