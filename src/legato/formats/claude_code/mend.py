@@ -16,7 +16,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
-from legato.formats.mending.plan import Closing, Plan, Step, Taking, plan_mending
+from legato.formats.mending.plan import Closing, MendStep, Plan, Taking, plan_mending
 from legato.formats.mending.quotation import quotation
 from legato.formats.mending.records import RawFile
 from legato.model import Json, JsonObject, closure_text
@@ -143,7 +143,7 @@ class _Carrier:
                 found = parents[found]
             self._value(index)["parentUuid"] = found
 
-    def _new_record(self, step: Step, before: JsonObject | None) -> JsonObject:
+    def _new_record(self, step: MendStep, before: JsonObject | None) -> JsonObject:
         neighbour = before or {}
         if step.calls:
             return self._new_answer(step, neighbour)
@@ -153,7 +153,7 @@ class _Carrier:
         ids = [as_text(block.get("tool_use_id")) for block in blocks]
         return _enveloped(neighbour, "user", {"role": "user", "content": blocks}, about, ("claude-code result", *ids))
 
-    def _new_answer(self, step: Step, neighbour: JsonObject) -> JsonObject:
+    def _new_answer(self, step: MendStep, neighbour: JsonObject) -> JsonObject:
         """A record of the model, with calls that stood in a message of the user."""
         uses = [
             _as_use(_blocks(self.file.value(call.record), is_call)[call.number], call.wire_id) for call in step.calls
@@ -163,7 +163,7 @@ class _Carrier:
         message |= {"role": "assistant", "content": uses, "stop_reason": "tool_use"}
         return _enveloped(neighbour, "assistant", message, {}, ("claude-code answer", *ids))
 
-    def _said_about(self, step: Step) -> JsonObject:
+    def _said_about(self, step: MendStep) -> JsonObject:
         """What records that go say about the results that are taken out of them (`toolUseResult`)."""
         taken = {item.record for item in step.items if isinstance(item, Taking)} & self.plan.removed
         records = [self.file.value(index) for index in sorted(taken)]
@@ -215,7 +215,7 @@ def _enveloped(
     return record
 
 
-def _change_blocks(record: JsonObject, step: Step) -> None:
+def _change_blocks(record: JsonObject, step: MendStep) -> None:
     """Take out, rename and turn into text what the step says, in the content of a message."""
     if not step.is_changed:
         return

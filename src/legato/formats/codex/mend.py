@@ -16,7 +16,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_object
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id
-from legato.formats.mending.plan import Plan, Step, Taking, plan_mending
+from legato.formats.mending.plan import MendStep, Plan, Taking, plan_mending
 from legato.formats.mending.quotation import quotation
 from legato.formats.mending.records import RawFile
 from legato.model import JsonObject
@@ -82,7 +82,7 @@ def _numbered_anew(file: RawFile, out: list[int | JsonObject]) -> list[int | Jso
     ]
 
 
-def _changed(record: JsonObject, step: Step) -> JsonObject:
+def _changed(record: JsonObject, step: MendStep) -> JsonObject:
     """The line with another id, or as words. A line holds one item, so what is dropped is the line itself."""
     payload = as_object(record.get("payload")) or record
     new_id = step.call_ids.get(0) or step.result_ids.get(0)

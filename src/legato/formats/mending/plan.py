@@ -54,7 +54,7 @@ class Asking:
 
 
 @dataclass(slots=True)
-class Step:
+class MendStep:
     """One record in the new order.
 
     `record` is the index of a kept or moved record, or -1 for a new one: an answer made of `calls`, or else `items` are
@@ -91,7 +91,7 @@ class Step:
 class Plan:
     """The records of the conversation in their new order, those that go, and what was done."""
 
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[MendStep] = field(default_factory=list[MendStep])
     removed: set[int] = field(default_factory=set[int])
     changes: list[FileNote] = field(default_factory=list[FileNote])
 
@@ -207,7 +207,7 @@ class _Planner:
             if record.group is not None and record.group != group:
                 self._flush()
                 group = record.group
-            step = Step(record.index)
+            step = MendStep(record.index)
             is_misplaced = self.is_strict and record.group is None and bool(record.calls)
             if not is_misplaced:
                 self._calls(record, step)
@@ -225,14 +225,14 @@ class _Planner:
             if asked:
                 self._flush()
                 group = None
-                self.result.steps.append(Step(calls=asked))
+                self.result.steps.append(MendStep(calls=asked))
                 self.pending |= {call.id: self.ledger.calls[call.id] for call in record.calls}
             if not self.is_strict and not goes_on:  # a result between its parts would make two answers of one
                 self._flush()
         self._flush()
         return self.result
 
-    def _emit(self, record: _Record, step: Step) -> None:
+    def _emit(self, record: _Record, step: MendStep) -> None:
         results = len(record.results) - len(step.dropped_results)
         calls = len(record.calls) - len(step.dropped_calls)
         if not results and not calls and not record.has_words and not record.has_thoughts:
@@ -244,7 +244,7 @@ class _Planner:
                 self._change(record, "results stood behind other words; they were put first")
         self.result.steps.append(step)
 
-    def _calls(self, record: _Record, step: Step) -> None:
+    def _calls(self, record: _Record, step: MendStep) -> None:
         for number, call in enumerate(record.calls):
             known = self.ledger.calls[call.id]
             if self.first_of[call.id] != (record.index, number):
@@ -256,7 +256,7 @@ class _Planner:
                 step.call_ids[number] = self.ids[call.id]
                 self._change(record, f"the call {call.wire_id or call.name} was given the id {self.ids[call.id]}")
 
-    def _misplaced_calls(self, record: _Record, step: Step) -> list[Asking]:
+    def _misplaced_calls(self, record: _Record, step: MendStep) -> list[Asking]:
         """The calls in a record of the user, which go into an answer of their own behind it."""
         asked: list[Asking] = []
         for number, call in enumerate(record.calls):
@@ -266,7 +266,7 @@ class _Planner:
                 self._change(record, f"the call {call.wire_id or call.name} of the model stood among words of the user")
         return asked
 
-    def _results(self, record: _Record, step: Step, *, goes_on: bool) -> set[CallId]:
+    def _results(self, record: _Record, step: MendStep, *, goes_on: bool) -> set[CallId]:
         """The calls that are waiting and have their results in this record; the other results are seen to.
 
         While an answer goes on behind this record, no words may stand among its results, not even quotations.
@@ -295,7 +295,7 @@ class _Planner:
                 self.early.add(call.id)
         return here
 
-    def _name_result(self, record: _Record, step: Step, number: int) -> None:
+    def _name_result(self, record: _Record, step: MendStep, number: int) -> None:
         """Give a result the id of its call."""
         response = record.results[number]
         call = self._call_of(response)
@@ -309,7 +309,7 @@ class _Planner:
         missing = [call for call_id, call in self.pending.items() if call_id in due]
         self.pending = {call_id: call for call_id, call in self.pending.items() if call_id not in due}
         wanted = {call.id for call in missing}
-        new = Step()
+        new = MendStep()
         for call in missing:
             found = self.winners.get(call.id)
             if found is None:
@@ -342,7 +342,7 @@ class _Planner:
     def _move(self, record: _Record) -> None:
         self.moved.add(record.index)
         self.result.removed.discard(record.index)
-        step = Step(record.index, is_moved=True)
+        step = MendStep(record.index, is_moved=True)
         for number in range(len(record.results)):
             self._name_result(record, step, number)
         self.result.steps.append(step)
