@@ -111,14 +111,14 @@ def _sign_parts(blocks: Sequence[Block], how: Signing) -> tuple[Block, ...]:
 # --- in a request -----------------------------------------------------------------------------------------------------
 
 
-class Foreign(NamedTuple):
+class ForeignSignature(NamedTuple):
     """A signature that is not ours: where it stands, and in which field."""
 
     path: str
     field: str
 
 
-def find_foreign(body: JsonObject, dialect: Dialect, seal: Seal) -> Foreign | None:
+def find_foreign(body: JsonObject, dialect: Dialect, seal: Seal) -> ForeignSignature | None:
     """The first signature in `body` that `seal` did not give."""
     match dialect:
         case Dialect.ANTHROPIC:
@@ -134,20 +134,20 @@ def find_foreign(body: JsonObject, dialect: Dialect, seal: Seal) -> Foreign | No
     return next(found, None)
 
 
-def _foreign_thoughts(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
+def _foreign_thoughts(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:
     for path, block in _inside(body.get("messages"), "messages", "content"):
         match block.get("type"):
             case "thinking":
                 if not seal.signed(_text(block.get("thinking")), _text(block.get("signature"))):
-                    yield Foreign(path, "signature")
+                    yield ForeignSignature(path, "signature")
             case "redacted_thinking":
                 if not seal.wrapped(_text(block.get("data"))):
-                    yield Foreign(path, "data")
+                    yield ForeignSignature(path, "data")
             case _:
                 pass
 
 
-def _foreign_items(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
+def _foreign_items(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:
     for index, item in enumerate(_list(body.get("input"))):
         item = _object(item)
         if item.get("type") not in ("reasoning", "compaction"):
@@ -155,16 +155,16 @@ def _foreign_items(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
         token = item.get("encrypted_content")
         if token is not None:
             if not seal.wrapped(_text(token)):
-                yield Foreign(f"input[{index}]", "encrypted_content")
+                yield ForeignSignature(f"input[{index}]", "encrypted_content")
         elif not seal.named(_text(item.get("id")).removeprefix("rs_")):
-            yield Foreign(_text(item.get("id")), "id")
+            yield ForeignSignature(_text(item.get("id")), "id")
 
 
-def _foreign_parts(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
+def _foreign_parts(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:
     for path, part in _inside(body.get("contents"), "contents", "parts"):
         token = _text(part.get("thoughtSignature") or part.get("thought_signature"))
         if token and token not in _PLACEHOLDERS and not _signs_part(part, token, seal):
-            yield Foreign(path, "thoughtSignature")
+            yield ForeignSignature(path, "thoughtSignature")
 
 
 def _signs_part(part: JsonObject, token: str, seal: Seal) -> bool:
@@ -177,12 +177,12 @@ def _signs_part(part: JsonObject, token: str, seal: Seal) -> bool:
 _PLAIN_ALPHABET = str.maketrans("-_", "+/")
 
 
-def _foreign_options(body: JsonObject, seal: Seal) -> Iterator[Foreign]:
+def _foreign_options(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:
     for path, part in _inside(body.get("messages"), "messages", "content"):
         options = _object(_object(part.get("providerOptions")).get(SDK_PROVIDER))
         is_ours = seal.signed(_text(part.get("text")), _text(options.get("signature")))
         if part.get("type") == "reasoning" and options and not is_ours:
-            yield Foreign(path, "signature")
+            yield ForeignSignature(path, "signature")
 
 
 def _call_content(name: str, arguments: Json) -> str:
