@@ -16,9 +16,9 @@ from legato.model import Dialect, Ending, Target, Thinking, ThinkingSwitch
 from legato.simulation import (
     Ask,
     Outcome,
-    Refusal,
     RefusalReason,
     SimulatedProvider,
+    SimulatedRefusal,
     SimulatedTransport,
     SimulatedWorld,
 )
@@ -94,7 +94,7 @@ def _shape(value: Any) -> Any:
     return type(value).__name__
 
 
-def _refuse(case: Case) -> tuple[Outcome, Refusal]:
+def _refuse(case: Case) -> tuple[Outcome, SimulatedRefusal]:
     target = target_of_route(case.dialect, case.rule.route)
     provider = _provider(target, checks_signatures=False)
     outcome = post(provider, _written(case.refused, target), model=target.model)

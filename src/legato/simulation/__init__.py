@@ -12,7 +12,7 @@ from legato.simulation.faults.plan import DEFAULT_RATES, FaultKind, FaultPlan, F
 from legato.simulation.habits import habits_of
 from legato.simulation.pace import read_pace
 from legato.simulation.provider import Outcome, SimulatedProvider
-from legato.simulation.refusals import Refusal
+from legato.simulation.refusals import SimulatedRefusal
 from legato.simulation.server import DEFAULT_PORT, base_urls, serve
 from legato.simulation.transport import SimulatedTransport
 from legato.simulation.world import Seen, SimulatedWorld
@@ -30,12 +30,12 @@ __all__ = [
     "InjectedFault",
     "Manner",
     "Outcome",
-    "Refusal",
     "RefusalReason",
     "Reply",
     "Seen",
     "ServerHabits",
     "SimulatedProvider",
+    "SimulatedRefusal",
     "SimulatedTransport",
     "SimulatedWorld",
     "base_urls",

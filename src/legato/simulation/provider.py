@@ -55,7 +55,7 @@ from legato.simulation.model.speak import Character, Spoken, speak
 from legato.simulation.operations import Operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
-from legato.simulation.refusals import Refusal, print_refusal
+from legato.simulation.refusals import SimulatedRefusal, print_refusal
 from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
@@ -72,7 +72,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     reply: Reply
     model: str = ""
-    refusal: Refusal | None = None
+    refusal: SimulatedRefusal | None = None
     fault: InjectedFault | None = None
 
 
@@ -125,13 +125,13 @@ class SimulatedProvider:
         """What this provider does with `ask`."""
         number, self._asked = self._asked, self._asked + 1
         request = self._gate.receive(ask)
-        if isinstance(request, Refusal):
+        if isinstance(request, SimulatedRefusal):
             return self._refused(request, number)
         if request.operation is Operation.ANSWER:
             return self._answered(ask, request, number)
         return Outcome(reply=_json(self._looked_up(ask, request)), model=request.target.model)
 
-    def _refused(self, refusal: Refusal, number: int, fault: InjectedFault | None = None) -> Outcome:
+    def _refused(self, refusal: SimulatedRefusal, number: int, fault: InjectedFault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
         reply = print_refusal(refusal, self.habits, request_id=request_id)
         asked = None if fault is not None else refusal

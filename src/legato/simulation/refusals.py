@@ -1,6 +1,6 @@
 """A refusal as each provider prints it: status, headers and error body.
 
-In:  a `Refusal`: for which reason, in which words, about which place.
+In:  a `SimulatedRefusal`: for which reason, in which words, about which place.
 Out: the `Reply` that carries it, in the provider's own shape.
 """
 
@@ -13,7 +13,7 @@ from legato.simulation.contract import Reply
 from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 
 
-class Refusal(Struct, frozen=True, kw_only=True):
+class SimulatedRefusal(Struct, frozen=True, kw_only=True):
     """One refusal. `rule` and `path` say which rule of the dialect is broken, and where; `code` is that rule's code."""
 
     reason: RefusalReason
@@ -44,13 +44,13 @@ _STATUS: dict[RefusalReason, int] = {
 }
 
 
-def status_of(refusal: Refusal, habits: ServerHabits) -> int:
+def status_of(refusal: SimulatedRefusal, habits: ServerHabits) -> int:
     """The status with which the provider refuses."""
     by_code = habits.code_statuses.get(refusal.code)
     return by_code or habits.statuses.get(refusal.reason) or _STATUS[refusal.reason]
 
 
-def print_refusal(refusal: Refusal, habits: ServerHabits, *, request_id: str) -> Reply:
+def print_refusal(refusal: SimulatedRefusal, habits: ServerHabits, *, request_id: str) -> Reply:
     """The reply that carries `refusal`."""
     status = status_of(refusal, habits)
     headers = {"content-type": "application/json", habits.request_id: request_id}

@@ -1,7 +1,7 @@
 """The gate of a simulated provider: read a request, or refuse it.
 
 In:  an `Ask`.
-Out: what it asks for, read and judged, or a `Refusal`.
+Out: what it asks for, read and judged, or a `SimulatedRefusal`.
 
     path and method    is there anything here?
     key                right unless it begins with "bad"
@@ -30,7 +30,7 @@ from legato.simulation.contract import Ask
 from legato.simulation.operations import FoundOperation, Operation, find_operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
-from legato.simulation.refusals import Refusal
+from legato.simulation.refusals import SimulatedRefusal
 from legato.simulation.seals import Seal
 from legato.simulation.stored import StoredResponses, go_on_from, previous_id, wants_keeping
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
@@ -76,7 +76,7 @@ class RequestGate:
     window: int | None
     stored: StoredResponses
 
-    def receive(self, ask: Ask) -> ValidRequest | Refusal:
+    def receive(self, ask: Ask) -> ValidRequest | SimulatedRefusal:
         """Read and judge `ask`."""
         found = find_operation(self.dialect, ask.method, ask.path)
         if found is None:
@@ -84,7 +84,7 @@ class RequestGate:
         if ask.method != found.method:
             return self._refuse(RefusalReason.METHOD, detail=ask.method)
         account = self._account(ask)
-        if isinstance(account, Refusal):
+        if isinstance(account, SimulatedRefusal):
             return account
         if found.method != "POST":
             return self._look_up(found, account)
@@ -93,7 +93,7 @@ class RequestGate:
             return self._refuse(RefusalReason.NOT_JSON, detail=body)
         return self._judge(ask, found, body, account)
 
-    def _look_up(self, found: FoundOperation, account: str) -> ValidRequest | Refusal:
+    def _look_up(self, found: FoundOperation, account: str) -> ValidRequest | SimulatedRefusal:
         """A request without a body."""
         model = found.name if found.operation is Operation.MODEL else ""
         if model and not self._serves(model):
@@ -110,12 +110,12 @@ class RequestGate:
             seal=self._seal("", account),
         )
 
-    def _refuse(self, reason: RefusalReason, *, model: str = "", **facts: object) -> Refusal:
+    def _refuse(self, reason: RefusalReason, *, model: str = "", **facts: object) -> SimulatedRefusal:
         return refuse(reason, self.habits, model=model, facts=facts)
 
     # --- the way in ---------------------------------------------------------------------------------------------------
 
-    def _account(self, ask: Ask) -> str | Refusal:
+    def _account(self, ask: Ask) -> str | SimulatedRefusal:
         api = HTTP_APIS[self.dialect]
         given = ask.headers.get(api.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
         key = re.sub(r"(?i)^bearer\s+", "", given).strip()
@@ -128,7 +128,9 @@ class RequestGate:
 
     # --- the body -----------------------------------------------------------------------------------------------------
 
-    def _judge(self, ask: Ask, found: FoundOperation, body: JsonObject, account: str) -> ValidRequest | Refusal:
+    def _judge(
+        self, ask: Ask, found: FoundOperation, body: JsonObject, account: str
+    ) -> ValidRequest | SimulatedRefusal:
         parts, data = dialect_parts(self.dialect), ask.body
         if self.dialect is Dialect.GEMINI and found.operation is Operation.COUNT:
             body = as_object(body.get("generateContentRequest")) or body

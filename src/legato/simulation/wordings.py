@@ -15,7 +15,7 @@ import re
 from collections.abc import Mapping
 
 from legato.model import JsonObject
-from legato.simulation.refusals import Refusal
+from legato.simulation.refusals import SimulatedRefusal
 from legato.wire.findings import Violation
 from legato.wire.hosting import RefusalReason, ServerHabits
 from legato.wire.rules import WireRule
@@ -27,14 +27,14 @@ _FRAME = "Invalid '{path}': {said}"
 
 def refuse_shape(
     violation: Violation, habits: ServerHabits, *, rule: WireRule | None = None, body: JsonObject | None = None
-) -> Refusal:
+) -> SimulatedRefusal:
     """The refusal of `body` because it breaks `rule`, in the words of that rule where they are known."""
     path = violation.path or "body"
     words = rule.words(violation.path, body, host=habits.name) if rule is not None else ""
     told = f"{violation.message}, at {path}"
     frame = habits.frame or ("{said}" if words else _FRAME)
     said = f"{words}. ({told})" if words else told
-    return Refusal(
+    return SimulatedRefusal(
         reason=RefusalReason.NOT_JSON if violation.rule.startswith("json/") else RefusalReason.SHAPE,
         message=frame.format(path=path, dotted=_dotted(path), said=said),
         path=violation.path,
@@ -77,15 +77,15 @@ def refuse(
     model: str = "",
     retry_after: float | None = None,
     facts: Mapping[str, object] | None = None,
-) -> Refusal:
+) -> SimulatedRefusal:
     """A refusal for a reason that is no rule of the dialect."""
     seconds = "a few " if retry_after is None else f"{retry_after:g}"
     template = habits.says.get(reason) or _PLAIN[reason]
     message = template.format(**{"model": model, "seconds": seconds, "detail": "", **(facts or {})})
-    return Refusal(reason=reason, message=message, model=model, retry_after=retry_after)
+    return SimulatedRefusal(reason=reason, message=message, model=model, retry_after=retry_after)
 
 
-def refuse_reasoning(path: str, field: str, habits: ServerHabits) -> Refusal:
+def refuse_reasoning(path: str, field: str, habits: ServerHabits) -> SimulatedRefusal:
     """The refusal of reasoning that is not this provider's own; `field` is where its signature stands."""
     if field == "id":
         message = f"Item with id '{path}' not found."
@@ -93,4 +93,4 @@ def refuse_reasoning(path: str, field: str, habits: ServerHabits) -> Refusal:
         block = "redacted_thinking" if field == "data" else "thinking"
         template = habits.says.get(RefusalReason.REASONING) or _PLAIN[RefusalReason.REASONING]
         message = template.format(path=path, dotted=_dotted(path), field=field, block=block)
-    return Refusal(reason=RefusalReason.REASONING, message=message, path=path, rule="own-reasoning")
+    return SimulatedRefusal(reason=RefusalReason.REASONING, message=message, path=path, rule="own-reasoning")

@@ -21,7 +21,7 @@ from legato.simulation.contract import Ask, Reply
 from legato.simulation.faults.plan import FaultSource, InjectedFault
 from legato.simulation.operations import Operation, find_operation
 from legato.simulation.provider import SECRET, SimulatedProvider
-from legato.simulation.refusals import Refusal
+from legato.simulation.refusals import SimulatedRefusal
 from legato.wire.hosting import IdHabit
 
 _SHARED = frozenset({Operation.MODELS, Operation.MODEL})
@@ -37,7 +37,7 @@ class Seen(Struct, frozen=True, kw_only=True):
     path: str
     body: bytes
     status: int
-    refusal: Refusal | None = None
+    refusal: SimulatedRefusal | None = None
     """why the request was not in order; a fault that was asked for is none"""
     fault: InjectedFault | None = None
 
