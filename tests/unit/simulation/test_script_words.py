@@ -10,7 +10,7 @@ from legato.model import ToolSpec
 from legato.simulation.faults.plan import FaultKind, InjectedFault
 from legato.simulation.faults.requested import RequestedFault, read_requested_faults
 from legato.simulation.ids import IdHabit
-from legato.simulation.model.script import Script, Step, Wish, read_script
+from legato.simulation.model.script import Script, ScriptStep, Wish, read_script
 from simulation_support import LIST, READ
 
 WRITE = ToolSpec(
@@ -75,7 +75,7 @@ def test_a_tool_is_found_under_the_name_that_a_provider_demands() -> None:
 def test_a_tool_that_is_not_offered_is_named_as_unknown() -> None:
     script = read_script("call delete_all with {}", TOOLS)
 
-    assert (script.steps, script.unknown) == ((Step(),), ("delete_all",))
+    assert (script.steps, script.unknown) == ((ScriptStep(),), ("delete_all",))
 
 
 def test_a_tool_that_is_not_offered_is_called_if_that_is_insisted_on() -> None:
@@ -128,8 +128,8 @@ def test_a_failure_belongs_to_the_step_in_which_it_is_asked_for() -> None:
     script = read_script("use read_file on a.txt then fail with 500 then use list_folder on docs and be slow", TOOLS)
 
     assert script.steps == (
-        Step((Wish("read_file", {"path": "a.txt"}),)),
-        Step(
+        ScriptStep((Wish("read_file", {"path": "a.txt"}),)),
+        ScriptStep(
             (Wish("list_folder", {"folder": "docs"}),),
             (RequestedFault(InjectedFault(FaultKind.SERVER_ERROR)), RequestedFault(InjectedFault(FaultKind.SLOW))),
         ),

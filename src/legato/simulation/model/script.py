@@ -40,7 +40,7 @@ class Wish(Struct, frozen=True):
     arguments: JsonObject
 
 
-class Step(Struct, frozen=True):
+class ScriptStep(Struct, frozen=True):
     """Calls to make at once, and what shall go wrong meanwhile."""
 
     calls: tuple[Wish, ...] = ()
@@ -50,7 +50,7 @@ class Step(Struct, frozen=True):
 class Script(Struct, frozen=True):
     """What was asked for. `unknown` are tools that were named and are not offered."""
 
-    steps: tuple[Step, ...] = (Step(),)
+    steps: tuple[ScriptStep, ...] = (ScriptStep(),)
     unknown: tuple[str, ...] = ()
     thinks: bool = False
     secretly: bool = False
@@ -58,30 +58,30 @@ class Script(Struct, frozen=True):
     lines: int = 0
     """how long the answer shall be; 0 says nothing about it"""
 
-    def step(self, results: int) -> Step:
+    def step(self, results: int) -> ScriptStep:
         """What is next when `results` have come since the user spoke; calls that have theirs are not made again."""
         made = 0
         for step in self.steps:
             made += len(step.calls)
             if made > results:
-                return Step(step.calls[len(step.calls) - (made - results) :], step.faults)
+                return ScriptStep(step.calls[len(step.calls) - (made - results) :], step.faults)
         last = self.steps[-1]
-        return Step((), last.faults) if not last.calls else Step()
+        return ScriptStep((), last.faults) if not last.calls else ScriptStep()
 
 
 def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
     """What `text` asks for; what stands far behind in a long one is not read."""
     plain, objects = _set_objects_aside(text[:LONGEST_ASK])
     reader = _Reader(tools, objects, is_question=is_question(plain))
-    steps: list[Step] = []
+    steps: list[ScriptStep] = []
     waiting: tuple[RequestedFault, ...] = ()
     for words in _THEN.split(plain):
         calls, faults = tuple(reader.calls(words)), (*waiting, *read_requested_faults(words))
         waiting = () if calls else faults
         if calls:
-            steps.append(Step(calls, faults))
+            steps.append(ScriptStep(calls, faults))
     if waiting or not steps:  # what stands behind the last call belongs to the answer
-        steps.append(Step((), waiting))
+        steps.append(ScriptStep((), waiting))
     return Script(
         steps=tuple(steps),
         unknown=tuple(reader.unknown),

@@ -21,7 +21,7 @@ from legato.model import Block, Choice, Ending, JsonObject, Options, Text, Think
 from legato.simulation.faults.requested import RequestedFault
 from legato.simulation.model.fake_arguments import fill_answer, fill_arguments
 from legato.simulation.model.memory import Memory, Remembered, quote
-from legato.simulation.model.script import Script, Step, Wish, is_question, read_script
+from legato.simulation.model.script import Script, ScriptStep, Wish, is_question, read_script
 from legato.simulation.model.summary_reply import asks_for_summary, summary_reply
 from legato.wire.contract import Parsed
 
@@ -71,7 +71,7 @@ def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObj
     return Spoken(tuple(blocks), ending, script, step.faults, "\0".join(memory.asked))
 
 
-def _wishes(step: Step, parsed: Parsed, memory: Memory, character: Character) -> Sequence[Wish]:
+def _wishes(step: ScriptStep, parsed: Parsed, memory: Memory, character: Character) -> Sequence[Wish]:
     options = parsed.options
     if options.choice is Choice.NONE or not (parsed.tools or step.calls):
         return ()
