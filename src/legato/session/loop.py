@@ -26,7 +26,7 @@ from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.limits import Limits
 from legato.session.parked import parked_calls
-from legato.session.step import RouteLost, Step
+from legato.session.step import RouteAbandoned, Step
 from legato.session.table import SessionEvent, State, StateMachine
 from legato.session.turn import Turn, TurnResult
 from legato.tools import ToolScheduler
@@ -188,7 +188,7 @@ class TurnLoop:
             route = await self._begin(cause, said)
             try:
                 return await self._steps_on(route, calls)
-            except RouteLost as lost:
+            except RouteAbandoned as lost:
                 await self._move_on(lost)
                 said, calls, cause = (), (), TurnCause.CONTINUATION
 
@@ -269,7 +269,7 @@ class TurnLoop:
             self.turn.show(events.Notice(text="the model thought, but said nothing; ask it to go on"))
         return False
 
-    async def _move_on(self, lost: RouteLost) -> None:
+    async def _move_on(self, lost: RouteAbandoned) -> None:
         """End the turn whose route was lost; the continuation begins on the next one."""
         verdict = lost.verdict
         await self._journal.write(TurnEnded(turn=self._number, outcome=TurnOutcome.FAILED, detail=verdict.reason))

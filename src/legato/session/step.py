@@ -35,7 +35,7 @@ from legato.transport import AnswerStream, open_answer, wire_request
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
 
 
-class RouteLost(Exception):  # not an error: the turn goes on elsewhere
+class RouteAbandoned(Exception):  # not an error: the turn goes on elsewhere
     """The present route failed before anything was visible; the turn continues on another one."""
 
     def __init__(self, verdict: NextRoute) -> None:
@@ -82,7 +82,7 @@ class Step:
         self._scope.cancel()
 
     async def ask(self) -> Entry | None:
-        """The recorded answer; None if the step was cancelled. Raises `RouteLost`, or what made the turn fail."""
+        """The recorded answer; None if the step was cancelled. Raises `RouteAbandoned`, or what made the turn fail."""
         try:
             with self._scope:
                 return await self._receive_answer()
@@ -252,7 +252,7 @@ class Step:
                 machine.advance(SessionEvent.COMPACTED)
                 return True
             case NextRoute():
-                raise RouteLost(verdict)
+                raise RouteAbandoned(verdict)
             case Stop():
                 await self._keep_partial(Ending.CUT)
                 raise verdict.error
