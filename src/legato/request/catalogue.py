@@ -31,14 +31,14 @@ from legato.request.catalogue_tables import Family, Provider, check_tables, conv
 from legato.wire.hosts import find_host, host_names
 
 
-class Grant(NamedTuple):
+class CapabilityGrant(NamedTuple):
     """Some capabilities of a target, and who says so."""
 
     capabilities: Mapping[str, Any]
     source: str
 
 
-Grants: TypeAlias = Callable[[str, str], Iterator[Grant]]
+Grants: TypeAlias = Callable[[str, str], Iterator[CapabilityGrant]]
 """what a sheet says: (provider, the model's name without a vendor's prefix) -> grants, of which later ones count"""
 
 
@@ -51,11 +51,11 @@ class Sheet(Struct, frozen=True):
     families: Sequence[Family]
     places: Mapping[str, str] = {}
 
-    def grants(self, name: str, model: str) -> Iterator[Grant]:
+    def grants(self, name: str, model: str) -> Iterator[CapabilityGrant]:
         """What stands here of `model` at the provider `name`."""
         own = self.capabilities.get(name)
         if own:
-            yield Grant(own, where(f"providers.{name}", self.source, self.places))
+            yield CapabilityGrant(own, where(f"providers.{name}", self.source, self.places))
         for family in self.families:
             if not family.on or name in family.on:
                 place = where("families", self.source, self.places)
@@ -64,10 +64,10 @@ class Sheet(Struct, frozen=True):
 
 def _grant_if_fitting(
     name: str, match: Sequence[str], capabilities: Mapping[str, Any], model: str, place: str
-) -> Iterator[Grant]:
+) -> Iterator[CapabilityGrant]:
     fitting = next((pattern for pattern in match if fnmatchcase(model, pattern.lower())), None)
     if fitting is not None:
-        yield Grant(capabilities, f"{place}: {name!r}, because {model} fits {fitting}")
+        yield CapabilityGrant(capabilities, f"{place}: {name!r}, because {model} fits {fitting}")
 
 
 class Explained(Struct, frozen=True):
@@ -110,13 +110,13 @@ class HostProviders(Mapping[str, Provider]):
         return len(host_names())
 
 
-def _grants_of_host(name: str, model: str) -> Iterator[Grant]:
+def _grants_of_host(name: str, model: str) -> Iterator[CapabilityGrant]:
     host = find_host(name)
     if host is not None and host.capabilities:
-        yield Grant(host.capabilities, f"{PACKAGED}: providers.{name}")
+        yield CapabilityGrant(host.capabilities, f"{PACKAGED}: providers.{name}")
 
 
-def _grants_of_host_models(name: str, model: str) -> Iterator[Grant]:
+def _grants_of_host_models(name: str, model: str) -> Iterator[CapabilityGrant]:
     host = find_host(name)
     for models in host.models if host is not None else ():
         yield from _grant_if_fitting(*models, model, f"{PACKAGED}: families")
@@ -177,7 +177,7 @@ class Catalogue:
             raise self._unknown(route, name, has_model=bool(slash and model))
         return name, model
 
-    def _grants(self, name: str, model: str) -> Iterator[Grant]:
+    def _grants(self, name: str, model: str) -> Iterator[CapabilityGrant]:
         """What every sheet says of `model` at the provider `name`; what comes later goes over what came before."""
         bare = model.rsplit("/", 1)[-1].lower()
         for grants in self._sheets:
