@@ -49,7 +49,7 @@ class Health(StrEnum):
     BROKEN = "broken"
 
 
-class Check(Struct, frozen=True):
+class DoctorCheck(Struct, frozen=True):
     """What was looked at, how it is, and what to do about it."""
 
     about: str
@@ -57,13 +57,15 @@ class Check(Struct, frozen=True):
     told: str
 
 
-async def examine(config: Path | None, *, online: bool) -> list[Check]:
+async def examine(config: Path | None, *, online: bool) -> list[DoctorCheck]:
     """All checks. Settings that cannot be read leave only those that need none."""
-    checks = [Check("legato", Health.WELL, f"{__version__}, Python {platform.python_version()}, {platform.system()}")]
+    checks = [
+        DoctorCheck("legato", Health.WELL, f"{__version__}, Python {platform.python_version()}, {platform.system()}")
+    ]
     try:
         loaded = load(config=config)
     except LegatoError as error:
-        return [*checks, Check("settings", Health.BROKEN, line_of(error)), *_terminal()]
+        return [*checks, DoctorCheck("settings", Health.BROKEN, line_of(error)), *_terminal()]
     checks += [*_settings(loaded), *_keys(loaded.settings), *_routes(loaded.settings)]
     checks += [check async for check in _store(loaded.settings)]
     checks += [*_servers(loaded), *_terminal()]
@@ -72,19 +74,21 @@ async def examine(config: Path | None, *, online: bool) -> list[Check]:
     return checks
 
 
-def _settings(loaded: Loaded) -> Iterator[Check]:
+def _settings(loaded: Loaded) -> Iterator[DoctorCheck]:
     exists = loaded.user_file.exists()
     told = str(loaded.user_file) if exists else f"{loaded.user_file} does not exist; `legato config init` begins it"
-    yield Check("settings", Health.WELL if exists else Health.NOTE, told)
+    yield DoctorCheck("settings", Health.WELL if exists else Health.NOTE, told)
     if exists and loaded.settings.keys and _others_can_read(loaded.user_file):
-        yield Check("settings", Health.BROKEN, f"others can read it, and it names keys: chmod 600 {loaded.user_file}")
+        yield DoctorCheck(
+            "settings", Health.BROKEN, f"others can read it, and it names keys: chmod 600 {loaded.user_file}"
+        )
     if loaded.project_file is not None:
-        yield Check("settings", Health.WELL, f"project: {loaded.project_file}")
+        yield DoctorCheck("settings", Health.WELL, f"project: {loaded.project_file}")
     for note in notices(loaded, Path.cwd()):
-        yield Check("settings", Health.NOTE, note)
+        yield DoctorCheck("settings", Health.NOTE, note)
 
 
-def _keys(settings: Settings) -> Iterator[Check]:
+def _keys(settings: Settings) -> Iterator[DoctorCheck]:
     catalogue = catalogue_of(settings)
     ring = key_ring(settings, catalogue)
     missing: list[str] = []
@@ -92,17 +96,17 @@ def _keys(settings: Settings) -> Iterator[Check]:
         try:
             found = ring.find(name) is not None
         except LegatoError as error:
-            yield Check("keys", Health.BROKEN, line_of(error))
+            yield DoctorCheck("keys", Health.BROKEN, line_of(error))
             continue
         if found:
-            yield Check("keys", Health.WELL, f"{name}: {_source(name, settings)}")
+            yield DoctorCheck("keys", Health.WELL, f"{name}: {_source(name, settings)}")
         elif name in settings.keys:
             told = f"{name}: keys.{name} names {settings.keys[name]}, which is not set"
-            yield Check("keys", Health.BROKEN, told)
+            yield DoctorCheck("keys", Health.BROKEN, told)
         elif provider.keys:
             missing.append(f"{name} ({provider.keys[0]})")
     if missing:
-        yield Check("keys", Health.NOTE, f"none for {', '.join(missing)}")
+        yield DoctorCheck("keys", Health.NOTE, f"none for {', '.join(missing)}")
 
 
 def _source(name: str, settings: Settings) -> str:
@@ -112,28 +116,28 @@ def _source(name: str, settings: Settings) -> str:
     return f"from {next((one for one in variables_of(name) if os.environ.get(one)), 'the environment')}"
 
 
-def _routes(settings: Settings) -> Iterator[Check]:
+def _routes(settings: Settings) -> Iterator[DoctorCheck]:
     try:
         first = initial_profile(settings)
     except NotConfigured:
-        yield Check(
+        yield DoctorCheck(
             "routes", Health.NOTE, "nobody answers yet: set a key (export ANTHROPIC_API_KEY=...), or use --simulate"
         )
     except LegatoError as error:
-        yield Check("routes", Health.BROKEN, line_of(error))
+        yield DoctorCheck("routes", Health.BROKEN, line_of(error))
     else:
-        yield Check("routes", Health.WELL, f"{first.routes[0].name} answers first")
+        yield DoctorCheck("routes", Health.WELL, f"{first.routes[0].name} answers first")
         yield from _usable(first, settings)
     try:
         profiles = profiles_of(settings)
     except LegatoError as error:
-        yield Check("routes", Health.BROKEN, line_of(error))
+        yield DoctorCheck("routes", Health.BROKEN, line_of(error))
         return
     for profile in profiles.values():
         yield from _usable(profile, settings)
 
 
-def _usable(profile: Profile, settings: Settings) -> Iterator[Check]:
+def _usable(profile: Profile, settings: Settings) -> Iterator[DoctorCheck]:
     """What is wrong with the routes of a profile; nothing if all can be used."""
     catalogue = catalogue_of(settings)
     ring = key_ring(settings, catalogue)
@@ -143,61 +147,61 @@ def _usable(profile: Profile, settings: Settings) -> Iterator[Check]:
             target = catalogue.resolve(route.name)
             provider = catalogue.providers[target.provider]
             if provider.keys and not settings.simulate and ring.find(target.provider) is None:
-                yield Check("routes", Health.BROKEN, f"{where} has no key: set {provider.keys[0]}")
+                yield DoctorCheck("routes", Health.BROKEN, f"{where} has no key: set {provider.keys[0]}")
         except LegatoError as error:
-            yield Check("routes", Health.BROKEN, f"{where}: {line_of(error)}")
+            yield DoctorCheck("routes", Health.BROKEN, f"{where}: {line_of(error)}")
 
 
-async def _store(settings: Settings) -> AsyncIterator[Check]:
+async def _store(settings: Settings) -> AsyncIterator[DoctorCheck]:
     shown = settings.store or str(default_path())
     try:
         async with open_store(settings.store) as store:
             count = len(await store.list())
     except LegatoError as error:
-        yield Check("store", Health.BROKEN, line_of(error))
+        yield DoctorCheck("store", Health.BROKEN, line_of(error))
         return
     is_address = "://" in shown
     place = shown.partition("://")[0] if is_address else shown  # an address may hold a password
-    yield Check("store", Health.WELL, f"{place}: {count:,} session{'s' * (count != 1)}")
+    yield DoctorCheck("store", Health.WELL, f"{place}: {count:,} session{'s' * (count != 1)}")
     if not is_address and _others_can_read(Path(shown)):
-        yield Check("store", Health.BROKEN, f"others can read it: chmod 600 {shown}")
+        yield DoctorCheck("store", Health.BROKEN, f"others can read it: chmod 600 {shown}")
 
 
-def _servers(loaded: Loaded) -> Iterator[Check]:
+def _servers(loaded: Loaded) -> Iterator[DoctorCheck]:
     try:
         servers = find_servers(Path.cwd())
     except LegatoError as error:
-        yield Check("mcp", Health.BROKEN, line_of(error))
+        yield DoctorCheck("mcp", Health.BROKEN, line_of(error))
         return
     if servers.path is None:
         return
     count = len(servers.agreed) + len(servers.unknown)
-    yield Check("mcp", Health.WELL, f"{servers.path}: {count} server{'s' * (count != 1)}")
+    yield DoctorCheck("mcp", Health.WELL, f"{servers.path}: {count} server{'s' * (count != 1)}")
     if servers.unknown:
         names = ", ".join(server.name for server in servers.unknown)
-        yield Check("mcp", Health.NOTE, f"not started until somebody agrees: {names}; `legato config trust`")
+        yield DoctorCheck("mcp", Health.NOTE, f"not started until somebody agrees: {names}; `legato config trust`")
     if loaded.settings.mcp.enabled and find_spec("mcp") is None:
-        yield Check("mcp", Health.BROKEN, "the package mcp is missing: pip install 'legato[mcp]'")
+        yield DoctorCheck("mcp", Health.BROKEN, "the package mcp is missing: pip install 'legato[mcp]'")
 
 
-def _terminal() -> Iterator[Check]:
+def _terminal() -> Iterator[DoctorCheck]:
     if not sys.stdout.isatty():
-        yield Check("terminal", Health.NOTE, "standard output is not a terminal: one-shot use only")
+        yield DoctorCheck("terminal", Health.NOTE, "standard output is not a terminal: one-shot use only")
         return
     kind = os.environ.get("TERM", "") or "unknown"
     encoding = (sys.stdout.encoding or "").lower().replace("-", "")
     if is_dumb():
-        yield Check("terminal", Health.NOTE, f"TERM is {kind}: no colours and no status line")
+        yield DoctorCheck("terminal", Health.NOTE, f"TERM is {kind}: no colours and no status line")
     elif os.environ.get("NO_COLOR"):
-        yield Check("terminal", Health.NOTE, f"{kind}; no colours, because NO_COLOR is set")
+        yield DoctorCheck("terminal", Health.NOTE, f"{kind}; no colours, because NO_COLOR is set")
     else:
-        yield Check("terminal", Health.WELL, kind)
+        yield DoctorCheck("terminal", Health.WELL, kind)
     if encoding != "utf8":
         told = f"it is written in {sys.stdout.encoding}: letters may be lost; set LANG to a UTF-8 locale"
-        yield Check("terminal", Health.NOTE, told)
+        yield DoctorCheck("terminal", Health.NOTE, told)
 
 
-async def _online(settings: Settings) -> AsyncIterator[Check]:
+async def _online(settings: Settings) -> AsyncIterator[DoctorCheck]:
     """Ask each route for one word."""
     routes: dict[str, Route] = {}
     try:
@@ -210,9 +214,9 @@ async def _online(settings: Settings) -> AsyncIterator[Check]:
             try:
                 async with Session(only(route), world=world, options=Options(stream=True)) as session:
                     result = await session.send("Answer with the one word: ready")
-                yield Check("online", Health.WELL, f"{route.name} answered: {result.text[:60]}")
+                yield DoctorCheck("online", Health.WELL, f"{route.name} answered: {result.text[:60]}")
             except LegatoError as error:
-                yield Check("online", Health.BROKEN, f"{route.name}: {line_of(error)}")
+                yield DoctorCheck("online", Health.BROKEN, f"{route.name}: {line_of(error)}")
 
 
 def _others_can_read(path: Path) -> bool:
