@@ -24,7 +24,7 @@ from legato.cli.chat.outputs import Failure, Output, Pending, Report
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode, code_of, line_of
 from legato.cli.signals import ENDING, handling_signals
-from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.turn_display import TurnDisplay
 from legato.errors import CallerError, LegatoError
 from legato.model import Block, CallId, ClosureReason, Text
@@ -103,14 +103,14 @@ class OneShot:
         *,
         display: TurnDisplay | None,
         tell: Callable[[str], None],
-        gate: Gate | None = None,
+        gate: InputGate | None = None,
     ) -> None:
         self._setup = setup
         setup.watch, setup.noted = self.watch, tell
         self._output = output
         self._display = display
         self._tell = tell
-        self._gate = gate or Gate()
+        self._gate = gate or InputGate()
         self._turn: Turn | None = None
         self._signal: signal.Signals | None = None
         self._pending: list[Pending] = []

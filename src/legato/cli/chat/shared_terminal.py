@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.typing_ahead import Keyboard
 from legato.session import Turn
@@ -13,7 +13,7 @@ class SharedTerminal:
 
     def __init__(self, screen: Screen) -> None:
         self.screen = screen
-        self.gate = Gate()
+        self.gate = InputGate()
         self.keyboard = Keyboard(screen.mark_pastes)
         self.turn: Turn | None = None
 

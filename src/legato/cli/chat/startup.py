@@ -31,7 +31,7 @@ from legato.cli.settings.layers import Loaded
 from legato.cli.settings.project import ask_to_trust
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.cells import one_line
-from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
@@ -114,7 +114,7 @@ async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, questi
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
         world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
         setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
-        gate, display = Gate(), None
+        gate, display = InputGate(), None
         if not wanted.is_quiet:
             verbose = wanted.is_verbose
             display = TurnDisplay(screen, settings.show, edits=setup.edits, answers=False, verbose=verbose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 
 
-class Gate:
+class InputGate:
     """Open, or closed for a while; several may close it, and it opens when the last of them is done."""
 
     def __init__(self) -> None:

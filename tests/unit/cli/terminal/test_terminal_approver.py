@@ -7,7 +7,7 @@ import anyio
 import pytest
 
 from legato.cli.terminal.approver import TerminalApprover
-from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.screen import Screen
 from legato.model import CallId
 from legato.model.records import Scope, Verdict
@@ -26,7 +26,7 @@ def question(shown: str = "git status", **changes: object) -> Question:
 
 
 def ask(asked: Question, *answers: str | BaseException) -> tuple[Ruling, str, list[tuple[str, str]]]:
-    stream, reader, gate = io.StringIO(), Answers(*answers), Gate()
+    stream, reader, gate = io.StringIO(), Answers(*answers), InputGate()
 
     async def main() -> Ruling:
         approver = TerminalApprover(Screen(stream), reader, interrupt=lambda: None, before=gate.close, after=gate.open)
@@ -145,7 +145,7 @@ def test_arguments_that_cannot_be_read_are_asked_for_again(written: str, told: s
 
 
 def test_ctrl_c_cancels_the_turn_which_withdraws_the_question():
-    gate = Gate()
+    gate = InputGate()
 
     async def main() -> bool:
         with anyio.CancelScope() as turn:

@@ -14,7 +14,7 @@ import pytest
 
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.terminal import typing_ahead
-from legato.cli.terminal.gate import Gate
+from legato.cli.terminal.gate import InputGate
 from legato.cli.terminal.keys import Key
 from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
@@ -234,7 +234,7 @@ def test_a_gate_opens_when_the_last_of_those_who_closed_it_is_done():
     passed: list[str] = []
 
     async def main() -> None:
-        gate = Gate()
+        gate = InputGate()
         await gate.passed()
         await gate.close()
         await gate.close()
