@@ -24,7 +24,7 @@ ESCAPE_SECONDS = 0.1
 """long enough for a sequence to arrive over a slow line, too short to be noticed by one who presses Esc"""
 
 
-class Key(Enum):
+class SpecialKey(Enum):
     """A key that is no text."""
 
     ENTER = "enter"
@@ -34,16 +34,16 @@ class Key(Enum):
     ERASE_LINE = "erase the line"
 
 
-Press = str | Key
+Press = str | SpecialKey
 """text, or a key"""
 
 _CONTROLS = {
-    "\r": Key.ENTER,
-    "\n": Key.ENTER,
-    "\x7f": Key.ERASE,
-    "\x08": Key.ERASE,
-    "\x17": Key.ERASE_WORD,
-    "\x15": Key.ERASE_LINE,
+    "\r": SpecialKey.ENTER,
+    "\n": SpecialKey.ENTER,
+    "\x7f": SpecialKey.ERASE,
+    "\x08": SpecialKey.ERASE,
+    "\x17": SpecialKey.ERASE_WORD,
+    "\x15": SpecialKey.ERASE_LINE,
 }
 _ESC = "\x1b"
 _PASTE_BEGINS, _PASTE_ENDS = "\x1b[200~", "\x1b[201~"
@@ -89,7 +89,7 @@ class KeyParser:
         typed = rest.lstrip(_ESC)
         escapes = len(rest) - len(typed)
         # Esc directly before a letter is Alt with that letter.
-        return [*[Key.ESCAPE] * (escapes - bool(typed)), *([typed] if typed else [])]
+        return [*[SpecialKey.ESCAPE] * (escapes - bool(typed)), *([typed] if typed else [])]
 
     def _take_typed(self, presses: list[Press]) -> None:
         rest = self._rest
@@ -111,15 +111,15 @@ class KeyParser:
         """An Esc with something behind it that is no sequence: Alt and a key, or Esc twice."""
         following = self._rest[0]
         if following == _ESC:
-            presses.append(Key.ESCAPE)
+            presses.append(SpecialKey.ESCAPE)
         elif following in "\r\n":
             presses.append("\n")  # as at the prompt: a new line in the message
             self._rest = self._rest[1:]
-        elif _CONTROLS.get(following) is Key.ERASE:
-            presses.append(Key.ERASE_WORD)
+        elif _CONTROLS.get(following) is SpecialKey.ERASE:
+            presses.append(SpecialKey.ERASE_WORD)
             self._rest = self._rest[1:]
         elif (plain := _PLAIN.match(self._rest)) is not None and len(plain[0]) > 1:
-            presses.append(Key.ESCAPE)
+            presses.append(SpecialKey.ESCAPE)
         # Of any other key the key alone counts, and is read next.
 
     def _take_pasted(self, presses: list[Press]) -> bool:

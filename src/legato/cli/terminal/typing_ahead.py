@@ -18,11 +18,11 @@ from typing import Any, Literal
 
 import anyio
 
-from legato.cli.terminal.keys import ESCAPE_SECONDS, Key, KeyParser, Press
+from legato.cli.terminal.keys import ESCAPE_SECONDS, KeyParser, Press, SpecialKey
 
 _CHUNK = 4_096
 
-Heard = str | Literal[Key.ESCAPE]
+Heard = str | Literal[SpecialKey.ESCAPE]
 """a finished line, or Esc"""
 
 
@@ -58,17 +58,17 @@ class TypingAhead:
             match press:
                 case str():
                     self.typed += press
-                case Key.ENTER:
+                case SpecialKey.ENTER:
                     if self.typed.strip():
                         heard.append(self.typed)
                     self.typed = ""
-                case Key.ERASE:
+                case SpecialKey.ERASE:
                     self.typed = self.typed[:-1]
-                case Key.ERASE_WORD:
+                case SpecialKey.ERASE_WORD:
                     self.typed = self.typed.rstrip().rpartition(" ")[0]
-                case Key.ERASE_LINE:
+                case SpecialKey.ERASE_LINE:
                     self.typed = ""
-                case Key.ESCAPE:
+                case SpecialKey.ESCAPE:
                     heard.append(press)
         return heard
 

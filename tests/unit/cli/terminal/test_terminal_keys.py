@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legato.cli.terminal.keys import Key, KeyParser, Press
+from legato.cli.terminal.keys import KeyParser, Press, SpecialKey
 
 MEANINGLESS = {
     "up": "\x1b[A",
@@ -49,16 +49,16 @@ def test_a_key_that_means_nothing_leaves_nothing_behind_wherever_it_is_cut(seque
 
 
 def test_esc_alone_is_esc():
-    assert pressed("\x1b") == [Key.ESCAPE]
-    assert pressed("\x1b\x1b\x1b") == [Key.ESCAPE] * 3
-    assert pressed("half a line\x1b") == ["half a line", Key.ESCAPE]
+    assert pressed("\x1b") == [SpecialKey.ESCAPE]
+    assert pressed("\x1b\x1b\x1b") == [SpecialKey.ESCAPE] * 3
+    assert pressed("half a line\x1b") == ["half a line", SpecialKey.ESCAPE]
 
 
 def test_esc_waits_for_what_may_follow_and_then_is_esc():
     parser = KeyParser()
 
     assert (parser.feed(b"\x1b"), parser.is_waiting) == ([], True)
-    assert (parser.settle(), parser.is_waiting) == ([Key.ESCAPE], False)
+    assert (parser.settle(), parser.is_waiting) == ([SpecialKey.ESCAPE], False)
     assert parser.settle() == []
     assert parser.feed(b"[A") == ["[A"]  # typed later, so it is text
 
@@ -67,12 +67,12 @@ def test_esc_waits_for_what_may_follow_and_then_is_esc():
 def test_text_behind_an_esc_is_typed_text(text: str):
     parser = KeyParser()
     before = parser.feed(b"\x1b") + parser.settle()
-    assert joined(before + parser.feed(text.encode())) == [Key.ESCAPE, text]
+    assert joined(before + parser.feed(text.encode())) == [SpecialKey.ESCAPE, text]
 
 
 @pytest.mark.parametrize("text", ["Please stop", "Ok, go on", "]P^_X", "größer", "no"])
 def test_esc_and_text_that_arrive_at_once_are_both_heard(text: str):
-    assert pressed(f"\x1b{text}") == [Key.ESCAPE, text]
+    assert pressed(f"\x1b{text}") == [SpecialKey.ESCAPE, text]
 
 
 @pytest.mark.parametrize("letter", ["b", "P", "[", "O", "ä", "]"])
@@ -82,11 +82,11 @@ def test_alt_with_a_letter_does_not_interrupt_and_loses_nothing(letter: str):
 
 def test_alt_enter_begins_a_line_and_alt_backspace_erases_a_word():
     assert pressed("one\x1b\rtwo") == ["one\ntwo"]
-    assert pressed("one two\x1b\x7f") == ["one two", Key.ERASE_WORD]
+    assert pressed("one two\x1b\x7f") == ["one two", SpecialKey.ERASE_WORD]
 
 
 def test_what_was_pasted_is_text_whatever_it_holds():
-    assert pressed("a\x1b[200~one\rtwo\n\x1b[A\x03\x1b three\x1b[201~b\r") == ["aone\ntwo\n[A threeb", Key.ENTER]
+    assert pressed("a\x1b[200~one\rtwo\n\x1b[A\x03\x1b three\x1b[201~b\r") == ["aone\ntwo\n[A threeb", SpecialKey.ENTER]
 
 
 def test_a_paste_that_is_cut_anywhere_is_the_same_paste():
@@ -113,6 +113,8 @@ def test_no_letter_is_lost_and_each_esc_is_heard_however_the_bytes_are_cut(keys:
             presses += parser.feed(sent[start:end])
         presses += parser.settle()
 
-    expected: list[Press] = [Key.ESCAPE if key == "\x1b" else key for key in keys if key not in MEANINGLESS.values()]
+    expected: list[Press] = [
+        SpecialKey.ESCAPE if key == "\x1b" else key for key in keys if key not in MEANINGLESS.values()
+    ]
     assert joined(presses) == joined(expected)
     assert not parser.is_waiting

@@ -15,7 +15,7 @@ import pytest
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.terminal import typing_ahead
 from legato.cli.terminal.gate import InputGate
-from legato.cli.terminal.keys import Key
+from legato.cli.terminal.keys import SpecialKey
 from legato.cli.terminal.reading import PlainReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.typing_ahead import Keyboard, TypingAhead
@@ -52,7 +52,7 @@ def test_esc_is_heard_and_what_was_typed_stays():
 
     assert ahead.feed(b"one\rtwo\x1b") == ["one"]
     assert ahead.is_waiting
-    assert ahead.settle() == [Key.ESCAPE]
+    assert ahead.settle() == [SpecialKey.ESCAPE]
     assert ahead.feed(b", Please") == []
     assert ahead.take() == "two, Please"
 
