@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from legato.cli.settings.project_files import find_file
 from legato.cli.settings.trust import Trust
-from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
@@ -48,7 +48,7 @@ def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
 
 
 async def ask_for_servers(
-    servers: Servers, *, screen: Screen, reader: LineReader, trust: Trust | None = None
+    servers: Servers, *, screen: Screen, reader: PromptReader, trust: Trust | None = None
 ) -> list[McpServer]:
     """Ask about the servers that nobody agreed to yet; those that may start now."""
     agreed = list(servers.agreed)
@@ -86,7 +86,7 @@ def left_out(servers: Sequence[McpServer]) -> str:
     return f"not started, because nobody agreed to it yet: {names}; `legato config trust` asks"
 
 
-async def _answer(reader: LineReader, question: str) -> str:
+async def _answer(reader: PromptReader, question: str) -> str:
     while True:
         try:
             answer = (await reader.line(question)).strip().lower()[:1]

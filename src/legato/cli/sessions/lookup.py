@@ -12,7 +12,7 @@ from pathlib import Path
 
 from legato.cli.sessions.subagents import MARK, without_subagents
 from legato.cli.terminal.cells import table
-from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
 from legato.errors import CallerError, SessionNotFound
@@ -44,7 +44,7 @@ async def find_session(store: Store, wanted: str) -> SessionSummary:
     return found[0]
 
 
-async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: LineReader) -> SessionSummary | None:
+async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: PromptReader) -> SessionSummary | None:
     """The session that a person picks from a list, those of `folder` first; None if they pick none."""
     sessions = sorted(without_subagents(await store.list()), key=lambda one: one.cwd != str(folder))[:PICKED]
     if not sessions:

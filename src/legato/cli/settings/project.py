@@ -18,7 +18,7 @@ from legato.cli.settings.layers import Loaded
 from legato.cli.settings.refused import refusal
 from legato.cli.settings.trust import Trust
 from legato.cli.terminal.cells import one_line
-from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.errors import ConfigError
@@ -60,7 +60,7 @@ def _quote(values: Mapping[str, Any], screen: Screen) -> None:
         screen.quote(f"{reveal_line(key)} = {reveal_line(msgspec.json.encode(value).decode())}")
 
 
-async def ask_to_trust(loaded: Loaded, *, screen: Screen, reader: LineReader, trust: Trust | None = None) -> bool:
+async def ask_to_trust(loaded: Loaded, *, screen: Screen, reader: PromptReader, trust: Trust | None = None) -> bool:
     """Ask whether the project's file is trusted, and remember a yes. It has to be loaded again then, and may ask again:
     a file that was changed while its user was reading is another file.
     """

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from legato.cli.terminal.cells import clip, flowing
 from legato.cli.terminal.diffs import is_diff, style_of
-from legato.cli.terminal.reading import LineReader
+from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.reveal import reveal, reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
@@ -50,7 +50,7 @@ class TerminalApprover:
     def __init__(
         self,
         screen: Screen,
-        reader: LineReader,
+        reader: PromptReader,
         *,
         interrupt: Callable[[], None],
         before: Callable[[], Awaitable[None]],

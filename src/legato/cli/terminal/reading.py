@@ -16,7 +16,7 @@ from legato.cli.terminal.screen import Screen
 _CHUNK = 4_096
 
 
-class LineReader(Protocol):
+class PromptReader(Protocol):
     """Who reads an answer. Raises `EOFError` where nobody can answer, `KeyboardInterrupt` on Ctrl-C."""
 
     async def line(self, question: str, *, default: str = "") -> str:
