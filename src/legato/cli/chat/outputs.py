@@ -20,7 +20,7 @@ from legato.session import events
 SCHEMA = 1
 
 
-class OutputFormat(StrEnum):
+class PrintFormat(StrEnum):
     """What standard output holds."""
 
     TEXT = "text"
@@ -85,14 +85,14 @@ class Output(Protocol):
         ...
 
 
-def output_for(form: OutputFormat, screen: Screen) -> Output:
+def output_for(form: PrintFormat, screen: Screen) -> Output:
     """The writer of that form; `screen` is standard output."""
     match form:
-        case OutputFormat.TEXT:
+        case PrintFormat.TEXT:
             return TerminalText(screen) if screen.is_terminal else PipedText(screen)
-        case OutputFormat.JSON:
+        case PrintFormat.JSON:
             return OneJson(screen)
-        case OutputFormat.STREAM_JSON:
+        case PrintFormat.STREAM_JSON:
             return JsonLines(screen)
 
 

@@ -20,7 +20,7 @@ from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.chat.notices import notices
 from legato.cli.chat.oneshot import OneShot, Question, read_question
-from legato.cli.chat.outputs import Output, OutputFormat, output_for
+from legato.cli.chat.outputs import Output, PrintFormat, output_for
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode
 from legato.cli.providers import NOT_CONFIGURED, NotConfigured, initial_profile, open_world, resumed_profile
@@ -128,8 +128,8 @@ async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, questi
 
 def _output(wanted: ChatOptions, screen: Screen) -> Output:
     """Who writes the answer to standard output, beside what `screen` shows on standard error."""
-    form, out = OutputFormat(wanted.output), Screen(sys.stdout, beside=screen)
-    if form is OutputFormat.STREAM_JSON and not out.is_terminal:
+    form, out = PrintFormat(wanted.output), Screen(sys.stdout, beside=screen)
+    if form is PrintFormat.STREAM_JSON and not out.is_terminal:
         screen.is_live = False  # a program behind the pipe (jq) may write to this terminal at any time
     return output_for(form, out)
 

@@ -16,7 +16,7 @@ import msgspec
 import pytest
 
 from legato.cli.chat import oneshot
-from legato.cli.chat.outputs import JsonLines, OneJson, OutputFormat, PipedText, Report, TerminalText, output_for
+from legato.cli.chat.outputs import JsonLines, OneJson, PipedText, PrintFormat, Report, TerminalText, output_for
 from legato.cli.terminal.screen import Screen
 from legato.model.records import TurnOutcome
 from legato.session import events
@@ -120,10 +120,10 @@ def test_the_forms_of_output_are_chosen_by_name_and_by_who_reads():
             return True
 
     pipe = Screen(io.StringIO())
-    assert isinstance(output_for(OutputFormat.TEXT, Screen(Terminal())), TerminalText)
-    assert isinstance(output_for(OutputFormat.TEXT, pipe), PipedText)
-    assert isinstance(output_for(OutputFormat.JSON, pipe), OneJson)
-    assert isinstance(output_for(OutputFormat.STREAM_JSON, pipe), JsonLines)
+    assert isinstance(output_for(PrintFormat.TEXT, Screen(Terminal())), TerminalText)
+    assert isinstance(output_for(PrintFormat.TEXT, pipe), PipedText)
+    assert isinstance(output_for(PrintFormat.JSON, pipe), OneJson)
+    assert isinstance(output_for(PrintFormat.STREAM_JSON, pipe), JsonLines)
 
 
 def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey(capsys: pytest.CaptureFixture[str]):
