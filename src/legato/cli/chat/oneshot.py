@@ -49,25 +49,25 @@ _HINTS = {
 """what a person can do about a call that nobody was there to allow"""
 
 
-class Question(Struct, frozen=True):
+class OneShotQuestion(Struct, frozen=True):
     """What is asked: the blocks of one message, and notes about what was attached to it."""
 
     blocks: tuple[Block, ...]
     notes: tuple[str, ...] = ()
 
 
-def read_question(prompt: str | None, folder: Path, *, tell: Callable[[str], None]) -> Question:
+def read_question(prompt: str | None, folder: Path, *, tell: Callable[[str], None]) -> OneShotQuestion:
     """The prompt with the files it mentions, and standard input behind it; raises `CallerError` if both are empty."""
     piped = read_stdin(tell)
     message = read_message(prompt, folder) if prompt is not None and prompt.strip() else None
     if message is None and not piped.strip():
         raise CallerError("there is nothing to ask; give a prompt with -p, or something on standard input")
     if message is None:
-        return Question((Text(piped),))
+        return OneShotQuestion((Text(piped),))
     *attached, said = message.blocks
     if piped.strip() and isinstance(said, Text):
         said = Text(f"{said.text}\n\n{piped}")
-    return Question((*attached, said), message.notes)
+    return OneShotQuestion((*attached, said), message.notes)
 
 
 def read_stdin(tell: Callable[[str], None]) -> str:
@@ -115,7 +115,9 @@ class OneShot:
         self._signal: signal.Signals | None = None
         self._pending: list[Pending] = []
 
-    async def run(self, question: Question, *, session_id: str | None = None, profile: Profile | None = None) -> int:
+    async def run(
+        self, question: OneShotQuestion, *, session_id: str | None = None, profile: Profile | None = None
+    ) -> int:
         """Ask, and write what comes; the exit code."""
         async with handling_signals(self._react), self._setup.open(session_id, profile=profile) as session:
             self._opened(session)
@@ -133,7 +135,7 @@ class OneShot:
         """Cancel the turn, as Ctrl-C does."""
         self._react(signal.SIGINT)
 
-    async def _ask(self, session: Session, question: Question) -> Report:
+    async def _ask(self, session: Session, question: OneShotQuestion) -> Report:
         turn = self._turn = session.send(*question.blocks)
         if self._signal is not None:
             turn.cancel()

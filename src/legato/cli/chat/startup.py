@@ -19,7 +19,7 @@ from legato.cli.async_main import run_async
 from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.chat.notices import notices
-from legato.cli.chat.oneshot import OneShot, Question, read_question
+from legato.cli.chat.oneshot import OneShot, OneShotQuestion, read_question
 from legato.cli.chat.outputs import Output, PrintFormat, output_for
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode
@@ -97,7 +97,9 @@ def run_chat(wanted: ChatOptions) -> int:
 # --- one shot ---------------------------------------------------------------------------------------------------------
 
 
-async def _one_shot(wanted: ChatOptions, loaded: Loaded, folder: Path, *, question: Question, screen: Screen) -> int:
+async def _one_shot(
+    wanted: ChatOptions, loaded: Loaded, folder: Path, *, question: OneShotQuestion, screen: Screen
+) -> int:
     def tell(text: str) -> None:
         screen.line(f"legato: {one_line(text)}")
 
