@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.table import Table
 
-from legato.cli.demo.tally import Seen, Tally
+from legato.cli.demo.tally import SeenId, Tally
 from legato.model import ToolResponse
 from legato.session import SwitchPreview, events
 
@@ -92,7 +92,7 @@ class DemoConsole:
         """The user presses Ctrl-C."""
         self._console.print(f"{self._marks[3]} [red]cancelled by hand[/] [dim]while the fifth tool still runs[/]")
 
-    def ids(self, tool: str, seen: Sequence[Seen]) -> None:
+    def ids(self, tool: str, seen: Sequence[SeenId]) -> None:
         """The ids under which each provider knows one and the same call."""
         table = self._table(f"The first call ({tool}), as each provider sees it", "provider", "tool call id")
         for one in seen:

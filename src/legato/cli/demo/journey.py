@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 import anyio
 
 from legato.cli.demo.console import DemoConsole
-from legato.cli.demo.tally import Seen, Tally
+from legato.cli.demo.tally import SeenId, Tally
 from legato.request import render
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Session, World, events
@@ -125,11 +125,12 @@ class Journey:
         self.tally.switches += 1
         self.console.switched(preview)
 
-    def _ids_of_first_call(self) -> list[Seen]:
+    def _ids_of_first_call(self) -> list[SeenId]:
         """What every family is told as the id of the very first call."""
         talk = self.session.talk.copy()
         return [
-            Seen(route, render(talk, self.session.world.target(route)).report.emitted[0].wire_id) for route in FAMILIES
+            SeenId(route, render(talk, self.session.world.target(route)).report.emitted[0].wire_id)
+            for route in FAMILIES
         ]
 
 

@@ -47,7 +47,7 @@ class Tally:
             self.closed[response.reason.value] += 1
 
 
-class Seen(Struct, frozen=True):
+class SeenId(Struct, frozen=True):
     """The id that one provider saw for a call."""
 
     route: str
