@@ -47,9 +47,9 @@ def open_store(place: str | os.PathLike[str] | None = None) -> Store:
 
 def default_path() -> Path:
     """The file that `open_store()` uses."""
-    from legato.store.sqlite import default_path
+    from legato.store.sqlite.file import sessions_file
 
-    return default_path()
+    return sessions_file()
 
 
 def _sqlite_path(url: str | None) -> str:

@@ -4,7 +4,6 @@ file.py opens the file as safely as the linked SQLite allows, schema.py says wha
 that writes it, statements.py is every transaction, and store.py puts the contract's face on them.
 """
 
-from legato.store.sqlite.file import default_path
 from legato.store.sqlite.store import SqliteStore
 
-__all__ = ["SqliteStore", "default_path"]
+__all__ = ["SqliteStore"]

@@ -54,7 +54,7 @@ _CORRUPT = {
 }
 
 
-def default_path() -> Path:
+def sessions_file() -> Path:
     """Where sessions stay unless somebody says otherwise: the platform's folder for a user's data."""
     return platformdirs.user_data_path("legato", appauthor=False) / "sessions.db"
 
@@ -151,7 +151,7 @@ def create_file(path: Path) -> None:
     with _creating:
         if not folder.is_dir():
             _make_folder(folder)
-        elif path == default_path():  # a folder of somebody's choice is theirs to open or close
+        elif path == sessions_file():  # a folder of somebody's choice is theirs to open or close
             _narrow(folder, _FOLDER_MODE)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
 

@@ -25,7 +25,7 @@ from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.sqlite import statements
-from legato.store.sqlite.file import connect_file, create_file, default_path, reading, safe_journal, translated
+from legato.store.sqlite.file import connect_file, create_file, reading, safe_journal, sessions_file, translated
 from legato.store.sqlite.schema import migrate
 from legato.store.sqlite.writer import WriterThread
 from legato.store.summary import clean_title, log_summary_of
@@ -52,7 +52,7 @@ class SqliteStore(Store):
         sqlite_version: tuple[int, ...] = sqlite3.sqlite_version_info,
         connect: Callable[..., sqlite3.Connection] = connect_file,
     ) -> None:
-        self.path = default_path() if path is None else Path(path).expanduser().absolute()
+        self.path = sessions_file() if path is None else Path(path).expanduser().absolute()
         self._term = lease_seconds
         self._patience = patience
         self._journal = safe_journal(sqlite_version)
