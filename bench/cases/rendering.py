@@ -11,7 +11,7 @@ from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
 from bench.measure import Sample, Samples, interleave, sample, timed
 from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 from legato.transcript import Conversation, Unit
 from legato.wire.assembly import Assembly
 

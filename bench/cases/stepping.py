@@ -8,7 +8,7 @@ from bench.figures import Goal, Outcome, Scale
 from bench.measure import Sample, interleave, sample
 from legato.model import Entry, ThinkingPolicy
 from legato.request import Request, resolve
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 
 TARGET = resolve(workload.TARGET)
 STEPS = 8

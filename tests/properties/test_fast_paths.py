@@ -6,7 +6,6 @@ docs/decisions/0016-fast-paths.md lists the quicker ways. Those that print and r
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from legato.errors import IngestError
-from legato.model import CallId, Entry, IdScheme, NameRule, ingest
+from legato.model import CallId, Entry, IdScheme, NameRule, ingest, ingestion
 from legato.transcript import Conversation
 from legato.transcript.compose import Composer
 from legato.wire.ids import IdTable
@@ -22,8 +21,6 @@ from legato.wire.names import NameTable
 
 from builders import ai, call, calls, result, talk, units, user
 from strategies import SMALL_JSON, interleaved, logs
-
-_INGEST = sys.modules["legato.model.ingest"]  # the package has a function of that name
 
 
 def _never(*_: object) -> bool:
@@ -35,7 +32,7 @@ def _never_matches(_: str) -> None:
 
 
 def _decline(*_: object) -> Any:
-    raise _INGEST._NotPlain
+    raise ingestion._NotPlain
 
 
 def _told(conversation: Conversation) -> list[Any]:
@@ -76,10 +73,10 @@ def test_ids_that_make_names_as_they_are_give_the_names_that_looking_closer_give
 @pytest.mark.req("REQ-915-038")
 def test_a_value_that_is_copied_is_what_walking_through_it_gives(value: Any, depth: int, nodes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_INGEST, "MAX_DEPTH", depth)
-        patch.setattr(_INGEST, "MAX_NODES", nodes)
+        patch.setattr(ingestion, "MAX_DEPTH", depth)
+        patch.setattr(ingestion, "MAX_NODES", nodes)
         quick = _ingested(value)
-        patch.setattr(_INGEST, "_copy", _decline)
+        patch.setattr(ingestion, "_copy", _decline)
         assert quick == _ingested(value)
     assert (quick == "too large") == (_parts(value, depth) > nodes)
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from dialect_support import SameIds
 from legato.model import Dialect, Entry, Foreign, NameRule, Origin, Target
 from legato.request.catalogue import resolve
+from legato.wire.context import End, Voice
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import Projection
 from legato.wire.projection.project import Projector
-from legato.wire.voice import End, Voice
 
 from builders import OTHER_ROUTES, ROUTES, talk, units
 from strategies import logs

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, IdScheme, Include, Options, Record, ThinkingPolicy, ToolResponse, ToolSpec
 from legato.request import PrefixChange, Request
-from legato.request.spelling import Spelling
-from legato.request.voices import Voices
+from legato.request.encoded_conversation import Spelling
+from legato.request.render_cache import Voices
 from legato.transcript import Exchange
 from legato.wire.assembly import encode_json
 from legato.wire.dialects import dialect_parts

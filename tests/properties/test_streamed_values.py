@@ -28,7 +28,7 @@ from legato.model import (
     Usage,
     ingest,
 )
-from legato.model.ingest import MAX_DEPTH
+from legato.model.ingestion import MAX_DEPTH
 from legato.wire.deltas import BlockDone, BlockStart, TextDelta
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable

@@ -16,7 +16,7 @@ import legato
 from legato import render, resolve
 from legato.model import CallId, ClosureReason, Entry, Record, ThinkingPolicy, ToolCall, ingest
 from legato.model.records import Compacted
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 from legato.transcript import Conversation, Unit
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import ERROR_MARK

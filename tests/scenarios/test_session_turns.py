@@ -20,7 +20,7 @@ from legato.errors import (
 from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch
 from legato.model.hashing import digest
 from legato.model.records import Recorded, StepBegan, TurnOutcome, Verdict
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Limits, State
 from legato.session import events as shown

@@ -14,10 +14,10 @@ from pydantic import TypeAdapter
 from dialect_support import make_target, make_voice
 from legato.model import Decision, Dialect, Foreign, IdScheme, JsonObject, NameRule, Options, Target, ToolSpec
 from legato.transcript.units import Exchange, Unit
+from legato.wire.context import End, Voice
 from legato.wire.contract import DialectParts
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Voice
 
 
 def claude(**capabilities: Any) -> Target:

@@ -32,11 +32,11 @@ from legato.model import (
     ToolSpec,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Unit
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Thoughts, Voice
 
 _CAPABILITIES: dict[str, dict[str, Any]] = {
     "openai": {"developer_role": True},

@@ -27,11 +27,11 @@ from legato.model import (
 )
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.assembly import Assembly, encode_json
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.contract import DialectParts, StreamDecoder
 from legato.wire.deltas import Shown
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.names import NameTable
-from legato.wire.voice import End, Thoughts, Voice
 
 NOT_SIMPLE: dict[str, Unit | None] = {
     "nothing": None,

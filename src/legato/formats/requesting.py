@@ -17,7 +17,7 @@ from legato.formats.document import Body, Document, FileNote
 from legato.formats.origins import is_unknown_home
 from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
-from legato.request.render import render
+from legato.request.rendering import render
 from legato.request.request import Request
 from legato.transcript.conversation import Conversation
 

@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias, cast, runtime_checkable
 
 from legato.errors import FormatError
 from legato.model.hashing import RunningDigest
-from legato.model.ingest import MAX_JSON_BYTES
+from legato.model.ingestion import MAX_JSON_BYTES
 
 HEAD_BYTES = 64 * 1024
 MAX_HEAD_BYTES = 80 * 1024 * 1024

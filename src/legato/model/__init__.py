@@ -23,11 +23,11 @@ from legato.model.blocks import (
 from legato.model.closures import CLOSURE_TEXTS, ClosureReason, closure_text, recognise_closure
 from legato.model.decisions import Action, Decision, Fault, PrefixCause
 from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage
-from legato.model.ingest import clean_text, ingest, ingest_sent, read_json, read_json_leniently
+from legato.model.ingestion import clean_text, ingest, ingest_sent, read_json, read_json_leniently
 from legato.model.jsonvalue import Json, JsonObject
 from legato.model.options import Choice, Foreign, Include, Options, OutputFormat, ThinkingPolicy, ThinkingSwitch
 from legato.model.records import Record
-from legato.model.safe import safe
+from legato.model.safety import safe
 from legato.model.targets import (
     Capabilities,
     Dialect,

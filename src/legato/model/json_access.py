@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.model.ingest import clean_text, ingest
+from legato.model.ingestion import clean_text, ingest
 from legato.model.jsonvalue import Json, JsonObject
 
 # These are asked for every field of everything that is read. Telling the checker what JSON holds takes a `cast`, which

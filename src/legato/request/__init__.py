@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from legato.request.catalogue import Catalogue, default_catalogue, resolve, with_capabilities
-from legato.request.parse import parse
-from legato.request.render import render
+from legato.request.parsing import parse
+from legato.request.rendering import render
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.request import Request
 

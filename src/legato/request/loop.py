@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from legato.transcript.units import Exchange, Unit
-from legato.wire.voice import End
+from legato.wire.context import End
 
 
 class OpenLoop:

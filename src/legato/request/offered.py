@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from legato.model import BROKEN_OFF, Answer, Block, CallKind, Ending, JsonObject, ToolCall
 from legato.wire.bounds import Bounds
+from legato.wire.context import Names
 from legato.wire.contract import Delta, StreamDecoder
-from legato.wire.voice import Names
 
 
 class OfferedTools:

@@ -22,9 +22,9 @@ from legato.model import (
     ThinkingSwitch,
 )
 from legato.transcript.units import Exchange
+from legato.wire.context import Voice
 from legato.wire.options import SWITCHABLE, plainly
 from legato.wire.options.efforts import NONE
-from legato.wire.voice import Voice
 
 _NEVER = ThinkingMode.NEVER
 _ON, _OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF

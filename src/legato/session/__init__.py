@@ -8,7 +8,7 @@ from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.limits import Limits
 from legato.session.preview import SwitchPreview, preview_switch
-from legato.session.run import run
+from legato.session.scripts import run
 from legato.session.sent import Sent
 from legato.session.session import Session, Switched
 from legato.session.subagents import task_tool

@@ -13,7 +13,7 @@ import time
 import msgspec
 
 from legato.errors import CallerError, UnsafeName
-from legato.model.ingest import ingest
+from legato.model.ingestion import ingest
 from legato.model.jsonvalue import JsonObject
 
 MAX_META_BYTES = 64 * 1024

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from legato.model.entries import Authority, Speaker
-from legato.model.ingest import clean_text
+from legato.model.ingestion import clean_text
 from legato.model.records import Record, Recorded, RouteSelected, TurnBegan
 from legato.store.contract import SessionSummary
 from legato.store.identity import decode_meta

@@ -6,7 +6,7 @@ turns its response into deltas and one `Answer`, and whatever goes wrong into on
 
 from __future__ import annotations
 
-from legato.transport.classify import classify
+from legato.transport.classification import classify
 from legato.transport.complaint import Complaint, complaint_of, read_complaint
 from legato.transport.contract import Timeouts, Transport, WireResponse, whole_response
 from legato.transport.exchange import AnswerStream, deltas_of, open_answer

@@ -25,7 +25,7 @@ import anyio
 from legato.errors import BadAnswer, CallerError, IngestError, ProviderError
 from legato.model import Answer, Json, JsonObject
 from legato.request.answers import recordable
-from legato.transport.classify import classify
+from legato.transport.classification import classify
 from legato.transport.complaint import complaint_of, read_complaint
 from legato.transport.contract import Transport, WireResponse
 from legato.transport.intake import Intake

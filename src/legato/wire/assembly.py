@@ -19,7 +19,7 @@ from functools import reduce
 import msgspec
 
 from legato.model import JsonObject
-from legato.wire.voice import End
+from legato.wire.context import End
 
 encode_json = msgspec.json.Encoder().encode
 

@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 from legato.errors import BadAnswer, IngestError
 from legato.model import Json, read_json_leniently
-from legato.model.ingest import MAX_NODES, load_json
+from legato.model.ingestion import MAX_NODES, load_json
 
 _Count = Annotated[int, Meta(ge=1)]
 _KIB, _MIB = 1024, 1024 * 1024

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 from legato.model import Block, CallKind, JsonObject, Text, Thinking, ToolCall, clean_text
 from legato.wire.arguments import read_arguments
 from legato.wire.bounds import Bounds
+from legato.wire.context import Names
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
-from legato.wire.voice import Names
 
 _Kind: TypeAlias = Literal["text", "thinking", "call", "whole"]
 

@@ -41,6 +41,7 @@ from legato.model import (
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import Assembly
 from legato.wire.bounds import Bounds
+from legato.wire.context import Names, Voice
 from legato.wire.deltas import Delta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
@@ -49,7 +50,6 @@ from legato.wire.options import Envelope, OptionGrammar, Settled, settle
 from legato.wire.projection.grammar import Grammar
 from legato.wire.rules import WireRule
 from legato.wire.shapes import Shapes
-from legato.wire.voice import Names, Voice
 
 _AI = Speaker.AI
 

@@ -19,6 +19,7 @@ from msgspec import Struct
 from legato.model import Authority, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import CompletionKind, Exchange, Said, Unit
 from legato.wire.assembly import Assembly
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.phrases import ANSWER_BRIDGE
 from legato.wire.projection.decisions import ANSWER_BRIDGED, missing_signature, missing_thought
 from legato.wire.projection.grammar import Grammar
@@ -26,7 +27,6 @@ from legato.wire.projection.messages import AnswerMessage, HumanMessage, Message
 from legato.wire.projection.project import Projector
 from legato.wire.projection.results import mark_failure
 from legato.wire.shapes import Shapes
-from legato.wire.voice import End, Thoughts, Voice
 
 _PERSON = Authority.PERSON
 _SUCCESS = CompletionKind.SUCCESS

@@ -16,7 +16,7 @@ from zlib import crc32
 from legato.errors import ProjectionError
 from legato.model import CallId, IdScheme
 from legato.model.hashing import base62
-from legato.wire.voice import Names
+from legato.wire.context import Names
 
 _OURS = "hist_tool_"
 """what our own ids begin with; the rest is their stem"""

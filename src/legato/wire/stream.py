@@ -14,10 +14,10 @@ from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Targ
 from legato.model.json_access import as_object
 from legato.wire.bounds import Bounds, load_bounded_json
 from legato.wire.builder import AnswerBuilder
+from legato.wire.context import Names
 from legato.wire.deltas import Delta
 from legato.wire.endings import CUT_SHORT
 from legato.wire.sse import SSEParser
-from legato.wire.voice import Names
 
 
 class EventDecoder(ABC):

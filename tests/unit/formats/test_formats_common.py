@@ -16,7 +16,7 @@ from legato.errors import FormatError
 from legato.formats import FORMATS, WRITTEN, detect, read, read_all
 from legato.model import Speaker, Text, ToolCall, ToolResponse
 from legato.model.hashing import digest
-from legato.model.ingest import MAX_JSON_BYTES
+from legato.model.ingestion import MAX_JSON_BYTES
 from session_files import CHAT, CLAUDE, EVERY_FILE, claude, jsonl, said, whole
 
 STORY = sorted(set(EVERY_FILE) - {"chat-records"})

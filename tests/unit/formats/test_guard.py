@@ -17,7 +17,7 @@ from legato.formats.mending.inventory import take_inventory
 from legato.formats.mending.plan import Plan
 from legato.formats.mending.retelling import first_difference
 from legato.model import CLOSURE_TEXTS, ClosureReason
-from legato.model.ingest import MAX_TEXT
+from legato.model.ingestion import MAX_TEXT
 from session_files import CLAUDE, answered, codex_message, gave, item, jsonl, said, text, use, whole
 
 MISSING = CLOSURE_TEXTS[ClosureReason.MISSING_IN_IMPORT]

@@ -20,8 +20,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legato.errors import IngestError
-from legato.model import ingest, read_json, read_json_leniently
-from legato.model.ingest import CYCLE, MAX_DEPTH, MAX_NODES, MAX_TEXT, TOO_DEEP
+from legato.model import ingest, ingestion, read_json, read_json_leniently
+from legato.model.ingestion import CYCLE, MAX_DEPTH, MAX_NODES, MAX_TEXT, TOO_DEEP
 
 
 class Name(str):
@@ -242,7 +242,7 @@ def test_no_bytes_make_reading_raise_anything_else(data: bytes) -> None:
 
 @pytest.mark.req("REQ-915-038")
 def test_a_level_is_one_container_in_another_whatever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["legato.model.ingest"], "MAX_DEPTH", 2)
+    monkeypatch.setattr(ingestion, "MAX_DEPTH", 2)
     cut = [1, [2, [3, TOO_DEEP]]]
     assert ingest([1, [2, [3, [4]]]]) == cut
     assert ingest((1, (2, (3, (4,))))) == cut

@@ -28,7 +28,7 @@ from legato.model import (
     ToolSpec,
     safe,
 )
-from legato.model.ingest import MAX_TEXT
+from legato.model.ingestion import MAX_TEXT
 from legato.model.records import Record, RouteSelected
 from legato.transcript import Conversation
 

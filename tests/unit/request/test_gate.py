@@ -13,10 +13,10 @@ from legato.model import Options, ThinkingSwitch
 from legato.model.hashing import RunningDigest, digest
 from legato.request import Request, resolve
 from legato.request.loop import OpenLoop
+from legato.wire.context import End
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 from legato.wire.judge import Judge
-from legato.wire.voice import End
 
 from builders import ROUTES, ai, calls, result, talk, units, user
 

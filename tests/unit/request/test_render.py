@@ -29,7 +29,7 @@ from legato.model import (
 )
 from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRefused, Restored, Rewound, Started
 from legato.request import PrefixChange, with_capabilities
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
@@ -355,7 +355,7 @@ def without_marks(messages: list[Any]) -> list[Any]:
 
 
 def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("legato.request.voices.MAX_BYTES_HELD", 10)
+    monkeypatch.setattr("legato.request.render_cache.MAX_BYTES_HELD", 10)
     conversation = talk(user("something long enough"))
     for route in ROUTES:
         render(conversation, route).json()

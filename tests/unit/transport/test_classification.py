@@ -25,7 +25,7 @@ from legato.errors import (
 )
 from legato.model import Dialect, Target
 from legato.transport import Key, classify, complaint_of, read_complaint, wire_request
-from legato.transport.classify import ADVICE, BY_STATUS, HEADLINE
+from legato.transport.classification import ADVICE, BY_STATUS, HEADLINE
 from legato.transport.wordings import ALL
 
 SECRET = "sk-test-0123456789abcdef"

@@ -34,10 +34,10 @@ from legato.model import (
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.caching import mark, mark_head, marked, may_carry_mark
+from legato.wire.context import End, Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Voice
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = claude()

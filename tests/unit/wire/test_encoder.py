@@ -12,8 +12,8 @@ from legato.model import CallKind, Origin, Text, Thinking, ToolCall
 from legato.request.catalogue import resolve, with_capabilities
 from legato.transcript.units import Exchange, Said, Unit
 from legato.wire.assembly import Assembly
+from legato.wire.context import End
 from legato.wire.dialects import dialect_parts
-from legato.wire.voice import End
 
 from builders import ROUTES
 

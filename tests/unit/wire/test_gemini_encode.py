@@ -30,11 +30,11 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
+from legato.wire.context import End, Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Voice
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = gemini()

@@ -40,6 +40,7 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
+from legato.wire.context import End
 from legato.wire.openai_chat import DIALECT
 from legato.wire.phrases import (
     ANSWER_BRIDGE,
@@ -51,7 +52,6 @@ from legato.wire.phrases import (
     MEDIA_FOLLOWS,
     SUMMARY_MARK,
 )
-from legato.wire.voice import End
 
 from builders import ai, talk, user
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dialect_support import SAMPLES, needs_samples
 from legato.errors import IngestError
-from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest
+from legato.model import CLOSURE_TEXTS, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, ingest, ingestion
 from legato.wire.contract import Parsed
 from legato.wire.openai_chat import message_list
 from legato.wire.openai_chat.parse import parse, parse_json
@@ -35,7 +35,6 @@ from legato.wire.phrases import (
 )
 
 parse_module = import_module("legato.wire.openai_chat.parse")
-ingest_module = import_module("legato.model.ingest")
 
 
 def read_thoroughly(body: Any) -> Parsed:
@@ -437,7 +436,7 @@ def _spoil(value: Any) -> None:
 def test_a_body_of_too_many_parts_is_refused_on_both_roads(message):
     body = {"messages": [message] * 20}
     assert parse(body).notes == []
-    with patch.object(ingest_module, "MAX_NODES", 50), patch.object(message_list, "MAX_NODES", 50):
+    with patch.object(ingestion, "MAX_NODES", 50), patch.object(message_list, "MAX_NODES", 50):
         assert outcome(parse, body) == outcome(read_thoroughly, body)
         assert parse_json(json.dumps(body)) is None
         with pytest.raises(IngestError):

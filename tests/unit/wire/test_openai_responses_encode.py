@@ -36,6 +36,7 @@ from legato.model import (
 )
 from legato.request.thinking import will_think
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
+from legato.wire.context import End, Thoughts
 from legato.wire.encoder import EncodedUnit
 from legato.wire.openai_responses import DIALECT
 from legato.wire.options import Envelope
@@ -49,7 +50,6 @@ from legato.wire.phrases import (
     SUMMARY_MARK,
     media_omitted,
 )
-from legato.wire.voice import End, Thoughts
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf")

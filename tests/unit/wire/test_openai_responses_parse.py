@@ -33,10 +33,10 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Unit
+from legato.wire.context import End
 from legato.wire.contract import Parsed
 from legato.wire.openai_responses import DIALECT
 from legato.wire.phrases import CONTINUE, EMPTY_RESULT, HUMAN_BRIDGE, INSTRUCTION_MARK, MEDIA_CAPTION, MEDIA_FOLLOWS
-from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 IMAGE_PART: JsonObject = {"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,aGk="}

@@ -33,6 +33,7 @@ from legato.model import (
 )
 from legato.request.thinking import will_think
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
+from legato.wire.context import End, Thoughts
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
 from legato.wire.phrases import (
@@ -46,7 +47,6 @@ from legato.wire.phrases import (
     media_omitted,
 )
 from legato.wire.vercel import DIALECT
-from legato.wire.voice import End, Thoughts
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 LINK = Media(MediaKind.IMAGE, "image/png", url="https://a.example/b.png")

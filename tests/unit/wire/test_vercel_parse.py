@@ -30,10 +30,10 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Unit
+from legato.wire.context import End
 from legato.wire.contract import Parsed
 from legato.wire.phrases import CONTINUE, EMPTY_RESULT, INSTRUCTION_MARK
 from legato.wire.vercel import DIALECT
-from legato.wire.voice import End
 
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 

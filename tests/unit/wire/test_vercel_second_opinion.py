@@ -38,9 +38,9 @@ from legato.model import (
     Usage,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
+from legato.wire.context import End
 from legato.wire.options import Envelope
 from legato.wire.vercel import DIALECT
-from legato.wire.voice import End
 
 VERSION = "7.0.169"
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")

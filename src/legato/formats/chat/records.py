@@ -21,7 +21,7 @@ from legato.formats.fields import as_list, as_object, as_objects, as_text, first
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
-from legato.formats.wire.read import read_body
+from legato.formats.wire.reading import read_body
 from legato.formats.wire.shapes import body_of, wire_format
 from legato.model import Json, JsonObject, read_json_leniently
 

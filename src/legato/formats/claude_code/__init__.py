@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.formats.claude_code.read import read
+from legato.formats.claude_code.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_objects, as_text
 from legato.formats.format import Chain, Format, Mended, Outgoing, Written, marks

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legato.formats.codex.read import read
+from legato.formats.codex.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_text
 from legato.formats.format import Format, Mended, Outgoing, Written, marks

@@ -6,7 +6,7 @@ from functools import partial
 
 from legato.formats.document import Document, Original
 from legato.formats.format import Format, Mended, Outgoing, Written
-from legato.formats.wire.read import read
+from legato.formats.wire.reading import read
 from legato.formats.wire.shapes import WIRE_DIALECTS, WIRE_PROVIDERS
 
 _TITLES = {

@@ -21,7 +21,7 @@ from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
 from legato.model import Action, JsonObject, Target
 from legato.request.catalogue import resolve
-from legato.request.render import render
+from legato.request.rendering import render
 from legato.request.request import Request
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity

@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 import msgspec
 
 from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
+from legato.request.encoded_conversation import Spelling
 from legato.request.envelope import envelope_for, safe_envelope
-from legato.request.spelling import Spelling
+from legato.request.render_cache import Voices
 from legato.request.thinking import will_think
-from legato.request.voices import Voices
 from legato.session.compaction.texts import has_output
 from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
 from legato.transcript.view import View
+from legato.wire.context import End
 from legato.wire.options import Envelope
-from legato.wire.voice import End
 
 SAMPLE = b"A line of text such as people write. " * 256
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from legato.model.records import Compacted, CompactionKind
 from legato.session.compaction.plan import Draft, Run
 from legato.transcript import Exchange, Summary, output_digest
-from legato.wire.voice import End
+from legato.wire.context import End
 
 
 class Cover(NamedTuple):

@@ -33,9 +33,9 @@ from legato.model import (
 from legato.model.json_access import as_count, as_id, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
+from legato.wire.context import Names
 from legato.wire.endings import ending_of
 from legato.wire.plain import REFUSED
-from legato.wire.voice import Names
 
 _ENDINGS = {  # https://docs.anthropic.com/en/api/handling-stop-reasons
     "end_turn": Ending.DONE,

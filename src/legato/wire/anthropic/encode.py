@@ -14,11 +14,11 @@ from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thin
 from legato.transcript.units import AnswerBlock
 from legato.wire.anthropic import shapes
 from legato.wire.anthropic.hosted import own_blocks
+from legato.wire.context import End, Voice
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar, MediaRule
 from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
-from legato.wire.voice import End, Voice
 
 _IMAGES = MediaRule(shapes.IMAGES, ("https://",))
 _DOCUMENTS = MediaRule(frozenset({shapes.PDF}), ("https://",), decodes_text=True)

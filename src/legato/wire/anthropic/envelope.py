@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
-from legato.wire.voice import Voice
 
 _GRAMMAR = OptionGrammar(
     # https://docs.claude.com/en/docs/build-with-claude/extended-thinking: what thinking cannot be combined with.

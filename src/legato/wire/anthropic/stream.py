@@ -31,8 +31,8 @@ from legato.wire.anthropic.decode import (
     settle,
 )
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
+from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
-from legato.wire.voice import Names
 
 _GROWING = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 """blocks that are whole when they stop; a tool that the provider ran may still wait for its result"""

@@ -9,9 +9,9 @@ A body has the shape of a streamed piece, so one reader serves both and they can
 from __future__ import annotations
 
 from legato.model import Answer, JsonObject, Target
+from legato.wire.context import Names
 from legato.wire.endings import ending_of
 from legato.wire.gemini.stream import Decoder
-from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

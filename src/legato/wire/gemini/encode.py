@@ -13,13 +13,13 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
+from legato.wire.context import Voice
 from legato.wire.gemini import shapes
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
-from legato.wire.voice import Voice
 
 
 def grammar(target: Target) -> Grammar:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import as_object, present
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, complete
-from legato.wire.voice import Voice
 
 _GRAMMAR = OptionGrammar(
     caps_max_tokens=True,

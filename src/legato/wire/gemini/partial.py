@@ -14,7 +14,7 @@ from typing import cast
 
 from legato.errors import BadAnswer
 from legato.model import Json, JsonObject
-from legato.model.ingest import MAX_DEPTH
+from legato.model.ingestion import MAX_DEPTH
 from legato.model.json_access import as_text
 from legato.wire.gemini.fields import camel
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Target, Text, Usage, ingest
 from legato.model.json_access import as_count, as_list, as_object, as_string, as_text
+from legato.wire.context import Names
 from legato.wire.endings import CUT_SHORT, ending_of
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
-from legato.wire.voice import Names
 
 _ENDINGS = {  # https://ai.google.dev/api/generate-content#FinishReason; what is not here is "other", or new
     "STOP": Ending.DONE,

@@ -8,10 +8,10 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Ending, Entry, JsonObject, Speaker, Target, ingest
 from legato.model.json_access import as_object, as_objects, as_string
+from legato.wire.context import Names
 from legato.wire.endings import CUT_SHORT
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
-from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

@@ -18,6 +18,7 @@ from legato.errors import UnknownTarget
 from legato.model import JsonObject, Target, Thinking, ToolCall
 from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
+from legato.wire.context import Voice
 from legato.wire.hosting import RequestStyle
 from legato.wire.hosts import STRICT, host_names, host_of
 from legato.wire.openai_chat import shapes
@@ -33,7 +34,6 @@ from legato.wire.projection.messages import (
     TextPart,
 )
 from legato.wire.shapes import spelled_call
-from legato.wire.voice import Voice
 
 NO_THOUGHT = " "
 """stands in `reasoning_content` where there is no thinking, or none that may be sent"""

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.openai_chat.encode import instruction_role, style_of
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 from legato.wire.options.paths import merged
-from legato.wire.voice import Voice
 
 _SWITCHES = {
     ThinkingSwitch.DEFAULT: None,

@@ -12,10 +12,10 @@ from collections.abc import Hashable
 from legato.model import CallKind, Json, JsonObject, ingest
 from legato.model.json_access import as_object, as_objects, as_string
 from legato.wire.builder import AnswerBuilder
+from legato.wire.context import Names
 from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
 from legato.wire.openai_chat.growing import ReasoningDetails
 from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
-from legato.wire.voice import Names
 
 _THOUGHTS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _BESIDE = frozenset({"images", "audio", "refusal"})

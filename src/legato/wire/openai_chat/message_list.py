@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall
-from legato.model.ingest import MAX_NODES
+from legato.model.ingestion import MAX_NODES
 from legato.model.json_access import as_id, as_object, as_string
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader

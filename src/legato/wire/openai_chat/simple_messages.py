@@ -21,7 +21,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from legato.model import JsonObject
-from legato.model.ingest import MAX_TEXT, encodable
+from legato.model.ingestion import MAX_TEXT, encodable
 
 _NONE = Meta(max_length=0)
 _Text: TypeAlias = Annotated[str, Meta(max_length=MAX_TEXT)]

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from legato.model import JsonObject, Target
 from legato.model.json_access import as_list, as_object, as_string, as_text
+from legato.wire.context import Names
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.stream import EventDecoder
-from legato.wire.voice import Names
 
 
 class Decoder(EventDecoder):

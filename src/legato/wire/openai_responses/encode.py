@@ -12,13 +12,13 @@ from typing import Any
 
 from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
+from legato.wire.context import Voice
 from legato.wire.openai_responses import shapes
 from legato.wire.openai_responses.envelope import has_own_kinds
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar, MediaRule
 from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
 from legato.wire.shapes import answer_parts, human_parts
-from legato.wire.voice import Voice
 
 
 def grammar(target: Target) -> Grammar:

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
 from legato.model.json_access import present
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
-from legato.wire.voice import Voice
 
 ENCRYPTED_REASONING = "reasoning.encrypted_content"
 

@@ -16,6 +16,7 @@ from typing import ClassVar
 from legato.errors import BadAnswer
 from legato.model import Block, CallKind, Ending, JsonObject, Target
 from legato.model.json_access import as_count, as_object, as_objects, as_string, as_text
+from legato.wire.context import Names
 from legato.wire.openai_responses.decode import (
     call_outputs,
     empty_answer,
@@ -26,7 +27,6 @@ from legato.wire.openai_responses.decode import (
 )
 from legato.wire.openai_responses.reading import blocks_of, call_native, message_native, thinking_text
 from legato.wire.stream import EventDecoder
-from legato.wire.voice import Names
 
 _CALLS = {"function_call": CallKind.FUNCTION, "custom_tool_call": CallKind.CUSTOM}
 

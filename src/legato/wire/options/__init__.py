@@ -18,7 +18,7 @@ from __future__ import annotations
 from legato.wire.options.efforts import effort_word, plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
-from legato.wire.options.settle import Settled, settle
+from legato.wire.options.settling import Settled, settle
 from legato.wire.options.spell import complete
 
 __all__ = [

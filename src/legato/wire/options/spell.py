@@ -6,7 +6,7 @@ from legato.model import Action, Decision, JsonObject
 from legato.model.json_access import as_object
 from legato.wire.options.grammar import OptionGrammar
 from legato.wire.options.paths import merged
-from legato.wire.options.settle import Settled
+from legato.wire.options.settling import Settled
 from legato.wire.projection.decisions import projected
 
 

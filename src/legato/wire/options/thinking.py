@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Capabilities, Decision, Options, ThinkingMode, ThinkingSwitch
+from legato.wire.context import Voice
 from legato.wire.options.efforts import NONE, budget_of_effort, effort_for, effort_of_budget
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.projection.decisions import projected
-from legato.wire.voice import Voice
 
 
 def adjusted(reason: str, detail: str) -> Decision:

@@ -28,6 +28,7 @@ from legato.model import (
     qualified,
 )
 from legato.transcript.units import AnswerBlock, Exchange
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text
 from legato.wire.projection import decisions as why
@@ -35,7 +36,6 @@ from legato.wire.projection.decisions import projected
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
 from legato.wire.projection.results import ResultProjector
-from legato.wire.voice import End, Thoughts, Voice
 
 
 class Place(NamedTuple):

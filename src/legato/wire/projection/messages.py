@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from legato.model import Decision, Json, JsonObject, Media, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.voice import End
+from legato.wire.context import End
 
 
 class TextPart(Struct, frozen=True, gc=False):

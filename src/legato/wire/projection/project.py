@@ -17,6 +17,7 @@ from typing import assert_never
 from legato.model import Action, Authority, Code, Decision, Media, Text
 from legato.transcript.units import Exchange, Said, SaidBlock, Summary, Unit
 from legato.wire import phrases
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.plain import fenced
 from legato.wire.projection import decisions as why
 from legato.wire.projection.answer import AnswerProjector, Own, is_text, is_thought
@@ -37,7 +38,6 @@ from legato.wire.projection.messages import (
     TextPart,
 )
 from legato.wire.projection.results import ResultProjector
-from legato.wire.voice import End, Thoughts, Voice
 
 
 class Projector:

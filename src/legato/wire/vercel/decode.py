@@ -10,9 +10,9 @@ from __future__ import annotations
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, Json, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
+from legato.wire.context import Names
 from legato.wire.endings import ending_of
 from legato.wire.vercel.reading import Form, answer_blocks
-from legato.wire.voice import Names
 
 
 def decode(body: JsonObject, target: Target, names: Names) -> Answer:

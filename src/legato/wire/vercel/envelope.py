@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ToolSpec
 from legato.model.json_access import present
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
-from legato.wire.voice import Voice
 
 _GRAMMAR = OptionGrammar(switch=Switch.EFFORT, says_json=False, dependent={"toolChoice": "tools"})
 

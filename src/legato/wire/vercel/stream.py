@@ -17,10 +17,10 @@ import msgspec
 
 from legato.model import Answer, Block, Ending, HostedTool, Json, JsonObject, Target, ToolCall, ingest
 from legato.model.json_access import as_object, as_string, as_text
+from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
 from legato.wire.vercel.decode import provider_error, read_ending, usage_of
 from legato.wire.vercel.reading import Form, native_of, read_call, read_file, read_hosted
-from legato.wire.voice import Names
 
 
 class Decoder(EventDecoder):

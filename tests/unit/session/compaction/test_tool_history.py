@@ -35,7 +35,7 @@ from legato.model.records import (
     StepBegan,
 )
 from legato.request import render, resolve, with_capabilities
-from legato.request.voices import Voices
+from legato.request.render_cache import Voices
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory

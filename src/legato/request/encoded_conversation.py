@@ -22,11 +22,11 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import encode_json
+from legato.wire.context import End, Thoughts, Voice
 from legato.wire.contract import DialectParts, EncodedEnvelope
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
 from legato.wire.options import Envelope
-from legato.wire.voice import End, Thoughts, Voice
 
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
 

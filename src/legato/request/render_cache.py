@@ -20,13 +20,13 @@ from legato.model import (
     Target,
     ThinkingPolicy,
 )
+from legato.request.encoded_conversation import Spelling
 from legato.request.report import PrefixChange
-from legato.request.spelling import Spelling
 from legato.transcript.conversation import Conversation
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
-from legato.wire.voice import Voice
 
 MAX_BYTES_HELD = 64 * 1024 * 1024
 """Encoded messages that one conversation keeps for all its targets together."""

@@ -14,13 +14,13 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from legato.model import Choice, Decision, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
+from legato.wire.context import Voice
 from legato.wire.options.efforts import plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.fields import settle_extra, settle_fields, with_word_for_json
 from legato.wire.options.grammar import OptionGrammar
 from legato.wire.options.thinking import Situation, adjusted, settle_thinking
 from legato.wire.options.tools import free_text_tools, settle_choice, settle_tools
-from legato.wire.voice import Voice
 
 _ONLY_TEMPERATURE = 1
 """what the temperature is while the model thinks, where it cannot be set then"""

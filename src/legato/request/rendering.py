@@ -16,19 +16,19 @@ from msgspec.structs import replace
 
 from legato.model import Entry, Options, Target, ThinkingPolicy, safe
 from legato.request.catalogue import Catalogue, resolve
+from legato.request.encoded_conversation import Spelling
 from legato.request.envelope import envelope_for, safe_envelope, tool_specs
+from legato.request.render_cache import Voices
 from legato.request.request import Request
-from legato.request.spelling import Spelling
 from legato.request.telling import tell_rendered
 from legato.request.thinking import settle_thinking, will_think
-from legato.request.voices import Voices
 from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
+from legato.wire.context import Voice
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
-from legato.wire.voice import Voice
 
 
 def render(

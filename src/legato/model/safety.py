@@ -21,7 +21,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.model.blocks import CallId, Media
-from legato.model.ingest import MAX_TEXT, clean_text, encodable, ingest
+from legato.model.ingestion import MAX_TEXT, clean_text, encodable, ingest
 
 S = TypeVar("S", bound=Struct)
 
