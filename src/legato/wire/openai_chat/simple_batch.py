@@ -17,7 +17,7 @@ from legato.model import UNMINTED, Block, Entry, Speaker, Text, Thinking, ToolCa
 from legato.wire.arguments import read_arguments, read_plain_arguments
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.simple_messages import (
-    AnswerMessage,
+    Assistant,
     Developer,
     Result,
     SimpleMessage,
@@ -60,7 +60,7 @@ def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: En
                 builder.take_result(response, number)
                 builder.has_begun = True
             continue
-        if type(message) is AnswerMessage:
+        if type(message) is Assistant:
             blocks = _read_answer(message, builder)
             if not blocks:
                 return number
@@ -98,7 +98,7 @@ def _read_result(message: Result, builder: EntryBuilder) -> ToolResponse | None:
     return read_result("".join(block.text for block in texts), wire_id, name or builder.names.get(wire_id, ""))
 
 
-def _read_answer(message: AnswerMessage, builder: EntryBuilder) -> list[Block] | None:
+def _read_answer(message: Assistant, builder: EntryBuilder) -> list[Block] | None:
     """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
     thought, content, calls = message.reasoning_content, message.content, message.tool_calls
     blocks: list[Block] = []

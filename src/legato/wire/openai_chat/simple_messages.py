@@ -98,7 +98,7 @@ class Result(_Message, tag="tool", kw_only=True):
     reasoning_content: _Nothing = None
 
 
-class AnswerMessage(_Message, tag="assistant", kw_only=True):
+class Assistant(_Message, tag="assistant", kw_only=True):
     """What the model said: what it thought, text, and calls of functions."""
 
     content: _Text | None = None
@@ -108,13 +108,13 @@ class AnswerMessage(_Message, tag="assistant", kw_only=True):
     tool_call_id: _Nothing = None
 
 
-SimpleMessage: TypeAlias = System | Developer | User | Result | AnswerMessage
+SimpleMessage: TypeAlias = System | Developer | User | Result | Assistant
 _SHAPES: dict[str, type[SimpleMessage]] = {
     "system": System,
     "developer": Developer,
     "user": User,
     "tool": Result,
-    "assistant": AnswerMessage,
+    "assistant": Assistant,
 }
 
 
