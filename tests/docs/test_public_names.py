@@ -15,47 +15,6 @@ from scripts.public_names import public_modules, public_names
 
 _SOURCE = Path(legato.__file__).parent
 
-# Names that still mean two things. Whoever renames one takes it out of here; nothing is added.
-_KNOWN_NAMES = {"Fault", "Note", "lint", "Said", "StepEnded", "TurnEnded", "Verdict", "default_path"}
-_KNOWN_CLASSES = {
-    "Answer",
-    "Call",
-    "Check",
-    "Compaction",
-    "Content",
-    "Draft",
-    "Family",
-    "Fault",
-    "Foreign",
-    "Found",
-    "Gate",
-    "Grant",
-    "Head",
-    "Item",
-    "Key",
-    "Kind",
-    "LineReader",
-    "MessageJudge",
-    "Mode",
-    "Names",
-    "Note",
-    "OutputFormat",
-    "Profile",
-    "Question",
-    "Readable",
-    "Refusal",
-    "RouteLost",
-    "Rule",
-    "Said",
-    "Seen",
-    "Step",
-    "StepEnded",
-    "Style",
-    "TextPart",
-    "TurnEnded",
-    "Writer",
-}
-
 
 def test_a_public_name_means_one_thing_wherever_it_is_offered() -> None:
     meanings: defaultdict[str, dict[int, str]] = defaultdict(dict)
@@ -63,20 +22,16 @@ def test_a_public_name_means_one_thing_wherever_it_is_offered() -> None:
         loaded = importlib.import_module(module)
         for name in public_names(module):
             meanings[name].setdefault(id(getattr(loaded, name)), module)
-    ambiguous = {name: sorted(found.values()) for name, found in meanings.items() if len(found) > 1}
-    assert {name: found for name, found in ambiguous.items() if name not in _KNOWN_NAMES} == {}
-    assert ambiguous.keys() >= _KNOWN_NAMES, "these are settled: take them out of the list"
+    assert {name: sorted(found.values()) for name, found in meanings.items() if len(found) > 1} == {}
 
 
 def test_no_two_files_define_a_class_of_one_name() -> None:
-    homes: defaultdict[str, list[str]] = defaultdict(list)
+    homes: defaultdict[str, set[str]] = defaultdict(set)
     for path in sorted(_SOURCE.rglob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(_role(path.relative_to(_SOURCE)))
-    ambiguous = {name: sorted(set(found)) for name, found in homes.items() if len(set(found)) > 1}
-    assert {name: found for name, found in ambiguous.items() if name not in _KNOWN_CLASSES} == {}
-    assert ambiguous.keys() >= _KNOWN_CLASSES, "these are settled: take them out of the list"
+                homes[node.name].add(_role(path.relative_to(_SOURCE)))
+    assert {name: sorted(found) for name, found in homes.items() if len(found) > 1} == {}
 
 
 def _role(path: Path) -> str:
