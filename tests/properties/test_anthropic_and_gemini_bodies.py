@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from block_support import accepted_by_anthropic, accepted_by_gemini, assemble, claude, gemini, voice_for
+from block_support import accepted_by_anthropic, accepted_by_gemini, assemble, claude, context_for, gemini
 from legato.model import (
     Authority,
     CallId,
@@ -186,12 +186,12 @@ def test_a_body_for_claude_breaks_no_rule(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(CLAUDES))
     given_units = data.draw(units(target.origin("served")))
     thinks = target.capabilities.thinking is not ThinkingMode.NEVER and data.draw(st.booleans())
-    voice = voice_for(target, foreign=data.draw(st.sampled_from(Foreign)), thinking_on=thinks)
-    body, _ = assemble(ANTHROPIC, given_units, voice)
+    context = context_for(target, foreign=data.draw(st.sampled_from(Foreign)), thinking_on=thinks)
+    body, _ = assemble(ANTHROPIC, given_units, context)
     if body["messages"]:
         accepted_by_anthropic(body)
         assert broken(ANTHROPIC, body, target) == []
-        read_back(ANTHROPIC, body, given_units, target, voice.names.project)
+        read_back(ANTHROPIC, body, given_units, target, context.names.project)
 
 
 @given(st.data())
@@ -199,12 +199,12 @@ def test_a_body_for_claude_breaks_no_rule(data: st.DataObject) -> None:
 def test_a_body_for_gemini_breaks_no_rule(data: st.DataObject) -> None:
     target = data.draw(st.sampled_from(GEMINIS))
     given_units = data.draw(units(target.origin("served")))
-    voice = voice_for(target, foreign=data.draw(st.sampled_from(Foreign)))
-    body, _ = assemble(GEMINI, given_units, voice)
+    context = context_for(target, foreign=data.draw(st.sampled_from(Foreign)))
+    body, _ = assemble(GEMINI, given_units, context)
     if body["contents"]:
         accepted_by_gemini(body)
         assert broken(GEMINI, body, target) == []
-        read_back(GEMINI, body, given_units, target, voice.names.project)
+        read_back(GEMINI, body, given_units, target, context.names.project)
 
 
 def read_back(
@@ -244,8 +244,8 @@ def test_a_longer_conversation_keeps_its_printed_prefix(
 
 
 def _pairs(dialect: DialectParts, some: list[Unit], target: Target) -> list[tuple[str, JsonObject]]:
-    voice = voice_for(target)
-    body, decisions = assemble(dialect, some, voice)
+    context = context_for(target)
+    body, decisions = assemble(dialect, some, context)
     field = dialect.blocks_field or "parts"
     printed = [(item["role"], block) for item in body[dialect.messages_field] for block in item[field]]
     return printed[:-1] if any(decision.reason == "tail" for decision in decisions) else printed

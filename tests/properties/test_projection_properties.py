@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dialect_support import SameIds
 from legato.model import Dialect, Entry, Foreign, NameRule, Origin, Target
 from legato.request.catalogue import resolve
-from legato.wire.context import End, Voice
+from legato.wire.context import EncodeContext, End
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
 from legato.wire.projection.grammar import Grammar
@@ -32,8 +32,8 @@ def nowhere(origin: Origin | None) -> bool:
 def projections(news: list[Entry], dialect: Dialect, grammar: Grammar, *, foreign: Foreign) -> list[Projection]:
     """What the units of a foreign log become under `grammar` when the shapes of `dialect` are used."""
     target: Target = BY_DIALECT[dialect]
-    voice = Voice(target, SameIds(), NameTable(NameRule.OPENAI), nowhere, foreign=foreign, thinking_on=True)
-    projector = Projector(voice, grammar, dialect_parts(dialect).shapes(voice).own)
+    context = EncodeContext(target, SameIds(), NameTable(NameRule.OPENAI), nowhere, foreign=foreign, thinking_on=True)
+    projector = Projector(context, grammar, dialect_parts(dialect).shapes(context).own)
     end = End.START
     made: list[Projection] = []
     for unit in units(talk(*news)):

@@ -1,4 +1,4 @@
-"""For the tests of the Anthropic and Gemini dialects: targets, voices, whole bodies, and the vendors' types as judges."""
+"""For the tests of the Anthropic and Gemini dialects: targets, contexts, whole bodies, and the vendors' types as judges."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from google.genai import types as genai
 from msgspec.structs import replace
 from pydantic import TypeAdapter
 
-from dialect_support import make_target, make_voice
+from dialect_support import make_context, make_target
 from legato.model import Decision, Dialect, Foreign, IdScheme, JsonObject, NameRule, Options, Target, ToolSpec
 from legato.transcript.units import Exchange, Unit
-from legato.wire.context import End, Voice
+from legato.wire.context import EncodeContext, End
 from legato.wire.contract import DialectParts
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
@@ -45,22 +45,22 @@ def gemini(**capabilities: Any) -> Target:
     return make_target(Dialect.GEMINI, **(defaults | capabilities))
 
 
-def voice_for(target: Target, *, thinking_on: bool = False, foreign: Foreign = Foreign.DROP) -> Voice:
-    voice = make_voice(target, foreign=foreign, rule=target.capabilities.name_rule)
-    return replace(voice, thinking_on=thinking_on)
+def context_for(target: Target, *, thinking_on: bool = False, foreign: Foreign = Foreign.DROP) -> EncodeContext:
+    context = make_context(target, foreign=foreign, rule=target.capabilities.name_rule)
+    return replace(context, thinking_on=thinking_on)
 
 
 def assemble(
     dialect: DialectParts,
     units: Sequence[Unit],
-    voice: Voice,
+    context: EncodeContext,
     *,
     tools: Sequence[ToolSpec] = (),
     options: Options | None = None,
     system: str = "",
 ) -> tuple[JsonObject, list[Decision]]:
     """A whole body from units, as a request holds it, and every decision on the way."""
-    encoder = dialect.encoder(voice)
+    encoder = dialect.encoder(context)
     messages: list[JsonObject] = []
     decisions: list[Decision] = []
     end = End.START
@@ -74,7 +74,7 @@ def assemble(
             called += [call.name for call in unit.calls]
     last = encoder.tail(end)
     _join(messages, last, dialect.blocks_field)
-    head = dialect.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
+    head = dialect.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), context)
     return {**head.fields, dialect.messages_field: messages}, [*decisions, *last.decisions, *head.decisions]
 
 

@@ -1,4 +1,4 @@
-"""For the tests of the chat dialect: targets, voices, whole bodies put together, and the vendors' types as judges."""
+"""For the tests of the chat dialect: targets, contexts, whole bodies put together, and the vendors' types as judges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from legato.model import (
     ToolSpec,
 )
 from legato.transcript.units import Completion, CompletionKind, Exchange, Unit
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 from legato.wire.openai_chat import DIALECT
@@ -75,18 +75,18 @@ def closed(stem: str = "a", /, **fields: Any) -> Completion:
     return Completion(CallId(f"hist_tool_{stem}"), CompletionKind.SYNTHETIC, **fields)
 
 
-def voice(
+def context(
     to: Target,
     units: Sequence[Unit] = (),
     *,
     home: bool = False,
     thinking_on: bool = False,
     foreign: Foreign = Foreign.DROP,
-) -> Voice:
+) -> EncodeContext:
     names = NameTable(to.capabilities.name_rule)
     ids = IdTable(to.capabilities.id_scheme, names)
     ids.extend([one for unit in units if isinstance(unit, Exchange) for one in unit.calls])
-    return Voice(to, ids, names, lambda _origin: home, thinking_on, foreign)
+    return EncodeContext(to, ids, names, lambda _origin: home, thinking_on, foreign)
 
 
 def printed(
@@ -97,10 +97,10 @@ def printed(
     tools: Sequence[ToolSpec] = (),
     options: Options = Options(),
     keep_thinking: bool = True,
-    **voicing: Any,
+    **details: Any,
 ) -> tuple[dict[str, Any], list[Decision]]:
     """The whole body that the assembler would make, and every decision on the way."""
-    speaking = voice(to, units, **voicing)
+    speaking = context(to, units, **details)
     called = [(one.name, one.namespace) for unit in units if isinstance(unit, Exchange) for one in unit.calls]
     encoder = DIALECT.encoder(speaking)
     top = DIALECT.head(Envelope(system, tools, options, called), speaking)

@@ -1,4 +1,4 @@
-"""What the tests of a dialect need: a target, a voice for it, units in one line, and the recorded samples."""
+"""What the tests of a dialect need: a target, a context for it, units in one line, and the recorded samples."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from legato.model import (
 )
 from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.assembly import Assembly, encode_json
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.contract import DialectParts, StreamDecoder
 from legato.wire.deltas import Shown
 from legato.wire.encoder import EncodedUnit, Projected
@@ -65,8 +65,8 @@ class SameIds(dict[CallId, str]):
         return f"call_{key}"
 
 
-def make_voice(target: Target, *, foreign: Foreign = Foreign.DROP, rule: NameRule = NameRule.OPENAI) -> Voice:
-    return Voice(target, SameIds(), NameTable(rule), target.is_home_of, foreign=foreign)
+def make_context(target: Target, *, foreign: Foreign = Foreign.DROP, rule: NameRule = NameRule.OPENAI) -> EncodeContext:
+    return EncodeContext(target, SameIds(), NameTable(rule), target.is_home_of, foreign=foreign)
 
 
 def call(key: str, name: str = "read", **arguments: Any) -> ToolCall:
@@ -90,23 +90,23 @@ def printed(spelled: EncodedUnit) -> list[JsonObject]:
     return list(spelled.messages)
 
 
-def spell_with(dialect: DialectParts) -> Callable[[Unit, End, Voice, bool], EncodedUnit]:
-    """What encodes one unit in `dialect`: (unit, how the one before ended, voice, whether thinking is kept)."""
+def spell_with(dialect: DialectParts) -> Callable[[Unit, End, EncodeContext, bool], EncodedUnit]:
+    """What encodes one unit in `dialect`: (unit, how the one before ended, context, whether thinking is kept)."""
 
-    def spell(unit: Unit, before: End, voice: Voice, keep_thinking: bool) -> EncodedUnit:
-        return dialect.encoder(voice).encode(unit, before, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
+    def spell(unit: Unit, before: End, context: EncodeContext, keep_thinking: bool) -> EncodedUnit:
+        return dialect.encoder(context).encode(unit, before, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
 
     return spell
 
 
-def tail_with(dialect: DialectParts) -> Callable[[End, Voice], EncodedUnit]:
-    """What `dialect` puts at the end of a request: (how the last unit ended, voice)."""
-    return lambda end, voice: dialect.encoder(voice).tail(end)
+def tail_with(dialect: DialectParts) -> Callable[[End, EncodeContext], EncodedUnit]:
+    """What `dialect` puts at the end of a request: (how the last unit ended, context)."""
+    return lambda end, context: dialect.encoder(context).tail(end)
 
 
-def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], voice: Voice) -> Assembly:
+def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], context: EncodeContext) -> Assembly:
     """What the dialect prints in a row: as far as it goes the same as each unit alone, with the same decisions."""
-    encoder = dialect.encoder(voice)
+    encoder = dialect.encoder(context)
     page, alone = dialect.assembly(encoder.grammar), dialect.assembly(encoder.grammar)
     projected: Projected = {}
     encoder.append_simple(units, 0, page, projected)

@@ -22,7 +22,7 @@ from legato.transcript.slots import Slot
 from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
 from legato.wire.assembly import encode_json
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.contract import DialectParts, EncodedEnvelope
 from legato.wire.dialects import dialect_parts
 from legato.wire.encoder import EncodedUnit, Projected
@@ -75,14 +75,14 @@ class _Torn(Struct, frozen=True, gc=False):
 class Spelling:
     """The printed units of one conversation for one target, in order."""
 
-    def __init__(self, talk: Conversation, voice: Voice, policy: ThinkingPolicy) -> None:
-        self.parts: DialectParts = dialect_parts(voice.target.dialect)
-        self.voice = voice
-        self.view = talk.view(voice.target.capabilities.window)
+    def __init__(self, talk: Conversation, context: EncodeContext, policy: ThinkingPolicy) -> None:
+        self.parts: DialectParts = dialect_parts(context.target.dialect)
+        self.context = context
+        self.view = talk.view(context.target.capabilities.window)
         self.columns = Columns()
-        self.encoder = self.parts.encoder(voice)
+        self.encoder = self.parts.encoder(context)
         self.assembly = self.parts.assembly(self.encoder.grammar)
-        self.gate = Gate(self.parts, voice.target)
+        self.gate = Gate(self.parts, context.target)
         self.assembly.when_cut = self.gate.cut
         self.units_spelled = 0
         """how often a unit was spelled: the work that was really done"""

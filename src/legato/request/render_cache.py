@@ -23,7 +23,7 @@ from legato.model import (
 from legato.request.encoded_conversation import Spelling
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
@@ -103,7 +103,7 @@ class Voices:
 
     def _new_spelling(self, fingerprint: Fingerprint) -> Spelling:
         target, policy = fingerprint.target, fingerprint.policy
-        voice = Voice(
+        context = EncodeContext(
             target=target,
             ids=self.ids(target),
             names=self.names(target),
@@ -112,7 +112,7 @@ class Voices:
             foreign=policy.foreign,
             withheld=fingerprint.withheld,
         )
-        return Spelling(self._talk, voice, policy)
+        return Spelling(self._talk, context, policy)
 
     def prefix_change(
         self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: EncodedEnvelope

@@ -25,7 +25,7 @@ from legato.request.thinking import settle_thinking, will_think
 from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, open_json
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope
 from legato.wire.owned import check_extra
@@ -60,18 +60,18 @@ def render(
     thinks = will_think(target, options)
     fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
     spelling.advance()
-    voice, adjusted = spelling.voice, None
+    context, adjusted = spelling.context, None
     matters = target.capabilities.thinking_first if thinks else bool(spelling.columns.thoughtful)
     loop = spelling.open_loop() if matters else None
     if thinks and loop is not None:
         begun = cast("Exchange", spelling.columns.units[loop])
         shows = spelling.shows_thoughts(loop)
-        options, adjusted = settle_thinking(begun, voice, options, shows_thoughts=shows)
+        options, adjusted = settle_thinking(begun, context, options, shows_thoughts=shows)
         thinks = adjusted is None
     spelling.silence(None if thinks else loop)
-    if voice.thinking_on is not thinks:
-        voice = replace(voice, thinking_on=thinks)
-    head, opening = _head(spelling, voice, envelope_for(conversation, target, system, tool_specs(tools), options))
+    if context.thinking_on is not thinks:
+        context = replace(context, thinking_on=thinks)
+    head, opening = _head(spelling, context, envelope_for(conversation, target, system, tool_specs(tools), options))
     end = spelling.encoder.tail(spelling.assembly.end, is_empty=not (head.first or spelling.assembly.messages))
     cached = spelling.assembly.last_block()
     request = Request(
@@ -89,17 +89,17 @@ def render(
     return request
 
 
-def _head(spelling: Spelling, voice: Voice, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
+def _head(spelling: Spelling, context: EncodeContext, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
     """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
     known = spelling.head
-    if known is not None and known[0] == envelope and known[1] is voice.thinking_on:
+    if known is not None and known[0] == envelope and known[1] is context.thinking_on:
         return known[2], known[3]
     parts = spelling.parts
-    head = parts.head(safe_envelope(envelope), voice)
+    head = parts.head(safe_envelope(envelope), context)
     if envelope.options.cache and parts.mark_head:
         head = replace(head, fields=parts.mark_head(head.fields, envelope.options.cache_ttl))
     opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
-    spelling.head = (envelope, voice.thinking_on, head, opening)
+    spelling.head = (envelope, context.thinking_on, head, opening)
     return head, opening
 
 

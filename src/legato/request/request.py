@@ -48,11 +48,11 @@ class Request:
         prefix_change: PrefixChange | None,
         marks: Sequence[tuple[int, int]],
     ) -> None:
-        self.target: Target = spelling.voice.target
+        self.target: Target = spelling.context.target
         self.options = options
         self.prefix_change = prefix_change
         self._parts = spelling.parts
-        self._voice = spelling.voice
+        self._context = spelling.context
         self._head = head
         self._opening = opening
         self._tail = tail
@@ -66,7 +66,7 @@ class Request:
         self._last = self._lent[-1] if self._lent else None
         self._columns = spelling.columns
         self._places = len(spelling.columns.units)
-        self._known = len(spelling.voice.ids)
+        self._known = len(spelling.context.ids)
         self._digest: str | None = None
 
     # --- what leaves --------------------------------------------------------------------------------------------------
@@ -177,14 +177,14 @@ class Request:
 
         It raises `BadAnswer` and nothing else.
         """
-        return GuardedDecoder(RestoringDecoder(self._parts.decoder(self.target, self._voice.names), self._offered))
+        return GuardedDecoder(RestoringDecoder(self._parts.decoder(self.target, self._context.names), self._offered))
 
     def _decoded(self, body: JsonObject) -> Answer:
-        return self._parts.decode(body, self.target, self._voice.names)
+        return self._parts.decode(body, self.target, self._context.names)
 
     @property
     def _offered(self) -> OfferedTools:
-        return OfferedTools(self._voice.names, self._head.free_text)
+        return OfferedTools(self._context.names, self._head.free_text)
 
     # --- what was done ------------------------------------------------------------------------------------------------
 
@@ -193,7 +193,7 @@ class Request:
         """What was closed, moved, dropped, renamed, and why."""
         decisions: list[Decision] = []
         emitted: list[Emitted] = []
-        ids = self._voice.ids
+        ids = self._context.ids
         columns = self._columns
         for place, unit in enumerate(islice(columns.units, self._places)):
             decisions += columns.decisions(place)

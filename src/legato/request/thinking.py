@@ -22,7 +22,7 @@ from legato.model import (
     ThinkingSwitch,
 )
 from legato.transcript.units import Exchange
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.options import SWITCHABLE, plainly
 from legato.wire.options.efforts import NONE
 
@@ -47,14 +47,14 @@ def _has_effort_for_off(capabilities: Capabilities) -> bool:
 
 
 def settle_thinking(
-    loop: Exchange, voice: Voice, options: Options, *, shows_thoughts: bool
+    loop: Exchange, context: EncodeContext, options: Options, *, shows_thoughts: bool
 ) -> tuple[Options, Decision | None]:
     """For a model that will think: `options`, with thinking off if the open loop lacks the thought it would demand.
 
     `loop` is the exchange that began it; with `shows_thoughts` its thoughts are sent, as far as they are the model's.
     """
-    target = voice.target
-    if shows_thoughts and _begins_with_own_thought(loop, voice):
+    target = context.target
+    if shows_thoughts and _begins_with_own_thought(loop, context):
         return options, None
     if target.capabilities.thinking not in SWITCHABLE:
         raise ImpossibleRequest(
@@ -72,9 +72,9 @@ def settle_thinking(
     return _without_thinking(options), decision
 
 
-def _begins_with_own_thought(loop: Exchange, voice: Voice) -> bool:
+def _begins_with_own_thought(loop: Exchange, context: EncodeContext) -> bool:
     first = loop.blocks[0]
-    return isinstance(first, Thinking) and bool(first.native) and voice.is_home(loop.origin)
+    return isinstance(first, Thinking) and bool(first.native) and context.is_home(loop.origin)
 
 
 def _without_thinking(options: Options) -> Options:

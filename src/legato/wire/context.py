@@ -1,4 +1,4 @@
-"""How to speak to one target: all that may be known when a unit is encoded for it, beside the unit itself."""
+"""What an encoder may know about its target: all that shapes how a unit is encoded, beside the unit itself."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Names(Protocol):
         ...
 
 
-class Voice(Struct, frozen=True):
+class EncodeContext(Struct, frozen=True):
     """What is known about one target.
 
     `ids` maps our call id to the target's. `thinking_on` says whether the model will think in its next answer.

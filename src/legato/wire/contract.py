@@ -13,7 +13,7 @@ A dialect is a folder with the same parts:
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
 and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
-it ended and from the `Voice`; what a request asks for is settled in `options`.
+it ended and from the `EncodeContext`; what a request asks for is settled in `options`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from legato.model import (
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import Assembly
 from legato.wire.bounds import Bounds
-from legato.wire.context import Names, Voice
+from legato.wire.context import EncodeContext, Names
 from legato.wire.deltas import Delta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
 from legato.wire.findings import Violation
@@ -208,11 +208,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """two human messages as one, for dialects of which only some targets want them joined"""
     grammar: Callable[[Target], Grammar]
     """what the format of a target allows: what there is to decide is decided from this"""
-    shapes: Callable[[Voice], Shapes]
+    shapes: Callable[[EncodeContext], Shapes]
     """how what was decided is spelled"""
     option_grammar: Callable[[Target], OptionGrammar]
     """which options a target's format has room for: what is asked for is settled with this"""
-    spell_envelope: Callable[[Envelope, Settled, Voice], EncodedEnvelope]
+    spell_envelope: Callable[[Envelope, Settled, EncodeContext], EncodedEnvelope]
     """how instructions, tools and settled options are spelled"""
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
@@ -227,9 +227,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     mark_head: Callable[[JsonObject, str], JsonObject] | None = None
     """the fields of the head with its own cache marks, and for how long"""
 
-    def encoder(self, voice: Voice) -> Encoder:
-        """What encodes units for the target of `voice`."""
-        return Encoder(voice, self.grammar(voice.target), self.shapes(voice))
+    def encoder(self, context: EncodeContext) -> Encoder:
+        """What encodes units for the target of `context`."""
+        return Encoder(context, self.grammar(context.target), self.shapes(context))
 
     def assembly(self, grammar: Grammar) -> Assembly:
         """What gathers the messages for a target with this grammar."""
@@ -251,10 +251,10 @@ class DialectParts(Struct, frozen=True, kw_only=True):
             yield from writer.feed(delta)
         yield from writer.finish(answer)
 
-    def head(self, envelope: Envelope, voice: Voice) -> EncodedEnvelope:
-        """What surrounds the units for the target of `voice`; raises `ImpossibleRequest` for what cannot be."""
-        settled = settle(envelope, voice, self.option_grammar(voice.target))
-        head = self.spell_envelope(envelope, settled, voice)
+    def head(self, envelope: Envelope, context: EncodeContext) -> EncodedEnvelope:
+        """What surrounds the units for the target of `context`; raises `ImpossibleRequest` for what cannot be."""
+        settled = settle(envelope, context, self.option_grammar(context.target))
+        head = self.spell_envelope(envelope, settled, context)
         return replace(head, decisions=settled.decisions + head.decisions, free_text=settled.free_text)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from legato.model import Authority, Decision, JsonObject, Text, ToolCall
 from legato.transcript.units import CompletionKind, Exchange, Said, Unit
 from legato.wire.assembly import Assembly
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.phrases import ANSWER_BRIDGE
 from legato.wire.projection.decisions import ANSWER_BRIDGED, missing_signature, missing_thought
 from legato.wire.projection.grammar import Grammar
@@ -49,13 +49,13 @@ Projected: TypeAlias = dict[int, tuple[Decision, ...]]
 class Encoder:
     """Encodes for one target."""
 
-    def __init__(self, voice: Voice, grammar: Grammar, shapes: Shapes) -> None:
-        self._voice = voice
+    def __init__(self, context: EncodeContext, grammar: Grammar, shapes: Shapes) -> None:
+        self._context = context
         self.grammar = grammar
         self._shapes = shapes
-        self._projector = Projector(voice, grammar, shapes.own)
-        self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
-        self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
+        self._projector = Projector(context, grammar, shapes.own)
+        self._demands_thoughts = grammar.demands_thoughts and context.thinking_on
+        self._demands_every_thought = grammar.demands_every_thought and context.thinking_on
         self._needs_placeholder = self._demands_thoughts or grammar.call_signatures
         self._takes_answers = not grammar.trims_answers
         self._bridges_people = not grammar.user_after_tool
@@ -104,7 +104,7 @@ class Encoder:
         The calls of a plain exchange are spelled right here, and so are the places of units kept, because a function
         for each of them would take as long as what it does.
         """
-        shapes, ids = self._shapes, self._voice.ids
+        shapes, ids = self._shapes, self._context.ids
         spell_text, spell_call, spell_result, spell = shapes.text, shapes.call, shapes.result, shapes.exchange
         follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
         after_results, after_answers = _RESULTS in follows, _ANSWER in follows
@@ -186,7 +186,7 @@ class Encoder:
 
     def _stays(self, name: str, simple_names: set[str]) -> bool:
         """Whether a tool has the same name there; remembered in `simple_names`."""
-        if self._voice.names.project(name) != name:
+        if self._context.names.project(name) != name:
             return False
         simple_names.add(name)
         return True
@@ -200,7 +200,7 @@ class Encoder:
                 return None
             if failed and not self.grammar.error_flag:
                 output = mark_failure(output, completion)
-            results.append(self._shapes.result(self._voice.ids[call.id], call.name, output, failed))
+            results.append(self._shapes.result(self._context.ids[call.id], call.name, output, failed))
         return results
 
     def _missing(self, unit: Exchange) -> tuple[Decision, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from block_support import accepted_by_anthropic, assemble, claude, voice_for
+from block_support import accepted_by_anthropic, assemble, claude, context_for
 from dialect_support import call, exchange, failure, reasons, spell_with, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
@@ -34,14 +34,14 @@ from legato.model import (
 from legato.transcript.units import Completion, CompletionKind, Exchange, Said, Summary, Unit
 from legato.wire.anthropic import DIALECT
 from legato.wire.anthropic.caching import mark, mark_head, marked, may_carry_mark
-from legato.wire.context import End, Voice
+from legato.wire.context import EncodeContext, End
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = claude()
-VOICE = voice_for(TARGET)
+CONTEXT = context_for(TARGET)
 HOME = TARGET.origin("model-1-dated")
 PNG = Media(MediaKind.IMAGE, "image/png", data="iVBORw0=")
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="JVBERi0=", name="a.pdf")
@@ -59,14 +59,14 @@ def pairs(spelled: EncodedUnit) -> list[tuple[str, JsonObject]]:
 
 
 def said(
-    unit: Unit, before: End = End.HUMAN, voice: Voice = VOICE, *, keep: bool = True
+    unit: Unit, before: End = End.HUMAN, context: EncodeContext = CONTEXT, *, keep: bool = True
 ) -> list[tuple[str, JsonObject]]:
-    return pairs(spell(unit, before, voice, keep))
+    return pairs(spell(unit, before, context, keep))
 
 
 def test_a_human_entry_is_a_user_group_with_its_blocks() -> None:
     unit = Said(1, (Text("look"), PNG, Code("print(1)", "python")))
-    assert spell(unit, End.START, VOICE, True).end is End.HUMAN
+    assert spell(unit, End.START, CONTEXT, True).end is End.HUMAN
     assert said(unit) == [
         ("user", text("look")),
         ("user", {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}}),
@@ -84,7 +84,7 @@ def test_an_instruction_in_the_middle_is_marked_text_of_the_human_side() -> None
 
 
 def test_a_summary_is_marked_text_of_the_human_side() -> None:
-    spelled = spell(Summary(1, "they talked"), End.START, VOICE, True)
+    spelled = spell(Summary(1, "they talked"), End.START, CONTEXT, True)
     assert spelled.end is End.HUMAN
     assert pairs(spelled) == [("user", text("[Summary of the conversation so far]\nthey talked"))]
 
@@ -122,7 +122,7 @@ def test_documents_are_printed_by_their_source(media: Media, block: JsonObject) 
     ],
 )
 def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Media, capabilities: Any) -> None:
-    spelled = spell(Said(1, (media,)), End.START, voice_for(claude(**capabilities)), True)
+    spelled = spell(Said(1, (media,)), End.START, context_for(claude(**capabilities)), True)
     assert pairs(spelled) == [
         ("user", text(f"[{media.kind} omitted: {media.mime}, which this model cannot take]")),
     ]
@@ -132,7 +132,7 @@ def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Medi
 @pytest.mark.req("REQ-915-006", "REQ-915-017")
 def test_an_exchange_is_an_answer_and_then_all_results() -> None:
     unit = exchange([Text("I look"), call("a", path="x"), call("b")], success("a", "one"), failure("b"))
-    spelled = spell(unit, End.HUMAN, VOICE, True)
+    spelled = spell(unit, End.HUMAN, CONTEXT, True)
     assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
     assert pairs(spelled) == [
         ("assistant", text("I look")),
@@ -160,15 +160,15 @@ def test_a_closure_is_an_error_with_its_fixed_text() -> None:
 
 @pytest.mark.parametrize("result", ["", " \n", None])
 def test_an_empty_result_gets_words(result: Any) -> None:
-    spelled = spell(exchange([call("a")], success("a", result)), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([call("a")], success("a", result)), End.HUMAN, CONTEXT, True)
     assert pairs(spelled)[1] == ("user", {"type": "tool_result", "tool_use_id": "call_a", "content": "(no output)"})
     assert reasons(spelled) == [("inserted", "empty-result")]
 
 
 def test_an_empty_result_stays_empty_where_that_is_accepted() -> None:
-    voice = voice_for(claude(empty_text=True))
-    assert said(exchange([call("a")], success("a", "")), voice=voice)[1][1]["content"] == ""
-    assert said(exchange([call("a")], failure("a", "")), voice=voice)[1][1]["content"] == "(no output)"
+    context = context_for(claude(empty_text=True))
+    assert said(exchange([call("a")], success("a", "")), context=context)[1][1]["content"] == ""
+    assert said(exchange([call("a")], failure("a", "")), context=context)[1][1]["content"] == "(no output)"
 
 
 def test_what_a_model_wrote_instead_of_arguments_is_wrapped() -> None:
@@ -179,13 +179,13 @@ def test_what_a_model_wrote_instead_of_arguments_is_wrapped() -> None:
 
 
 def test_a_name_that_the_target_refuses_is_projected() -> None:
-    spelled = spell(exchange([call("a", "fs.read")], success("a")), End.HUMAN, VOICE, True)
-    assert pairs(spelled)[0][1]["name"] == VOICE.names.project("fs.read") != "fs.read"
+    spelled = spell(exchange([call("a", "fs.read")], success("a")), End.HUMAN, CONTEXT, True)
+    assert pairs(spelled)[0][1]["name"] == CONTEXT.names.project("fs.read") != "fs.read"
     assert [(d.reason, d.calls) for d in spelled.decisions] == [("tool-name", (CallId("a"),))]
 
 
 def test_text_behind_the_calls_is_moved_before_them() -> None:
-    spelled = spell(exchange([Text("a"), call("a"), Text("b"), Code("c")], success("a")), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([Text("a"), call("a"), Text("b"), Code("c")], success("a")), End.HUMAN, CONTEXT, True)
     assert [block["type"] for _, block in pairs(spelled)] == ["text", "text", "text", "tool_use", "tool_result"]
     assert reasons(spelled) == [("moved", "text-before-calls")]
 
@@ -195,7 +195,7 @@ def test_text_behind_the_calls_is_moved_before_them() -> None:
 
 @pytest.mark.parametrize("before", [End.START, End.ANSWER])
 def test_an_answer_that_cannot_follow_gets_a_bridge(before: End) -> None:
-    spelled = spell(exchange([Text("yes")]), before, VOICE, True)
+    spelled = spell(exchange([Text("yes")]), before, CONTEXT, True)
     assert pairs(spelled) == [BRIDGE, ("assistant", text("yes"))]
     assert (spelled.end, reasons(spelled)) == (End.ANSWER, [("inserted", "bridge")])
 
@@ -206,21 +206,21 @@ def test_an_answer_after_the_human_side_needs_no_bridge(before: End) -> None:
 
 
 def test_only_a_request_that_ends_on_an_answer_gets_a_tail() -> None:
-    assert pairs(tail(End.ANSWER, VOICE)) == [("user", text("Continue."))]
-    assert reasons(tail(End.ANSWER, VOICE)) == [("inserted", "tail")]
+    assert pairs(tail(End.ANSWER, CONTEXT)) == [("user", text("Continue."))]
+    assert reasons(tail(End.ANSWER, CONTEXT)) == [("inserted", "tail")]
     for end in (End.START, End.HUMAN, End.RESULTS):
-        assert tail(end, VOICE) == EncodedUnit((), end)
+        assert tail(end, CONTEXT) == EncodedUnit((), end)
 
 
 def test_a_target_that_continues_answers_gets_a_tail_only_if_it_can_think() -> None:
-    assert tail(End.ANSWER, voice_for(claude(prefill=True))) == EncodedUnit((), End.ANSWER)
-    thinker = voice_for(claude(prefill=True, thinking=ThinkingMode.BUDGET))
+    assert tail(End.ANSWER, context_for(claude(prefill=True))) == EncodedUnit((), End.ANSWER)
+    thinker = context_for(claude(prefill=True, thinking=ThinkingMode.BUDGET))
     assert pairs(tail(End.ANSWER, thinker)) == [("user", text("Continue."))]
-    assert said(exchange([Text("yes \n")]), voice=thinker) == [("assistant", text("yes \n"))]
+    assert said(exchange([Text("yes \n")]), context=thinker) == [("assistant", text("yes \n"))]
 
 
 def test_an_answer_that_may_be_continued_does_not_end_in_whitespace() -> None:
-    spelled = spell(exchange([Text("yes \n")]), End.HUMAN, voice_for(claude(prefill=True)), True)
+    spelled = spell(exchange([Text("yes \n")]), End.HUMAN, context_for(claude(prefill=True)), True)
     assert pairs(spelled) == [("assistant", text("yes"))]
     assert reasons(spelled) == [("adjusted", "trailing-whitespace")]
 
@@ -246,21 +246,21 @@ def test_signed_thinking_goes_home_as_it_came() -> None:
     ],
 )
 def test_other_thinking_is_left_out_with_its_reason(thought: Thinking, origin: Any, keep: bool, reason: str) -> None:
-    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, VOICE, keep)
+    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
     assert pairs(spelled) == [("assistant", text("yes"))]
     assert reasons(spelled) == [("dropped", reason)]
 
 
 def test_foreign_thinking_can_be_kept_as_plain_text() -> None:
-    voice = voice_for(TARGET, foreign=Foreign.TEXT)
-    spelled = spell(exchange([SIGNED, Thinking(" "), call("a")], success("a")), End.HUMAN, voice, True)
+    context = context_for(TARGET, foreign=Foreign.TEXT)
+    spelled = spell(exchange([SIGNED, Thinking(" "), call("a")], success("a")), End.HUMAN, context, True)
     assert pairs(spelled)[0] == ("assistant", text("let me see"))
     assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
-    assert said(exchange([SIGNED, Text("yes")]), voice=voice, keep=False) == [("assistant", text("yes"))]
+    assert said(exchange([SIGNED, Text("yes")]), context=context, keep=False) == [("assistant", text("yes"))]
 
 
 def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
-    spelled = spell(exchange([SIGNED]), End.ANSWER, VOICE, True)
+    spelled = spell(exchange([SIGNED]), End.ANSWER, CONTEXT, True)
     assert (spelled.messages, spelled.end) == ((), End.ANSWER)
 
 
@@ -276,7 +276,7 @@ def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
     ],
 )
 def test_thinking_stands_first_and_never_last(blocks: Any, kinds: list[str]) -> None:
-    spelled = spell(exchange(blocks, success("a"), success("b"), origin=HOME), End.HUMAN, VOICE, True)
+    spelled = spell(exchange(blocks, success("a"), success("b"), origin=HOME), End.HUMAN, CONTEXT, True)
     assert [block["type"] for role, block in pairs(spelled) if role == "assistant"] == kinds
     reason = "dangling-thinking" if blocks[-1] is SIGNED else "thinking-order"
     left_out = sum(1 for block in blocks if block is SIGNED) - kinds.count("thinking")
@@ -299,7 +299,7 @@ def test_citations_go_home_and_nowhere_else() -> None:
     ]
     assert said(exchange([cited])) == [("assistant", text("so"))]
     assert said(exchange([Text("so", native={})], origin=HOME)) == [("assistant", text("so"))]
-    assert reasons(spell(exchange([cited, blank]), End.HUMAN, VOICE, True)) == [("dropped", "blank-text")]
+    assert reasons(spell(exchange([cited, blank]), End.HUMAN, CONTEXT, True)) == [("dropped", "blank-text")]
 
 
 # --- what the provider ran itself -------------------------------------------------------------------------------------
@@ -313,7 +313,7 @@ def hosted(*blocks: JsonObject, result: Any = None) -> HostedTool:
 
 
 def test_what_the_provider_ran_goes_home_as_it_came() -> None:
-    spelled = spell(exchange([hosted(USE, FOUND), Text("so")], origin=HOME), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([hosted(USE, FOUND), Text("so")], origin=HOME), End.HUMAN, CONTEXT, True)
     assert pairs(spelled) == [("assistant", USE), ("assistant", FOUND), ("assistant", text("so"))]
     assert spelled.decisions == ()
 
@@ -322,7 +322,7 @@ def test_what_the_provider_ran_goes_home_as_it_came() -> None:
     ("result", "told"), [(None, "]"), ("found", ", which gave:]\nfound"), ([1], ", which gave:]\n[1]")]
 )
 def test_what_another_provider_ran_is_told_as_text(result: Any, told: str) -> None:
-    spelled = spell(exchange([hosted(USE, FOUND, result=result)]), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([hosted(USE, FOUND, result=result)]), End.HUMAN, CONTEXT, True)
     assert pairs(spelled) == [("assistant", text('[The provider ran web_search {"query":"q"}' + told))]
     assert reasons(spelled) == [("converted", "hosted-tool")]
 
@@ -358,7 +358,7 @@ def test_images_of_a_result_stand_inside_it() -> None:
 
 def test_media_that_have_no_place_in_results_follow_after_all_of_them() -> None:
     unit = exchange([call("a"), call("b", "list")], success("a", "see", media=(PNG, PDF)), success("b"))
-    spelled = spell(unit, End.HUMAN, voice_for(claude(result_images=False)), True)
+    spelled = spell(unit, End.HUMAN, context_for(claude(result_images=False)), True)
     results = pairs(spelled)[2:]
     assert [block["type"] for _, block in results] == ["tool_result", "tool_result", "text", "image", "document"]
     assert results[0][1]["content"] == "see\n[The media of this result follow in the next message.]"
@@ -367,13 +367,13 @@ def test_media_that_have_no_place_in_results_follow_after_all_of_them() -> None:
 
 
 def test_media_of_a_result_that_the_target_cannot_take_are_named_in_it() -> None:
-    spelled = spell(exchange([call("a")], success("a", "", media=(WAV,))), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([call("a")], success("a", "", media=(WAV,))), End.HUMAN, CONTEXT, True)
     assert pairs(spelled)[1][1]["content"] == "[audio omitted: audio/wav, which this model cannot take]"
     assert reasons(spelled) == [("converted", "media-omitted")]
 
 
 def test_media_in_an_answer_are_named() -> None:
-    spelled = spell(exchange([PNG]), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([PNG]), End.HUMAN, CONTEXT, True)
     assert pairs(spelled) == [("assistant", text("[image omitted: image/png, which this model cannot take]"))]
     assert reasons(spelled) == [("converted", "media-omitted")]
 
@@ -384,7 +384,7 @@ def test_media_in_an_answer_are_named() -> None:
 def test_more_calls_than_a_message_takes_are_split_with_their_results() -> None:
     blocks = [SIGNED, Text("go"), call("a"), SIGNED, call("b"), call("c")]
     unit = exchange(blocks, success("a", "1"), success("b", "2"), success("c", "3", media=(PDF,)), origin=HOME)
-    spelled = spell(unit, End.HUMAN, voice_for(claude(max_calls=2)), True)
+    spelled = spell(unit, End.HUMAN, context_for(claude(max_calls=2)), True)
     assert [(message["role"], [block["type"] for block in message["content"]]) for message in spelled.messages] == [
         ("assistant", ["thinking", "text", "tool_use", "thinking", "tool_use"]),
         ("user", ["tool_result", "tool_result"]),
@@ -397,7 +397,7 @@ def test_more_calls_than_a_message_takes_are_split_with_their_results() -> None:
 
 def test_split_calls_keep_what_the_provider_ran_before_them() -> None:
     unit = exchange([call("a"), hosted(USE), call("b")], success("a"), success("b"), origin=HOME)
-    spelled = spell(unit, End.HUMAN, voice_for(claude(max_calls=1)), True)
+    spelled = spell(unit, End.HUMAN, context_for(claude(max_calls=1)), True)
     assert [[block["type"] for block in message["content"]] for message in spelled.messages] == [
         ["tool_use"],
         ["tool_result"],
@@ -407,21 +407,21 @@ def test_split_calls_keep_what_the_provider_ran_before_them() -> None:
 
 
 def test_text_stands_apart_from_calls_where_the_target_wants_that() -> None:
-    voice = voice_for(claude(text_beside_calls=False))
-    spelled = spell(exchange([Text("go"), call("a")], success("a")), End.HUMAN, voice, True)
+    context = context_for(claude(text_beside_calls=False))
+    spelled = spell(exchange([Text("go"), call("a")], success("a")), End.HUMAN, context, True)
     assert [(role, block["type"]) for role, block in pairs(spelled)] == [
         ("assistant", "text"),
         ("user", "text"),
         ("assistant", "tool_use"),
         ("user", "tool_result"),
     ]
-    assert [role for role, _ in said(exchange([call("a")], success("a")), voice=voice)] == ["assistant", "user"]
+    assert [role for role, _ in said(exchange([call("a")], success("a")), context=context)] == ["assistant", "user"]
 
 
 def test_a_target_without_tool_history_reads_results_as_text() -> None:
-    voice = voice_for(claude(native_tool_history=False))
+    context = context_for(claude(native_tool_history=False))
     unit = exchange([Text("go"), call("a"), call("b")], success("a", "one"), success("b", "", media=(PNG, WAV)))
-    spelled = spell(unit, End.START, voice, True)
+    spelled = spell(unit, End.START, context, True)
     assert spelled.end is End.HUMAN
     assert pairs(spelled) == [
         BRIDGE,
@@ -435,7 +435,7 @@ def test_a_target_without_tool_history_reads_results_as_text() -> None:
         ("media-omitted", (CallId("b"),)),
         ("text-embed", (CallId("a"), CallId("b"))),
     ]
-    bare = spell(exchange([call("a")], success("a", "one")), End.ANSWER, voice, True)
+    bare = spell(exchange([call("a")], success("a", "one")), End.ANSWER, context, True)
     assert pairs(bare) == [("user", text("Context (tool result):\none"))]
 
 
@@ -454,8 +454,8 @@ def printed_head(
     thinking_on: bool = False,
     **capabilities: Any,
 ) -> EncodedEnvelope:
-    voice = voice_for(claude(**capabilities), thinking_on=thinking_on)
-    return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
+    context = context_for(claude(**capabilities), thinking_on=thinking_on)
+    return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), context)
 
 
 def adjustments(printed: EncodedEnvelope) -> list[str]:
@@ -475,7 +475,7 @@ def test_system_tools_and_options_are_printed() -> None:
         "system": [{"type": "text", "text": "be kind"}],
         "tools": [
             READ_PRINTED,
-            {"name": VOICE.names.project("fs.list"), "input_schema": {"type": "object", "properties": {}}},
+            {"name": CONTEXT.names.project("fs.list"), "input_schema": {"type": "object", "properties": {}}},
         ],
         "tool_choice": {"type": "auto"},
         "temperature": 0.5,
@@ -527,7 +527,7 @@ def test_tools_of_the_provider_stand_beside_ours() -> None:
 
 def test_a_history_with_calls_defines_the_tools_it_called() -> None:
     printed = printed_head(called=("read", "fs.list", "read"))
-    assert [tool["name"] for tool in printed.fields["tools"]] == ["read", VOICE.names.project("fs.list")]
+    assert [tool["name"] for tool in printed.fields["tools"]] == ["read", CONTEXT.names.project("fs.list")]
     assert printed.fields["tool_choice"] == {"type": "none"}
     assert adjustments(printed) == ["dummy-tools"]
     assert "tools" not in printed_head(called=("read",), demands_tools=False).fields
@@ -674,7 +674,7 @@ def test_the_official_types_hold_a_whole_body_and_no_rule_is_broken() -> None:
     options = Options(choice=Choice.AUTO, thinking=ThinkingSwitch.ON)
     target = claude(thinking=ThinkingMode.ADAPTIVE)
     body, decisions = assemble(
-        DIALECT, conversation(), voice_for(target, thinking_on=True), tools=(READ,), options=options, system="be kind"
+        DIALECT, conversation(), context_for(target, thinking_on=True), tools=(READ,), options=options, system="be kind"
     )
     accepted_by_anthropic(body)
     assert [v for v in DIALECT.check(body, target) if v.rule != "anthropic/id-habit"] == []
@@ -684,6 +684,6 @@ def test_the_official_types_hold_a_whole_body_and_no_rule_is_broken() -> None:
 def test_a_thought_is_not_shown_to_a_model_that_never_thinks_and_may_continue_the_answer() -> None:
     target = claude(prefill=True)
     answer = Exchange(0, (Thinking("hm", native={"signature": "sig"}), Text("It is")), origin=target.origin())
-    body, decisions = assemble(DIALECT, [Said(0, (Text("hi"),)), answer], voice_for(target))
+    body, decisions = assemble(DIALECT, [Said(0, (Text("hi"),)), answer], context_for(target))
     assert body["messages"][-1] == {"role": "assistant", "content": [{"type": "text", "text": "It is"}]}
     assert [decision.reason for decision in decisions] == ["foreign-thinking"]

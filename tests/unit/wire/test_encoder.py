@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from dialect_support import NOT_SIMPLE, call, encoded_in_a_row, failure, make_voice, success
+from dialect_support import NOT_SIMPLE, call, encoded_in_a_row, failure, make_context, success
 from legato.model import CallKind, Origin, Text, Thinking, ToolCall
 from legato.request.catalogue import resolve, with_capabilities
 from legato.transcript.units import Exchange, Said, Unit
@@ -41,8 +41,8 @@ routes = pytest.mark.parametrize("route", ROUTES)
 
 def encoded(units: list[Unit | None], route: str, *, thinking_on: bool = False, **capabilities: Any) -> Assembly:
     target = with_capabilities(resolve(route), **capabilities)
-    voice = make_voice(target, rule=target.capabilities.name_rule)
-    return encoded_in_a_row(dialect_parts(target.dialect), units, replace(voice, thinking_on=thinking_on))
+    context = make_context(target, rule=target.capabilities.name_rule)
+    return encoded_in_a_row(dialect_parts(target.dialect), units, replace(context, thinking_on=thinking_on))
 
 
 @routes

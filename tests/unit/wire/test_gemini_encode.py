@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from block_support import accepted_by_gemini, assemble, gemini, voice_for
+from block_support import accepted_by_gemini, assemble, context_for, gemini
 from dialect_support import call, exchange, failure, printed, reasons, spell_with, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
@@ -30,7 +30,7 @@ from legato.model import (
     closure_text,
 )
 from legato.transcript.units import Completion, CompletionKind, Said, Summary, Unit
-from legato.wire.context import End, Voice
+from legato.wire.context import EncodeContext, End
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
@@ -38,8 +38,8 @@ from legato.wire.options import Envelope
 
 spell, tail = spell_with(DIALECT), tail_with(DIALECT)
 TARGET = gemini()
-VOICE = voice_for(TARGET)
-PLAIN = voice_for(gemini(call_signatures=False))
+CONTEXT = context_for(TARGET)
+PLAIN = context_for(gemini(call_signatures=False))
 HOME = TARGET.origin("model-1-002")
 SIGNATURE = "CokDAb4+9vue"
 PLACEHOLDER = "skip_thought_signature_validator"
@@ -50,8 +50,10 @@ THOUGHT = Thinking("let me see", native={"thoughtSignature": SIGNATURE})
 BRIDGE = {"role": "user", "parts": [{"text": "(continued)"}]}
 
 
-def contents(unit: Unit, before: End = End.HUMAN, voice: Voice = PLAIN, *, keep: bool = True) -> list[JsonObject]:
-    return printed(spell(unit, before, voice, keep))
+def contents(
+    unit: Unit, before: End = End.HUMAN, context: EncodeContext = PLAIN, *, keep: bool = True
+) -> list[JsonObject]:
+    return printed(spell(unit, before, context, keep))
 
 
 def user(*parts: JsonObject) -> JsonObject:
@@ -72,7 +74,7 @@ def gave(key: str, name: str = "read", **response: Any) -> JsonObject:
 
 def test_a_human_entry_is_a_user_content() -> None:
     unit = Said(1, (Text("look"), PNG, PDF, Code("x", "py")))
-    assert spell(unit, End.START, VOICE, True).end is End.HUMAN
+    assert spell(unit, End.START, CONTEXT, True).end is End.HUMAN
     assert contents(unit) == [
         user(
             {"text": "look"},
@@ -103,7 +105,7 @@ def test_an_address_without_a_known_type_is_sent_without_one() -> None:
     ],
 )
 def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Media, capabilities: Any) -> None:
-    spelled = spell(Said(1, (media,)), End.START, voice_for(gemini(**capabilities)), True)
+    spelled = spell(Said(1, (media,)), End.START, context_for(gemini(**capabilities)), True)
     assert printed(spelled) == [user({"text": f"[{media.kind} omitted: {media.mime}, which this model cannot take]"})]
     assert reasons(spelled) == [("converted", "media-omitted")]
 
@@ -127,8 +129,8 @@ def test_an_exchange_is_an_answer_and_then_one_content_of_all_responses() -> Non
 
 
 def test_ids_stand_on_both_sides_or_on_neither() -> None:
-    voice = voice_for(gemini(call_ids=False, call_signatures=False))
-    assert contents(exchange([call("a")], success("a", "x")), voice=voice) == [
+    context = context_for(gemini(call_ids=False, call_signatures=False))
+    assert contents(exchange([call("a")], success("a", "x")), context=context) == [
         model({"functionCall": {"name": "read", "args": {}}}),
         user({"functionResponse": {"name": "read", "response": {"result": "x"}}}),
     ]
@@ -164,9 +166,9 @@ def test_an_empty_result_gets_words(result: Any) -> None:
 
 
 def test_an_empty_result_stays_empty_where_that_is_accepted() -> None:
-    voice = voice_for(gemini(empty_text=True, call_signatures=False))
-    assert contents(exchange([call("a")], success("a", "")), voice=voice)[1] == user(gave("a", result=""))
-    assert contents(exchange([call("a")], failure("a", "")), voice=voice)[1] == user(gave("a", error="(no output)"))
+    context = context_for(gemini(empty_text=True, call_signatures=False))
+    assert contents(exchange([call("a")], success("a", "")), context=context)[1] == user(gave("a", result=""))
+    assert contents(exchange([call("a")], failure("a", "")), context=context)[1] == user(gave("a", error="(no output)"))
 
 
 def test_a_name_that_the_target_refuses_is_projected_in_call_and_response() -> None:
@@ -181,17 +183,17 @@ def test_a_name_that_the_target_refuses_is_projected_in_call_and_response() -> N
 
 @pytest.mark.parametrize("before", [End.START, End.ANSWER])
 def test_an_answer_that_cannot_follow_gets_a_bridge(before: End) -> None:
-    spelled = spell(exchange([Text("yes")]), before, VOICE, True)
+    spelled = spell(exchange([Text("yes")]), before, CONTEXT, True)
     assert printed(spelled) == [BRIDGE, model({"text": "yes"})]
     assert (spelled.end, reasons(spelled)) == (End.ANSWER, [("inserted", "bridge")])
 
 
 def test_only_a_request_that_ends_on_an_answer_gets_a_tail() -> None:
-    assert printed(tail(End.ANSWER, VOICE)) == [user({"text": "Continue."})]
-    assert reasons(tail(End.ANSWER, VOICE)) == [("inserted", "tail")]
+    assert printed(tail(End.ANSWER, CONTEXT)) == [user({"text": "Continue."})]
+    assert reasons(tail(End.ANSWER, CONTEXT)) == [("inserted", "tail")]
     for end in (End.START, End.HUMAN, End.RESULTS):
-        assert tail(end, VOICE) == EncodedUnit((), end)
-    assert tail(End.ANSWER, voice_for(gemini(prefill=True))) == EncodedUnit((), End.ANSWER)
+        assert tail(end, CONTEXT) == EncodedUnit((), end)
+    assert tail(End.ANSWER, context_for(gemini(prefill=True))) == EncodedUnit((), End.ANSWER)
 
 
 # --- thoughts and signatures ------------------------------------------------------------------------------------------
@@ -205,7 +207,7 @@ def test_signatures_go_home_on_the_parts_they_came_with() -> None:
         success("b"),
         origin=HOME,
     )
-    spelled = spell(unit, End.HUMAN, VOICE, True)
+    spelled = spell(unit, End.HUMAN, CONTEXT, True)
     assert printed(spelled)[0] == model(
         {"text": "let me see", "thought": True, "thoughtSignature": SIGNATURE},
         {"text": "x", "thoughtSignature": "AAAA"},
@@ -218,7 +220,7 @@ def test_signatures_go_home_on_the_parts_they_came_with() -> None:
 @pytest.mark.parametrize("signature", ["no base64!", "AAAAA", "AAA==", 5, None, ""])
 def test_a_signature_that_is_none_counts_as_absent(signature: Any) -> None:
     signed = ToolCall("read", {}, "w", CallId("a"), native={"thoughtSignature": signature})
-    spelled = spell(exchange([signed], success("a"), origin=HOME), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([signed], success("a"), origin=HOME), End.HUMAN, CONTEXT, True)
     assert printed(spelled)[0] == model(used("a") | {"thoughtSignature": PLACEHOLDER})
     assert [(str(d.action), d.reason, d.calls) for d in spelled.decisions] == [
         ("inserted", "placeholder-signature", (CallId("a"),))
@@ -239,7 +241,7 @@ def test_a_foreign_signature_is_never_sent() -> None:
 
 def test_only_the_first_call_of_a_content_gets_the_placeholder() -> None:
     unit = exchange([Text("x"), call("a"), call("b")], success("a"), success("b"))
-    assert contents(unit, voice=VOICE)[0] == model(
+    assert contents(unit, context=CONTEXT)[0] == model(
         {"text": "x"}, used("a") | {"thoughtSignature": PLACEHOLDER}, used("b")
     )
 
@@ -253,20 +255,20 @@ def test_only_the_first_call_of_a_content_gets_the_placeholder() -> None:
     ],
 )
 def test_other_thoughts_are_left_out_with_their_reason(thought: Thinking, origin: Any, keep: bool, reason: str) -> None:
-    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, VOICE, keep)
+    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
     assert (printed(spelled), reasons(spelled)) == ([model({"text": "yes"})], [("dropped", reason)])
 
 
 def test_foreign_thoughts_can_be_kept_as_plain_text() -> None:
-    voice = voice_for(TARGET, foreign=Foreign.TEXT)
-    spelled = spell(exchange([THOUGHT, Thinking(" ")]), End.HUMAN, voice, True)
+    context = context_for(TARGET, foreign=Foreign.TEXT)
+    spelled = spell(exchange([THOUGHT, Thinking(" ")]), End.HUMAN, context, True)
     assert printed(spelled) == [model({"text": "let me see"})]
     assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
 
 
 def test_an_answer_with_nothing_visible_is_not_printed() -> None:
     empty = Text("", native={"thoughtSignature": SIGNATURE})
-    spelled = spell(exchange([THOUGHT, empty], origin=HOME), End.ANSWER, VOICE, True)
+    spelled = spell(exchange([THOUGHT, empty], origin=HOME), End.ANSWER, CONTEXT, True)
     assert (spelled.messages, spelled.end) == ((), End.ANSWER)
     assert reasons(spelled) == [("dropped", "blank-text"), ("dropped", "dangling-thinking")]
 
@@ -291,7 +293,7 @@ RAN: list[JsonObject] = [
 def test_what_the_provider_ran_goes_home_as_it_came() -> None:
     ran = HostedTool("code_execution", {"code": "1+1"}, {"output": "2"}, native={"parts": RAN})
     assert contents(exchange([ran, Text("2")], origin=HOME)) == [model(*RAN, {"text": "2"})]
-    spelled = spell(exchange([ran]), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([ran]), End.HUMAN, CONTEXT, True)
     assert printed(spelled) == [
         model({"text": '[The provider ran code_execution {"code":"1+1"}, which gave:]\n{"output":"2"}'})
     ]
@@ -300,7 +302,7 @@ def test_what_the_provider_ran_goes_home_as_it_came() -> None:
 
 def test_where_the_provider_looked_is_told_to_others_only() -> None:
     looked = HostedTool("google_search", {"queries": ["q"]}, native={"groundingMetadata": {"webSearchQueries": ["q"]}})
-    spelled = spell(exchange([Text("x"), looked], origin=HOME), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([Text("x"), looked], origin=HOME), End.HUMAN, CONTEXT, True)
     assert (printed(spelled), reasons(spelled)) == ([model({"text": "x"})], [("dropped", "hosted-tool")])
     assert contents(exchange([looked])) == [model({"text": '[The provider ran google_search {"queries":["q"]}]'})]
     assert contents(exchange([HostedTool("search", {}, "found")], origin=HOME)) == [
@@ -313,7 +315,7 @@ def test_media_that_the_model_made_go_home_and_are_named_elsewhere() -> None:
     assert contents(exchange([made], origin=HOME)) == [
         model({"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}, "thoughtSignature": SIGNATURE})
     ]
-    spelled = spell(exchange([made, Code("x")]), End.HUMAN, VOICE, True)
+    spelled = spell(exchange([made, Code("x")]), End.HUMAN, CONTEXT, True)
     assert printed(spelled) == [
         model({"text": "[image omitted: image/png, which this model cannot take]"}, {"text": "```\nx\n```"})
     ]
@@ -326,11 +328,11 @@ IMAGE_PART = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}}
 
 
 def test_images_of_a_result_stand_inside_it_where_the_target_looks_there() -> None:
-    voice = voice_for(gemini(result_images=True, call_signatures=False))
+    context = context_for(gemini(result_images=True, call_signatures=False))
     response = gave("a", result={"n": 1})
     response["functionResponse"]["parts"] = [IMAGE_PART]
-    assert contents(exchange([call("a")], success("a", {"n": 1}, media=(PNG,))), voice=voice)[1] == user(response)
-    empty = contents(exchange([call("a")], success("a", "", media=(PNG,))), voice=voice)[1]
+    assert contents(exchange([call("a")], success("a", {"n": 1}, media=(PNG,))), context=context)[1] == user(response)
+    empty = contents(exchange([call("a")], success("a", "", media=(PNG,))), context=context)[1]
     assert empty["parts"][0]["functionResponse"]["response"] == {"result": ""}
 
 
@@ -362,7 +364,7 @@ def test_other_media_follow_in_a_content_after_all_responses() -> None:
 
 def test_more_calls_than_a_content_takes_are_split_with_their_responses() -> None:
     unit = exchange([Text("go"), call("a"), call("b"), call("c")], *(success(key, key) for key in "abc"))
-    spelled = spell(unit, End.HUMAN, voice_for(gemini(max_calls=2)), True)
+    spelled = spell(unit, End.HUMAN, context_for(gemini(max_calls=2)), True)
     assert printed(spelled) == [
         model({"text": "go"}, used("a") | {"thoughtSignature": PLACEHOLDER}, used("b")),
         user(gave("a", result="a"), gave("b", result="b")),
@@ -377,20 +379,20 @@ def test_more_calls_than_a_content_takes_are_split_with_their_responses() -> Non
 
 
 def test_text_stands_apart_from_calls_where_the_target_wants_that() -> None:
-    voice = voice_for(gemini(text_beside_calls=False, call_signatures=False))
-    assert contents(exchange([Text("go"), call("a")], success("a", "x")), voice=voice) == [
+    context = context_for(gemini(text_beside_calls=False, call_signatures=False))
+    assert contents(exchange([Text("go"), call("a")], success("a", "x")), context=context) == [
         model({"text": "go"}),
         BRIDGE,
         model(used("a")),
         user(gave("a", result="x")),
     ]
-    assert len(contents(exchange([call("a")], success("a")), voice=voice)) == 2
+    assert len(contents(exchange([call("a")], success("a")), context=context)) == 2
 
 
 def test_a_target_without_tool_history_reads_results_as_text() -> None:
-    voice = voice_for(gemini(native_tool_history=False))
+    context = context_for(gemini(native_tool_history=False))
     unit = exchange([Text("go"), call("a"), call("b")], success("a", "one"), success("b", "", media=(PNG, ZIP)))
-    spelled = spell(unit, End.START, voice, True)
+    spelled = spell(unit, End.START, context, True)
     assert spelled.end is End.HUMAN
     assert printed(spelled) == [
         BRIDGE,
@@ -419,8 +421,8 @@ def printed_head(
     thinking_on: bool = False,
     **capabilities: Any,
 ) -> EncodedEnvelope:
-    voice = voice_for(gemini(**capabilities), thinking_on=thinking_on)
-    return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), voice)
+    context = context_for(gemini(**capabilities), thinking_on=thinking_on)
+    return DIALECT.head(Envelope(system, tools, options or Options(), [(name, "") for name in called]), context)
 
 
 def adjustments(printed: EncodedEnvelope) -> list[str]:
@@ -445,7 +447,7 @@ def test_system_tools_and_options_are_printed() -> None:
                 "functionDeclarations": [
                     READ_PRINTED,
                     {
-                        "name": VOICE.names.project("2+2"),
+                        "name": CONTEXT.names.project("2+2"),
                         "parametersJsonSchema": {"type": "object", "properties": {}},
                     },
                 ]
@@ -552,7 +554,7 @@ def test_the_official_types_hold_a_whole_body_and_no_rule_is_broken() -> None:
     target = gemini(result_images=True, thinking=ThinkingMode.BUDGET)
     options = Options(thinking=ON, choice=Choice.AUTO, max_tokens=50)
     body, decisions = assemble(
-        DIALECT, units, voice_for(target, thinking_on=True), tools=(READ,), options=options, system="be kind"
+        DIALECT, units, context_for(target, thinking_on=True), tools=(READ,), options=options, system="be kind"
     )
     accepted_by_gemini(body)
     assert DIALECT.check(body, target) == []

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from block_support import assemble, gemini, voice_for
+from block_support import assemble, context_for, gemini
 from dialect_support import SAMPLES, call, exchange, failure, needs_samples, success
 from legato.model import (
     Authority,
@@ -264,7 +264,7 @@ def test_what_was_printed_is_read_back() -> None:
         exchange([Text("one")]),
         exchange([Text("two")]),
     ]
-    body, _ = assemble(DIALECT, units, voice_for(gemini()))
+    body, _ = assemble(DIALECT, units, context_for(gemini()))
     assert parse(body).entries == [
         Entry(
             Speaker.AI,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chat_support import assert_openai_types_accept, assert_valid, call, printed, success, target, voice
+from chat_support import assert_openai_types_accept, assert_valid, call, context, printed, success, target
 from legato.errors import ImpossibleRequest
 from legato.model import Choice, Options, Text, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.request.thinking import will_think
@@ -21,13 +21,13 @@ BARE = ToolSpec("fs.list")
 
 def fields(to: Any, **named: Any) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     tools, options = named.pop("tools", ()), Options(**named)
-    top = DIALECT.head(Envelope("", tools, options), voice(to, thinking_on=will_think(to, options)))
+    top = DIALECT.head(Envelope("", tools, options), context(to, thinking_on=will_think(to, options)))
     return top.fields, [(str(one.action), one.reason) for one in top.decisions]
 
 
 def test_a_bare_request_names_its_model_and_nothing_else():
     assert fields(target("openai")) == ({"model": "openai-model"}, [])
-    assert DIALECT.head(Envelope(" \n", (), Options()), voice(target("openai"))).first == ()
+    assert DIALECT.head(Envelope(" \n", (), Options()), context(target("openai"))).first == ()
 
 
 def test_tools_are_functions_under_names_that_the_target_takes():

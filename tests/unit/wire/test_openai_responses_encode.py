@@ -10,7 +10,7 @@ from openai.types.responses import ResponseInputParam
 from openai.types.responses.response_create_params import ResponseCreateParamsNonStreaming
 from pydantic import TypeAdapter
 
-from dialect_support import call, exchange, failure, make_target, make_voice, printed, reasons, success
+from dialect_support import call, exchange, failure, make_context, make_target, printed, reasons, success
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -73,7 +73,7 @@ HOME = target().origin("model-1-2026")
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
-    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(
+    return DIALECT.encoder(make_context(target(**capabilities), foreign=foreign)).encode(
         unit, before, Thoughts.SHOWN if keep else Thoughts.HELD_BACK
     )
 
@@ -451,12 +451,12 @@ def test_results_are_embedded_as_text_where_call_items_are_not_taken() -> None:
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
 def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
-    assert DIALECT.encoder(make_voice(target())).tail(end) == EncodedUnit((), end)
-    assert DIALECT.encoder(make_voice(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
+    assert DIALECT.encoder(make_context(target())).tail(end) == EncodedUnit((), end)
+    assert DIALECT.encoder(make_context(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.encoder(make_voice(target())).tail(End.ANSWER)
+    spelled = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
     assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 
@@ -476,12 +476,12 @@ STATELESS: JsonObject = {"model": "model-1", "store": False, "include": ["reason
 
 def head(options: Options | None = None, *, tools: tuple[ToolSpec, ...] = (TOOL,), **capabilities: Any):
     to, options = target(**capabilities), options or Options()
-    voice = replace(make_voice(to), thinking_on=will_think(to, options))
-    return DIALECT.head(Envelope("", tools, options), voice)
+    context = replace(make_context(to), thinking_on=will_think(to, options))
+    return DIALECT.head(Envelope("", tools, options), context)
 
 
 def test_the_head_is_stateless_and_asks_for_encrypted_reasoning() -> None:
-    printed_head = DIALECT.head(Envelope("be kind", (TOOL,), Options()), make_voice(target()))
+    printed_head = DIALECT.head(Envelope("be kind", (TOOL,), Options()), make_context(target()))
     assert printed_head.fields == {**STATELESS, "instructions": "be kind", "tools": [DEFINITION]}
     assert (printed_head.first, printed_head.decisions) == ((), ())
 
@@ -571,14 +571,14 @@ def test_a_forced_call_of_a_tool_that_is_not_offered_is_impossible(
 
 def test_definitions_are_made_up_where_the_target_demands_them() -> None:
     envelope = Envelope("", (), Options(), called=(("read", ""),))
-    result = DIALECT.head(envelope, make_voice(target(demands_tools=True)))
+    result = DIALECT.head(envelope, make_context(target(demands_tools=True)))
     assert result.fields == {
         **STATELESS,
         "tools": [{**DEFINITION, "description": "No longer available."}],
         "tool_choice": "none",
     }
     assert [(str(d.action), d.reason) for d in result.decisions] == [("inserted", "dummy-tools")]
-    embedded = DIALECT.head(envelope, make_voice(target(demands_tools=True, native_tool_history=False)))
+    embedded = DIALECT.head(envelope, make_context(target(demands_tools=True, native_tool_history=False)))
     assert embedded.fields == STATELESS
 
 
@@ -610,15 +610,15 @@ EVERYTHING: list[Unit] = [
     ],
 )
 def test_bodies_satisfy_the_official_types_and_our_rules(capabilities: dict[str, Any]) -> None:
-    voice = make_voice(target(**capabilities), foreign=Foreign.TEXT)
+    context = make_context(target(**capabilities), foreign=Foreign.TEXT)
     end, items = End.START, list[JsonObject]()
     for unit in EVERYTHING:
-        spelled = DIALECT.encoder(voice).encode(unit, end)
+        spelled = DIALECT.encoder(context).encode(unit, end)
         items += printed(spelled)
         end = spelled.end
     options = Options(max_tokens=100, choice=Choice.AUTO, effort="low")
-    body = {**DIALECT.head(Envelope("be kind", (TOOL,), options), voice).fields, "input": items}
-    assert DIALECT.check(body, voice.target) == []
+    body = {**DIALECT.head(Envelope("be kind", (TOOL,), options), context).fields, "input": items}
+    assert DIALECT.check(body, context.target) == []
     # The published type demands an id for reasoning items, which a server that stores nothing does not.
     typed = [{"id": "rs_1", **item} if item["type"] == "reasoning" else item for item in items]
     TypeAdapter(ResponseInputParam).validate_python(typed, strict=False)

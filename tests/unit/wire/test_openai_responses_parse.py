@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dialect_support import SAMPLES, call, exchange, failure, make_target, make_voice, needs_samples, printed, success
+from dialect_support import SAMPLES, call, exchange, failure, make_context, make_target, needs_samples, printed, success
 from legato.model import (
     FREE_TEXT,
     Authority,
@@ -322,7 +322,7 @@ def test_options_are_read_in_neutral_words_and_the_rest_is_kept(fields: JsonObje
 
 @pytest.mark.parametrize("capabilities", [{}, {"result_images": True}, {"max_calls": 1}, {"middle_system": False}])
 def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
-    voice = make_voice(make_target(Dialect.OPENAI_RESPONSES, **capabilities))
+    context = make_context(make_target(Dialect.OPENAI_RESPONSES, **capabilities))
     units: list[Unit] = [
         Said(1, (Text("hi"), PICTURE)),
         exchange(
@@ -334,8 +334,8 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    items = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
-    items += printed(DIALECT.encoder(voice).tail(End.ANSWER))
+    items = [item for unit in units for item in printed(DIALECT.encoder(context).encode(unit, End.HUMAN))]
+    items += printed(DIALECT.encoder(context).tail(End.ANSWER))
     parsed = parse(*items)
     assert parsed.notes == []
     found = [block for entry in parsed.entries for block in entry.blocks]

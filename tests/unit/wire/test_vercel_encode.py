@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from dialect_support import call, exchange, failure, make_target, make_voice, printed, reasons, success
+from dialect_support import call, exchange, failure, make_context, make_target, printed, reasons, success
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -66,7 +66,7 @@ HOME = target().origin("model-1-2026")
 def spell(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
-    return DIALECT.encoder(make_voice(target(**capabilities), foreign=foreign)).encode(
+    return DIALECT.encoder(make_context(target(**capabilities), foreign=foreign)).encode(
         unit, before, Thoughts.SHOWN if keep else Thoughts.HELD_BACK
     )
 
@@ -376,12 +376,12 @@ def test_results_are_embedded_as_text_where_calls_are_not_taken() -> None:
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
 def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
-    assert DIALECT.encoder(make_voice(target())).tail(end) == EncodedUnit((), end)
-    assert DIALECT.encoder(make_voice(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
+    assert DIALECT.encoder(make_context(target())).tail(end) == EncodedUnit((), end)
+    assert DIALECT.encoder(make_context(target(prefill=True))).tail(End.ANSWER) == EncodedUnit((), End.ANSWER)
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.encoder(make_voice(target())).tail(End.ANSWER)
+    spelled = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
     assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 
@@ -395,12 +395,12 @@ BASE: JsonObject = {"model": "model-1", "allowSystemInMessages": True}
 
 def head(options: Options | None = None, *, tools: tuple[ToolSpec, ...] = (TOOL,), **capabilities: Any):
     to, options = target(**capabilities), options or Options()
-    voice = replace(make_voice(to), thinking_on=will_think(to, options))
-    return DIALECT.head(Envelope("", tools, options), voice)
+    context = replace(make_context(to), thinking_on=will_think(to, options))
+    return DIALECT.head(Envelope("", tools, options), context)
 
 
 def test_the_head_names_model_instructions_and_tools() -> None:
-    printed_head = DIALECT.head(Envelope("be kind", (TOOL,), Options()), make_voice(target()))
+    printed_head = DIALECT.head(Envelope("be kind", (TOOL,), Options()), make_context(target()))
     assert printed_head.fields == {**BASE, "system": "be kind", "tools": {"read": DEFINITION}}
     assert head(tools=(), middle_system=False).fields == {"model": "model-1"}
 
@@ -456,8 +456,8 @@ def test_a_forced_call_of_a_tool_that_is_not_offered_is_impossible(
 
 def test_definitions_are_made_up_where_the_target_demands_them() -> None:
     envelope = Envelope("", (), Options(), called=(("read", ""),))
-    printed_head = DIALECT.head(envelope, make_voice(target(demands_tools=True)))
+    printed_head = DIALECT.head(envelope, make_context(target(demands_tools=True)))
     schema = {"inputSchema": DEFINITION["inputSchema"], "description": "No longer available."}
     assert printed_head.fields == {**BASE, "tools": {"read": schema}, "toolChoice": "none"}
     assert [(str(d.action), d.reason) for d in printed_head.decisions] == [("inserted", "dummy-tools")]
-    assert DIALECT.head(envelope, make_voice(target())).fields == BASE
+    assert DIALECT.head(envelope, make_context(target())).fields == BASE

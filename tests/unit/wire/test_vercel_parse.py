@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dialect_support import call, exchange, failure, make_target, make_voice, printed, success
+from dialect_support import call, exchange, failure, make_context, make_target, printed, success
 from legato.model import (
     Authority,
     CallId,
@@ -274,7 +274,7 @@ def test_the_model_may_be_a_name_or_an_object(model: Any) -> None:
 @pytest.mark.parametrize("capabilities", [{}, {"result_images": True}, {"max_calls": 2}, {"middle_system": False}])
 def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
     target = make_target(Dialect.VERCEL, **capabilities)
-    voice = make_voice(target)
+    context = make_context(target)
     custom = ToolCall("sql", {"input": "select"}, "call_d", CallId("d"), kind=CallKind.CUSTOM)
     units: list[Unit] = [
         Said(1, (Text("hi"), PICTURE)),
@@ -289,8 +289,8 @@ def test_what_was_printed_is_read_back(capabilities: dict[str, Any]) -> None:
         Said(2, (Text("be brief"),), Authority.INSTRUCTION),
         exchange([Text("done")]),
     ]
-    messages = [item for unit in units for item in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
-    messages += printed(DIALECT.encoder(voice).tail(End.ANSWER))
+    messages = [item for unit in units for item in printed(DIALECT.encoder(context).encode(unit, End.HUMAN))]
+    messages += printed(DIALECT.encoder(context).tail(End.ANSWER))
     assert DIALECT.check({"messages": messages}, target) == []
     parsed = parse(*messages)
     assert parsed.notes == []

@@ -15,7 +15,7 @@ from typing import Any
 import platformdirs
 import pytest
 
-from dialect_support import call, exchange, failure, make_target, make_voice, printed, success
+from dialect_support import call, exchange, failure, make_context, make_target, printed, success
 from legato.model import (
     Answer,
     Authority,
@@ -156,9 +156,9 @@ def bodies() -> list[JsonObject]:
         {"native_tool_history": False, "text_beside_calls": False},
         {"text_beside_calls": False},
     ):
-        voice = make_voice(make_target(Dialect.VERCEL, **capabilities), foreign=Foreign.TEXT)
-        messages = [message for unit in units for message in printed(DIALECT.encoder(voice).encode(unit, End.HUMAN))]
-        head = DIALECT.head(Envelope("be kind", (ToolSpec("read"),), Options()), voice)
+        context = make_context(make_target(Dialect.VERCEL, **capabilities), foreign=Foreign.TEXT)
+        messages = [message for unit in units for message in printed(DIALECT.encoder(context).encode(unit, End.HUMAN))]
+        head = DIALECT.head(Envelope("be kind", (ToolSpec("read"),), Options()), context)
         printed_bodies.append({**head.fields, "messages": messages})
     return printed_bodies
 

@@ -123,7 +123,7 @@ class TokenGauge:
         """Tokens of what surrounds the units: instructions, tools, and options, among them the schema of an answer."""
         envelope = envelope_for(self.talk, self.target, system, tuple(tools), options or Options())
         if self._head is None or self._head[0] != envelope:
-            head = self._spelling.parts.head(safe_envelope(envelope), self._spelling.voice)
+            head = self._spelling.parts.head(safe_envelope(envelope), self._spelling.context)
             self._head = (envelope, self.weigh_bytes(_encode([head.fields, head.first])))
         return self.tokens(self._head[1])
 

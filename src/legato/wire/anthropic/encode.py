@@ -14,7 +14,7 @@ from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thin
 from legato.transcript.units import AnswerBlock
 from legato.wire.anthropic import shapes
 from legato.wire.anthropic.hosted import own_blocks
-from legato.wire.context import End, Voice
+from legato.wire.context import EncodeContext, End
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar, MediaRule
 from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage
@@ -65,7 +65,7 @@ class AnthropicShapes:
     result = staticmethod(shapes.tool_result)
     human_text = staticmethod(shapes.user_text)
 
-    def __init__(self, voice: Voice) -> None:
+    def __init__(self, context: EncodeContext) -> None:
         pass
 
     def human(self, message: HumanMessage) -> JsonObject:

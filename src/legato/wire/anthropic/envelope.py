@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 
@@ -42,10 +42,10 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
+def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `messages`."""
     fields: JsonObject = {
-        "model": voice.target.model,
+        "model": context.target.model,
         "max_tokens": settled.max_tokens,
         "system": [{"type": "text", "text": settled.system}] if settled.system else None,
         "tools": [_tool(tool) for tool in settled.tools] or None,

@@ -13,7 +13,7 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.gemini import shapes
 from legato.wire.gemini.signatures import PLACEHOLDER, signature_of
 from legato.wire.projection.answer import Place
@@ -51,8 +51,8 @@ class GeminiShapes:
     text = staticmethod(shapes.text_part)
     human_text = staticmethod(shapes.user_text)
 
-    def __init__(self, voice: Voice) -> None:
-        has_ids = voice.target.capabilities.call_ids
+    def __init__(self, context: EncodeContext) -> None:
+        has_ids = context.target.capabilities.call_ids
         self.call = shapes.function_call if has_ids else shapes.call_without_id
         self.result = shapes.function_response if has_ids else shapes.response_without_id
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import as_object, present
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, complete
 
@@ -37,7 +37,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
+def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `contents`."""
     if "responseSchema" in as_object(settled.extra.get("generationConfig")):
         # Google's own kind of schema goes back as it came, and only one of the two is taken.

@@ -18,7 +18,7 @@ from legato.errors import UnknownTarget
 from legato.model import JsonObject, Target, Thinking, ToolCall
 from legato.model.json_access import as_objects
 from legato.transcript.units import AnswerBlock
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.hosting import RequestStyle
 from legato.wire.hosts import STRICT, host_names, host_of
 from legato.wire.openai_chat import shapes
@@ -98,8 +98,8 @@ class ChatShapes:
     call = staticmethod(shapes.function_call)
     human_text = staticmethod(shapes.user)
 
-    def __init__(self, voice: Voice) -> None:
-        target = voice.target
+    def __init__(self, context: EncodeContext) -> None:
+        target = context.target
         self._style = style_of(target)
         self._instruction_role = instruction_role(target)
         is_named = self._style.named_results or target.capabilities.named_results

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.openai_chat.encode import instruction_role, style_of
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
@@ -39,9 +39,9 @@ def option_grammar(target: Target) -> OptionGrammar:
     )
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
+def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `messages`, and the instructions that come before all units."""
-    target, is_streamed = voice.target, envelope.options.stream
+    target, is_streamed = context.target, envelope.options.stream
     fields: JsonObject = {
         "model": target.model,
         "tools": [_definition(tool) for tool in settled.tools] or None,

@@ -12,7 +12,7 @@ from typing import Any
 
 from legato.model import HostedTool, JsonObject, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.openai_responses import shapes
 from legato.wire.openai_responses.envelope import has_own_kinds
 from legato.wire.projection.answer import Place
@@ -51,8 +51,8 @@ class ResponsesShapes:
     result = staticmethod(shapes.function_output)
     human_text = staticmethod(shapes.user_text)
 
-    def __init__(self, voice: Voice) -> None:
-        self._instruction_role = "developer" if voice.target.capabilities.developer_role else "system"
+    def __init__(self, context: EncodeContext) -> None:
+        self._instruction_role = "developer" if context.target.capabilities.developer_role else "system"
 
     def human(self, message: HumanMessage) -> JsonObject:
         role = self._instruction_role if message.instructs else "user"

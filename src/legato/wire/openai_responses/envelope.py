@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
 from legato.model.json_access import present
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 
@@ -38,12 +38,12 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _OPENAI if has_own_kinds(target) else _GATEWAY
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
+def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `input`."""
-    capabilities = voice.target.capabilities
+    capabilities = context.target.capabilities
     summary = "auto" if settled.thoughts_wanted else None  # only when asked for: some accounts may not have summaries
     fields: JsonObject = {
-        "model": voice.target.model,
+        "model": context.target.model,
         "store": False,
         "instructions": settled.system or None,
         "tools": _definitions(settled.tools) or None,
@@ -55,7 +55,7 @@ def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> Encode
         "include": None if capabilities.thinking is ThinkingMode.NEVER else [ENCRYPTED_REASONING],
         "stream": envelope.options.stream or None,
     }
-    return EncodedEnvelope(*complete(present(fields), settled, option_grammar(voice.target)))
+    return EncodedEnvelope(*complete(present(fields), settled, option_grammar(context.target)))
 
 
 def _choice(settled: Settled) -> Json:

@@ -26,7 +26,7 @@ _MOST_LABELS, _LONGEST_LABEL = 16, 512
 
 def settle_fields(situation: Situation, *, temperature: float | None, has_tools: bool) -> JsonObject:
     """The options of the table as fields of the body."""
-    options, rooms = situation.options, rooms_of(situation.voice.target)
+    options, rooms = situation.options, rooms_of(situation.context.target)
     asked: dict[str, Any] = {
         "top_p": _top_p(situation, temperature),
         "top_k": _top_k(situation),
@@ -64,7 +64,7 @@ def reason_for(option: str) -> str:
 def is_at_home(situation: Situation) -> bool:
     """Whether the options were read from a request to this very kind of server."""
     home = situation.options.home
-    return bool(home) and situation.voice.target.understands(home)
+    return bool(home) and situation.context.target.understands(home)
 
 
 # --- sampling ---------------------------------------------------------------------------------------------------------
@@ -77,7 +77,7 @@ def _top_p(situation: Situation, temperature: float | None) -> float | None:
     if not situation.capabilities.temperature:
         situation.adjust("top-p", "the model takes no top_p")
         return None
-    if situation.voice.thinking_on and asked < grammar.top_p_while_thinking:
+    if situation.context.thinking_on and asked < grammar.top_p_while_thinking:
         situation.adjust("top-p", f"top_p is at least {grammar.top_p_while_thinking} while the model thinks")
         return None
     if temperature is not None and grammar.temperature_or_top_p and not is_at_home(situation):
@@ -88,13 +88,13 @@ def _top_p(situation: Situation, temperature: float | None) -> float | None:
 
 def _top_k(situation: Situation) -> int | None:
     asked = situation.options.top_k
-    room = rooms_of(situation.voice.target)["top_k"]
+    room = rooms_of(situation.context.target)["top_k"]
     if asked is None or room.write is None or room.own_only:
         return asked
     if not situation.capabilities.temperature:
         situation.adjust("top-k", "the model takes no top_k")
         return None
-    if situation.voice.thinking_on and not situation.grammar.top_k_while_thinking:
+    if situation.context.thinking_on and not situation.grammar.top_k_while_thinking:
         situation.adjust("top-k", "top_k cannot be set while the model thinks")
         return None
     return asked
@@ -173,7 +173,7 @@ def _labels(asked: JsonObject, room: str, situation: Situation) -> JsonObject | 
 
 def settle_extra(situation: Situation) -> JsonObject:
     """The fields that no option covers, if the target is one that knows them."""
-    options, target = situation.options, situation.voice.target
+    options, target = situation.options, situation.context.target
     if not options.extra or not options.home or target.understands(options.home):
         return options.extra
     detail = f"fields that only {options.home} knows were left out: {', '.join(sorted(options.extra))}"

@@ -1,6 +1,6 @@
 """Settle the options of a request and the tools that it defines.
 
-In:  an `Envelope` in neutral words, the `Voice` of a target, and its `OptionGrammar`.
+In:  an `Envelope` in neutral words, the `EncodeContext` of a target, and its `OptionGrammar`.
 Out: `Settled`, whose values can all be sent as they are, with a decision for each that is not what was asked for.
 
 Decisions come in one order: tools, the choice among them, temperature, thinking, effort, budget, max tokens, then the
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from legato.model import Choice, Decision, JsonObject, ThinkingMode, ThinkingSwitch, ToolSpec
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.options.efforts import plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.fields import settle_extra, settle_fields, with_word_for_json
@@ -52,9 +52,9 @@ class Settled(Struct, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...] = ()
 
 
-def settle(envelope: Envelope, voice: Voice, grammar: OptionGrammar) -> Settled:
+def settle(envelope: Envelope, context: EncodeContext, grammar: OptionGrammar) -> Settled:
     """What to send; raises `ImpossibleRequest` if nothing would serve."""
-    situation = Situation(plainly(envelope.options), voice, grammar, [])
+    situation = Situation(plainly(envelope.options), context, grammar, [])
     tools = settle_tools(envelope, situation)
     choice, tool = settle_choice(envelope, tools, situation)
     temperature = _temperature(situation)
@@ -107,7 +107,7 @@ def _temperature(situation: Situation) -> float | None:
     if not situation.capabilities.temperature:
         situation.adjust("temperature", "the model takes no temperature")
         return None
-    if situation.voice.thinking_on and not grammar.temperature_while_thinking and asked != _ONLY_TEMPERATURE:
+    if situation.context.thinking_on and not grammar.temperature_while_thinking and asked != _ONLY_TEMPERATURE:
         situation.adjust("temperature", "the temperature cannot be set while the model thinks")
         return None
     if grammar.temperatures is None:

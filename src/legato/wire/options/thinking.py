@@ -1,6 +1,6 @@
 """Settle the thinking that a request asks for: the switch, the effort, the budget.
 
-In:  a `Situation`, whose voice knows whether the model will think, and how many tokens the answer may have.
+In:  a `Situation`, whose context knows whether the model will think, and how many tokens the answer may have.
 Out: what to send, and a decision for each wish that cannot be met.
 
 Off wins over an effort or a budget in the same options, and a model that cannot be switched off is asked to think
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from legato.errors import ImpossibleRequest
 from legato.model import Action, Capabilities, Decision, Options, ThinkingMode, ThinkingSwitch
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.options.efforts import NONE, budget_of_effort, effort_for, effort_of_budget
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.projection.decisions import projected
@@ -42,14 +42,14 @@ class Situation(Struct, frozen=True):
     """What is asked for, whom it is asked of, and what has been decided so far."""
 
     options: Options
-    voice: Voice
+    context: EncodeContext
     grammar: OptionGrammar
     decisions: list[Decision]
 
     @property
     def capabilities(self) -> Capabilities:
         """What the model accepts."""
-        return self.voice.target.capabilities
+        return self.context.target.capabilities
 
     def adjust(self, reason: str, detail: str) -> None:
         """Something else is sent than what was asked for."""
@@ -74,7 +74,7 @@ def settle_thinking(situation: Situation, max_tokens: int | None) -> SettledThin
             situation.decisions.append(UNSUPPORTED)
         return SettledThinking(max_tokens=max_tokens)
     can_switch = capabilities.thinking in SWITCHABLE
-    if options.thinking is _OFF or (can_switch and capabilities.thinking_default and not situation.voice.thinking_on):
+    if options.thinking is _OFF or (can_switch and capabilities.thinking_default and not situation.context.thinking_on):
         return _off(situation, max_tokens)
     return _on(situation, max_tokens)
 
@@ -133,7 +133,7 @@ def _switch(situation: Situation) -> ThinkingSwitch:
     match situation.grammar.switch:
         case Switch.FIELD:
             is_asked = options.thinking is _ON or options.thinking_budget is not None or _is_counted(situation)
-            is_said = situation.voice.thinking_on and (is_asked or not capabilities.thinking_default)
+            is_said = situation.context.thinking_on and (is_asked or not capabilities.thinking_default)
             return _ON if is_said else _UNSAID
         case Switch.FIELD_OR_EFFORT:
             return _ON if options.thinking is _ON else _UNSAID
@@ -210,7 +210,7 @@ def _tell_budget(situation: Situation, budget: int | None) -> None:
 
 def _fit(situation: Situation, max_tokens: int | None) -> tuple[int, int]:
     """A budget that is large enough, and `max_tokens`, which must be larger because it counts the thinking too."""
-    target, grammar, asked = situation.voice.target, situation.grammar, situation.options.thinking_budget
+    target, grammar, asked = situation.context.target, situation.grammar, situation.options.thinking_budget
     most, least = target.capabilities.max_output, grammar.least_budget
     if most <= least:
         raise ImpossibleRequest(

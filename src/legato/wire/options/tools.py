@@ -39,11 +39,12 @@ def settle_tools(envelope: Envelope, situation: Situation) -> Sequence[ToolSpec]
     if not envelope.tools and (options.tool is not None or options.choice is Choice.REQUIRED):
         raise ImpossibleRequest(
             "a tool call is demanded, but no tools are offered; offer tools, or leave the choice to the model",
-            target=situation.voice.target.route,
+            target=situation.context.target.route,
         )
     if not envelope.called or not capabilities.demands_tools or not capabilities.native_tool_history:
         return ()
-    if options.extra.get("tools") and situation.voice.target.understands(options.home or situation.voice.target.home):
+    target = situation.context.target
+    if options.extra.get("tools") and target.understands(options.home or target.home):
         return ()
     names = list(dict.fromkeys(envelope.called))
     detail = f"the history holds calls of {', '.join(qualified(*called) for called in names)}"
@@ -55,7 +56,7 @@ def settle_choice(
     envelope: Envelope, tools: Sequence[ToolSpec], situation: Situation
 ) -> tuple[Choice | None, str | None]:
     """How the model may use the tools, and the one that it has to call, by the target's name."""
-    options, voice = envelope.options, situation.voice
+    options, context = envelope.options, situation.context
     if not envelope.tools:
         return (Choice.NONE if tools else None), None
     if not tools:
@@ -67,7 +68,7 @@ def settle_choice(
     if not situation.grammar.forced_choice:
         situation.adjust("forced-tool", "no tool can be forced here, so the model may choose")
         return Choice.AUTO, None
-    if voice.thinking_on and not situation.grammar.forced_while_thinking:
+    if context.thinking_on and not situation.grammar.forced_while_thinking:
         situation.adjust("forced-tool", "no tool can be forced while the model thinks, so it may choose")
         return Choice.AUTO, None
     if options.tool is None:
@@ -90,7 +91,7 @@ def free_text_tools(tools: Sequence[ToolSpec], situation: Situation) -> frozense
 
 
 def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
-    limit, target = situation.grammar.max_tools, situation.voice.target
+    limit, target = situation.grammar.max_tools, situation.context.target
     if envelope.options.tool is not None:
         _meant(envelope.options.tool, envelope.tools, situation)
     tools: list[ToolSpec] = []
@@ -142,18 +143,18 @@ def _meant(name: str, tools: Sequence[ToolSpec], situation: Situation) -> ToolSp
         else "but it is not among the tools that are offered; offer it"
     )
     raise ImpossibleRequest(
-        f"the tool {name!r} is to be called, {problem}", target=situation.voice.target.route, tool=name
+        f"the tool {name!r} is to be called, {problem}", target=situation.context.target.route, tool=name
     )
 
 
 def _is_known(tool: ToolSpec, situation: Situation) -> bool:
-    return tool.kind is not _HOSTED or situation.voice.target.understands(tool.home)
+    return tool.kind is not _HOSTED or situation.context.target.understands(tool.home)
 
 
 def _wire_name(tool: ToolSpec, situation: Situation) -> str:
     if tool.kind is _HOSTED:
         return tool.name
-    return situation.voice.names.project(tool.name, "" if situation.grammar.namespaces else tool.namespace)
+    return situation.context.names.project(tool.name, "" if situation.grammar.namespaces else tool.namespace)
 
 
 def _named(tool: ToolSpec, situation: Situation) -> ToolSpec:
@@ -181,7 +182,7 @@ def _projected(tool: ToolSpec, situation: Situation) -> ToolSpec:
 
 def _strict(tool: ToolSpec, situation: Situation) -> bool | None:
     """Whether the schema is to be enforced, where that can be said: a provider refuses one that it cannot enforce."""
-    if tool.strict is None or situation.voice.target.understands(tool.home):
+    if tool.strict is None or situation.context.target.understands(tool.home):
         return tool.strict
     if situation.grammar.strict_tools and (not tool.strict or is_closed(tool.parameters)):
         return tool.strict

@@ -28,7 +28,7 @@ from legato.model import (
     qualified,
 )
 from legato.transcript.units import AnswerBlock, Exchange
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.phrases import media_omitted
 from legato.wire.plain import fenced, hosted_text
 from legato.wire.projection import decisions as why
@@ -57,15 +57,15 @@ it anyway and has no place for it in a request.
 class AnswerProjector:
     """Projects the answers of one conversation for one target."""
 
-    def __init__(self, voice: Voice, grammar: Grammar, own: Own, results: ResultProjector) -> None:
-        self._voice = voice
+    def __init__(self, context: EncodeContext, grammar: Grammar, own: Own, results: ResultProjector) -> None:
+        self._context = context
         self._grammar = grammar
         self._own = own
         self._results = results
 
     def parts(self, unit: Exchange, before: End, thoughts: Thoughts, decisions: list[Decision]) -> list[AnswerPart]:
         """The parts of the answer in `unit`, without its calls where the target takes none."""
-        grammar, home = self._grammar, self._voice.is_home(unit.origin)
+        grammar, home = self._grammar, self._context.is_home(unit.origin)
         place = Place(before, self._is_answered(unit))
         parts: list[AnswerPart] = []
         for block in unit.blocks:
@@ -101,10 +101,10 @@ class AnswerProjector:
         extra = self._own(call, place) if home and call.native is not None else None
         fields = extra[0] if extra else None
         if call.namespace and grammar.namespaces:
-            name = self._voice.names.project(call.name)
+            name = self._context.names.project(call.name)
             fields = {"namespace": call.namespace} | (fields or {})
         else:
-            name = self._voice.names.project(call.name, call.namespace)
+            name = self._context.names.project(call.name, call.namespace)
         if name != call.name:
             detail = f"{qualified(call.name, call.namespace)} is called {name} there"
             decisions.append(projected(Action.RENAMED, "tool-name", detail, call.id))
@@ -114,7 +114,7 @@ class AnswerProjector:
             custom = False
             detail = "a free-text call became a function call"
             decisions.append(projected(Action.CONVERTED, "custom-call", detail, call.id))
-        return CallPart(self._voice.ids[call.id], name, call, fields, custom)
+        return CallPart(self._context.ids[call.id], name, call, fields, custom)
 
     def _thinking(
         self, block: Thinking, place: Place, is_own: bool, thoughts: Thoughts, decisions: list[Decision]
@@ -124,13 +124,13 @@ class AnswerProjector:
             decisions.append(why.BY_POLICY)
             return []
         own = self._own(block, place) if is_own else None
-        if own is None and self._voice.foreign is Foreign.TEXT and block.text and not block.text.isspace():
+        if own is None and self._context.foreign is Foreign.TEXT and block.text and not block.text.isspace():
             decisions.append(why.UNSIGNED_SHOWN if is_own else why.FOREIGN_SHOWN)
             return [TextPart(block.text, apart=True)]
         if own is None:
             decisions.append(why.UNSIGNED_DROPPED if is_own else why.FOREIGN_DROPPED)
             return []
-        if self._grammar.thoughts_while_thinking and not self._voice.thinking_on:
+        if self._grammar.thoughts_while_thinking and not self._context.thinking_on:
             decisions.append(why.THINKING_OFF)
             return []
         if thoughts is Thoughts.SILENCED:

@@ -17,7 +17,7 @@ from typing import assert_never
 from legato.model import Action, Authority, Code, Decision, Media, Text
 from legato.transcript.units import Exchange, Said, SaidBlock, Summary, Unit
 from legato.wire import phrases
-from legato.wire.context import End, Thoughts, Voice
+from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.plain import fenced
 from legato.wire.projection import decisions as why
 from legato.wire.projection.answer import AnswerProjector, Own, is_text, is_thought
@@ -43,12 +43,12 @@ from legato.wire.projection.results import ResultProjector
 class Projector:
     """Projects the units of one conversation for one target."""
 
-    def __init__(self, voice: Voice, grammar: Grammar, own: Own) -> None:
+    def __init__(self, context: EncodeContext, grammar: Grammar, own: Own) -> None:
         self._grammar = grammar
-        self._results = ResultProjector(grammar, voice.withheld)
-        self._answers = AnswerProjector(voice, grammar, own, self._results)
-        self._demands_thoughts = grammar.demands_thoughts and voice.thinking_on
-        self._demands_every_thought = grammar.demands_every_thought and voice.thinking_on
+        self._results = ResultProjector(grammar, context.withheld)
+        self._answers = AnswerProjector(context, grammar, own, self._results)
+        self._demands_thoughts = grammar.demands_thoughts and context.thinking_on
+        self._demands_every_thought = grammar.demands_every_thought and context.thinking_on
 
     def project(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> Projection:
         """What `unit` becomes after a unit that ended with `before`."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from legato.model import Code, HostedTool, JsonObject, Media, Target, Text, Thinking, ToolCall
 from legato.transcript.units import AnswerBlock
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.projection.answer import Place
 from legato.wire.projection.grammar import Grammar, MediaRule
 from legato.wire.projection.messages import AnswerMessage, HumanMessage, ResultPart, ResultsMessage, TextPart
@@ -48,7 +48,7 @@ class VercelShapes:
     result = staticmethod(shapes.tool_result)
     human_text = staticmethod(shapes.user_text)
 
-    def __init__(self, voice: Voice) -> None:
+    def __init__(self, context: EncodeContext) -> None:
         pass
 
     def human(self, message: HumanMessage) -> JsonObject:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from legato.model import Json, JsonObject, SpecKind, Target, ToolSpec
 from legato.model.json_access import present
-from legato.wire.context import Voice
+from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
 
@@ -21,12 +21,12 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, voice: Voice) -> EncodedEnvelope:
+def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `messages`."""
     fields: JsonObject = {
-        "model": voice.target.model,
+        "model": context.target.model,
         "system": settled.system or None,
-        "allowSystemInMessages": voice.target.capabilities.middle_system or None,
+        "allowSystemInMessages": context.target.capabilities.middle_system or None,
         "tools": {tool.name: _definition(tool) for tool in settled.tools} or None,
         "toolChoice": _choice(settled),
         "maxOutputTokens": settled.max_tokens,
