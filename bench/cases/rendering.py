@@ -11,7 +11,7 @@ from bench.figures import Figure, Goal, Outcome, Scale, Series, milliseconds
 from bench.measure import Sample, Samples, interleave, sample, timed
 from legato.model import Entry, Target, ThinkingPolicy
 from legato.request import Request, render, resolve
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.transcript import Conversation, Unit
 from legato.wire.assembly import Assembly
 
@@ -85,7 +85,7 @@ def stages(scale: Scale) -> Outcome:
         {
             "all": fresh(news, lambda talk: request(talk, target).body),
             PLAIN: timed(lambda: plain.body_of_entries(entries, *around)),
-            "ids": fresh(news, lambda talk: Voices.of(talk).ids(target)),
+            "ids": fresh(news, lambda talk: RenderCache.of(talk).ids(target)),
             "units": fresh(news, _units),
             "printing": sample(_print, lambda: _Units(workload.recorded(news), target)),
             "nothing new": timed(lambda: [request(made, target) for _ in range(scale.rounds)]),
@@ -116,7 +116,7 @@ class _Units:
     """All units of a conversation and a page to print them on."""
 
     def __init__(self, talk: Conversation, target: Target) -> None:
-        _, spelling = Voices.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)
+        _, spelling = RenderCache.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)
         spelling.view.refresh()
         self.units = spelling.view.units_from(0)
         self.encoder = spelling.encoder

@@ -8,7 +8,7 @@ from bench.figures import Goal, Outcome, Scale
 from bench.measure import Sample, interleave, sample
 from legato.model import Entry, ThinkingPolicy
 from legato.request import Request, resolve
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 
 TARGET = resolve(workload.TARGET)
 STEPS = 8
@@ -38,7 +38,7 @@ class Stepping:
 
         def parts() -> list[bytes]:
             self._step(self._news())
-            _, spelling = Voices.of(self._talk).spelling(TARGET, ThinkingPolicy(), thinking_on=False)
+            _, spelling = RenderCache.of(self._talk).spelling(TARGET, ThinkingPolicy(), thinking_on=False)
             return [*spelling.assembly.encoded()]
 
         return sample(b"".join, parts)

@@ -16,7 +16,7 @@ from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, IdScheme, Include, Options, Record, ThinkingPolicy, ToolResponse, ToolSpec
 from legato.request import PrefixChange, Request
 from legato.request.encoded_conversation import Spelling
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.transcript import Exchange
 from legato.wire.assembly import encode_json
 from legato.wire.dialects import dialect_parts
@@ -225,7 +225,7 @@ def test_rendering_changes_nothing(route: str, news: list[Entry]) -> None:
 
 def printed(conversation: Conversation, route: str, *, thinking_on: bool = False) -> Spelling:
     """What a request to `route` is made from."""
-    _, spelling = Voices.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=thinking_on)
+    _, spelling = RenderCache.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=thinking_on)
     spelling.advance()
     return spelling
 

@@ -16,7 +16,7 @@ import legato
 from legato import render, resolve
 from legato.model import CallId, ClosureReason, Entry, Record, ThinkingPolicy, ToolCall, ingest
 from legato.model.records import Compacted
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.transcript import Conversation, Unit
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import ERROR_MARK
@@ -51,7 +51,7 @@ DAMAGED = talk(
 def given_to(conversation: Conversation, route: str) -> list[Unit | None]:
     """The units that the dialect of `route` was really given to spell."""
     render(conversation, route)
-    _, spelling = Voices.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
+    _, spelling = RenderCache.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
     spelling.advance()
     return list(spelling.columns.units)
 
@@ -118,7 +118,7 @@ def part(key: str, text: str, *, failed: bool = False) -> ResultPart:
 
 
 def shapes_of(route: str) -> Any:
-    _, spelling = Voices.of(talk(user("hi"))).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
+    _, spelling = RenderCache.of(talk(user("hi"))).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
     return spelling.encoder._shapes  # where a dialect speaks alone
 
 

@@ -20,7 +20,7 @@ from legato.errors import (
 from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch
 from legato.model.hashing import digest
 from legato.model.records import Recorded, StepBegan, TurnOutcome, Verdict
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Limits, State
 from legato.session import events as shown
@@ -400,7 +400,7 @@ async def test_what_is_measured_before_a_step_is_what_its_request_is_made_from(
         for number in range(3):
             await talk.send(f"use read_file on {number}.txt")
         assert len(library.read_paths) == 3
-        assert len(Voices.of(talk.talk)._spellings) == 1
+        assert len(RenderCache.of(talk.talk)._spellings) == 1
     steps = [record for record in talk.talk.log if isinstance(record, StepBegan)]
     assert [step.digest for step in steps] == [digest(seen.body) for seen in transport.requests]
 

@@ -50,7 +50,7 @@ class _Newest(NamedTuple):
     head: EncodedEnvelope
 
 
-class Voices:
+class RenderCache:
     """What one conversation keeps for its targets."""
 
     def __init__(self, talk: Conversation) -> None:
@@ -62,8 +62,8 @@ class Voices:
         self._last: tuple[Fingerprint, Spelling] | None = None
 
     @classmethod
-    def of(cls, talk: Conversation) -> Voices:
-        """The voices of `talk`, made when they are first asked for."""
+    def of(cls, talk: Conversation) -> RenderCache:
+        """The cache of `talk`, made when it is first asked for."""
         return talk.cached(cls, lambda: cls(talk))
 
     def names(self, target: Target) -> NameTable:

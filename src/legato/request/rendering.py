@@ -18,7 +18,7 @@ from legato.model import Entry, Options, Target, ThinkingPolicy, safe
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.encoded_conversation import Spelling
 from legato.request.envelope import envelope_for, safe_envelope, tool_specs
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.request.request import Request
 from legato.request.telling import tell_rendered
 from legato.request.thinking import settle_thinking, will_think
@@ -56,9 +56,9 @@ def render(
     if tail:
         conversation = conversation.copy()
         conversation.apply(conversation.prepare(tail))
-    voices = Voices.of(conversation)
+    cache = RenderCache.of(conversation)
     thinks = will_think(target, options)
-    fingerprint, spelling = voices.spelling(target, policy, thinking_on=thinks)
+    fingerprint, spelling = cache.spelling(target, policy, thinking_on=thinks)
     spelling.advance()
     context, adjusted = spelling.context, None
     matters = target.capabilities.thinking_first if thinks else bool(spelling.columns.thoughtful)
@@ -81,7 +81,7 @@ def render(
         opening=opening,
         tail=end.messages,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
-        prefix_change=voices.prefix_change(fingerprint, spelling, spelling.take_change(), head),
+        prefix_change=cache.prefix_change(fingerprint, spelling, spelling.take_change(), head),
         marks=_cache_marks(spelling, cached) if options.cache and cached else (),
     )
     spelling.cached_end = cached

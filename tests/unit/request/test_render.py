@@ -29,7 +29,7 @@ from legato.model import (
 )
 from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRefused, Restored, Rewound, Started
 from legato.request import PrefixChange, with_capabilities
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.wire.findings import Severity
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
@@ -303,7 +303,7 @@ def test_a_turn_costs_what_is_new() -> None:
         conversation.record(result(f"c{number}"))
         conversation.record(user("next"))
         render(conversation, CLAUDE)
-        ((_, spelling),) = Voices.of(conversation)._spellings.items()
+        ((_, spelling),) = RenderCache.of(conversation)._spellings.items()
         spelled.append(spelling.units_spelled)
     assert [after - before for before, after in itertools.pairwise(spelled)] == [2] * 59
 
@@ -359,7 +359,7 @@ def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pyte
     conversation = talk(user("something long enough"))
     for route in ROUTES:
         render(conversation, route).json()
-    assert len(Voices.of(conversation)._spellings) <= 2
+    assert len(RenderCache.of(conversation)._spellings) <= 2
     assert render(conversation, ROUTES[0]).body == render(conversation.copy(), ROUTES[0]).body
 
 

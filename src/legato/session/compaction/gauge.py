@@ -19,7 +19,7 @@ import msgspec
 from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
 from legato.request.encoded_conversation import Spelling
 from legato.request.envelope import envelope_for, safe_envelope
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.request.thinking import will_think
 from legato.session.compaction.texts import has_output
 from legato.session.tokens import Estimator
@@ -169,7 +169,7 @@ class TokenGauge:
     def _spelling_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> Spelling:
         """What a request with these options will be made from."""
         thinks = will_think(self.target, options or Options())
-        return Voices.of(self.talk).spelling(self.target, thinking or ThinkingPolicy(), thinking_on=thinks)[1]
+        return RenderCache.of(self.talk).spelling(self.target, thinking or ThinkingPolicy(), thinking_on=thinks)[1]
 
     def weigh_bytes(self, data: bytes) -> float:
         """What `data` weighs."""

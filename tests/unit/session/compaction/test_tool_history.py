@@ -35,7 +35,7 @@ from legato.model.records import (
     StepBegan,
 )
 from legato.request import render, resolve, with_capabilities
-from legato.request.render_cache import Voices
+from legato.request.render_cache import RenderCache
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
@@ -223,14 +223,14 @@ def test_what_was_measured_is_not_printed_or_encoded_again_for_the_request(
     for number in range(20, 24):
         add(conversation, *turns(1, start=number))
         gauge.refresh(Estimator())
-        [spelling] = Voices.of(conversation)._spellings.values()
+        [spelling] = RenderCache.of(conversation)._spellings.values()
         spelled = spelling.units_spelled
         with monkeypatch.context() as patch:
             patch.setattr(assembly, "encode_json", lambda value: encoded.append(value) or encode_json(value))
             render(conversation, where).json()
         assert spelling.units_spelled == spelled
         assert encoded == []
-        assert list(Voices.of(conversation)._spellings.values()) == [spelling]
+        assert list(RenderCache.of(conversation)._spellings.values()) == [spelling]
 
 
 def test_an_overflow_frees_a_real_part_or_nothing_is_done() -> None:
