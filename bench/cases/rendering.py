@@ -116,11 +116,11 @@ class _Units:
     """All units of a conversation and a page to print them on."""
 
     def __init__(self, talk: Conversation, target: Target) -> None:
-        _, spelling = RenderCache.of(talk).spelling(target, ThinkingPolicy(), thinking_on=False)
-        spelling.view.refresh()
-        self.units = spelling.view.units_from(0)
-        self.encoder = spelling.encoder
-        self.page = spelling.assembly
+        _, encoded = RenderCache.of(talk).encoded(target, ThinkingPolicy(), thinking_on=False)
+        encoded.view.refresh()
+        self.units = encoded.view.units_from(0)
+        self.encoder = encoded.encoder
+        self.page = encoded.assembly
 
 
 def _print(given: _Units) -> Assembly:

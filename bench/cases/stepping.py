@@ -38,8 +38,8 @@ class Stepping:
 
         def parts() -> list[bytes]:
             self._step(self._news())
-            _, spelling = RenderCache.of(self._talk).spelling(TARGET, ThinkingPolicy(), thinking_on=False)
-            return [*spelling.assembly.encoded()]
+            _, encoded = RenderCache.of(self._talk).encoded(TARGET, ThinkingPolicy(), thinking_on=False)
+            return [*encoded.assembly.encoded()]
 
         return sample(b"".join, parts)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from legato import Conversation, render, resolve
 from legato.model import Entry, Foreign, IdScheme, Include, Options, Record, ThinkingPolicy, ToolResponse, ToolSpec
 from legato.request import PrefixChange, Request
-from legato.request.encoded_conversation import Spelling
+from legato.request.encoded_conversation import EncodedConversation
 from legato.request.render_cache import RenderCache
 from legato.transcript import Exchange
 from legato.wire.assembly import encode_json
@@ -223,11 +223,11 @@ def test_rendering_changes_nothing(route: str, news: list[Entry]) -> None:
     assert list(conversation.log) == before
 
 
-def printed(conversation: Conversation, route: str, *, thinking_on: bool = False) -> Spelling:
+def printed(conversation: Conversation, route: str, *, thinking_on: bool = False) -> EncodedConversation:
     """What a request to `route` is made from."""
-    _, spelling = RenderCache.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=thinking_on)
-    spelling.advance()
-    return spelling
+    _, encoded = RenderCache.of(conversation).encoded(resolve(route), ThinkingPolicy(), thinking_on=thinking_on)
+    encoded.advance()
+    return encoded
 
 
 @routes
@@ -235,15 +235,15 @@ def printed(conversation: Conversation, route: str, *, thinking_on: bool = False
 def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
     route: str, first: News, rest: list[list[Entry]], thinks: bool
 ) -> None:
-    spelling = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
-    page = spelling.parts.assembly(spelling.encoder.grammar)
-    for place, unit in enumerate(spelling.columns.units):
-        alone = EncodedUnit((), page.end) if unit is None else spelling.encoder.encode(unit, page.end)
+    encoded = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
+    page = encoded.parts.assembly(encoded.encoder.grammar)
+    for place, unit in enumerate(encoded.columns.units):
+        alone = EncodedUnit((), page.end) if unit is None else encoded.encoder.encode(unit, page.end)
         page.append(alone.messages, alone.end)
-        assert spelling.columns.projected.get(place, ()) == alone.decisions
-    assert encode_json(spelling.assembly.messages) == encode_json(page.messages)
-    assert (spelling.assembly.counts, spelling.assembly.fills) == (page.counts, page.fills)
-    assert spelling.assembly.ends == page.ends
+        assert encoded.columns.projected.get(place, ()) == alone.decisions
+    assert encode_json(encoded.assembly.messages) == encode_json(page.messages)
+    assert (encoded.assembly.counts, encoded.assembly.fills) == (page.counts, page.fills)
+    assert encoded.assembly.ends == page.ends
 
 
 @routes
@@ -262,7 +262,7 @@ def test_what_is_cut_off_and_put_back_is_what_it_was(route: str, news: News, dat
 @routes
 @given(news=interleaved(max_size=8))
 def test_the_shares_of_all_units_are_what_was_printed_for_each(route: str, news: News) -> None:
-    spelling = printed(talk(*news, user("and now?")), route)
-    page = spelling.assembly
+    encoded = printed(talk(*news, user("and now?")), route)
+    page = encoded.assembly
     for unit in range(len(page.ends)):
         assert page.shares(unit) == [*map(encode_json, page.messages_of(unit))]

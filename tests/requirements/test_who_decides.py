@@ -51,9 +51,9 @@ DAMAGED = talk(
 def given_to(conversation: Conversation, route: str) -> list[Unit | None]:
     """The units that the dialect of `route` was really given to spell."""
     render(conversation, route)
-    _, spelling = RenderCache.of(conversation).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
-    spelling.advance()
-    return list(spelling.columns.units)
+    _, encoded = RenderCache.of(conversation).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
+    encoded.advance()
+    return list(encoded.columns.units)
 
 
 @pytest.mark.req("REQ-915-036")
@@ -118,8 +118,8 @@ def part(key: str, text: str, *, failed: bool = False) -> ResultPart:
 
 
 def shapes_of(route: str) -> Any:
-    _, spelling = RenderCache.of(talk(user("hi"))).spelling(resolve(route), ThinkingPolicy(), thinking_on=False)
-    return spelling.encoder._shapes  # where a dialect speaks alone
+    _, encoded = RenderCache.of(talk(user("hi"))).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
+    return encoded.encoder._shapes  # where a dialect speaks alone
 
 
 def body_of(route: str, messages: Any) -> dict[str, Any]:
@@ -153,10 +153,8 @@ def test_a_dialect_spells_an_exchange_as_it_is_given_to_it_even_if_it_lacks_resu
 @pytest.mark.parametrize("dialect", ["anthropic", "gemini", "openai_chat", "openai_responses", "vercel"])
 def test_no_dialect_knows_the_ledger_or_makes_completions_when_it_spells(dialect: str) -> None:
     folder = Path(legato.__file__).parent / "wire" / dialect
-    spelling = "\n".join((folder / name).read_text() for name in ("encode.py", "shapes.py"))
-    assert [
-        word for word in ("ledger", "Completion(", "ClosureReason", "closure_text", "dedupe") if word in spelling
-    ] == []
+    code = "\n".join((folder / name).read_text() for name in ("encode.py", "shapes.py"))
+    assert [word for word in ("ledger", "Completion(", "ClosureReason", "closure_text", "dedupe") if word in code] == []
 
 
 # --- whatever the arguments are ---------------------------------------------------------------------------------------

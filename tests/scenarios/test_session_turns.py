@@ -400,7 +400,7 @@ async def test_what_is_measured_before_a_step_is_what_its_request_is_made_from(
         for number in range(3):
             await talk.send(f"use read_file on {number}.txt")
         assert len(library.read_paths) == 3
-        assert len(RenderCache.of(talk.talk)._spellings) == 1
+        assert len(RenderCache.of(talk.talk)._encoded) == 1
     steps = [record for record in talk.talk.log if isinstance(record, StepBegan)]
     assert [step.digest for step in steps] == [digest(seen.body) for seen in transport.requests]
 

@@ -1,7 +1,7 @@
 """One conversation as one target sees it, kept from request to request.
 
-A unit is spelled once, and again only if it changed or if the unit before it came to end differently. Whatever else can
-change how a unit is printed is in the fingerprint that a spelling is kept under, so a turn costs what is new.
+A unit is encoded once, and again only if it changed or if the unit before it came to end differently. Whatever else can
+change how a unit is encoded is in the fingerprint that this is kept under, so a turn costs what is new.
 
 What was printed is kept in columns, a list for each thing to know about a place, since a long conversation has many
 places and nothing to say about most of them.
@@ -72,7 +72,7 @@ class _Torn(Struct, frozen=True, gc=False):
         return is_same and self.before is before and self.thoughts is thoughts
 
 
-class Spelling:
+class EncodedConversation:
     """The printed units of one conversation for one target, in order."""
 
     def __init__(self, talk: Conversation, context: EncodeContext, policy: ThinkingPolicy) -> None:
@@ -84,8 +84,8 @@ class Spelling:
         self.assembly = self.parts.assembly(self.encoder.grammar)
         self.gate = Gate(self.parts, context.target)
         self.assembly.when_cut = self.gate.cut
-        self.units_spelled = 0
-        """how often a unit was spelled: the work that was really done"""
+        self.units_encoded = 0
+        """how often a unit was encoded: the work that was really done"""
         self.rendered = 0
         """how many places the newest request held"""
         self.cuts: list[int] = []
@@ -214,7 +214,7 @@ class Spelling:
             if not known:
                 self.encoder.append_simple(units, printed, page, self.columns.projected)
                 done = len(page.ends) - start
-                self.units_spelled += done - printed
+                self.units_encoded += done - printed
                 printed = done
                 if printed == len(units):
                     break
@@ -231,7 +231,7 @@ class Spelling:
         else:
             encoded = EncodedUnit((), end) if unit is None else self.encoder.encode(unit, end, thoughts)
             self.assembly.append(encoded.messages, encoded.end)
-            self.units_spelled += 1
+            self.units_encoded += 1
         if encoded.decisions:
             self.columns.projected[place] = encoded.decisions
         if type(unit) is Exchange and any(type(block) is Thinking for block in unit.blocks):
@@ -245,7 +245,7 @@ class Spelling:
                 return PrefixChange(cause, sent.slot.first)
         return None
 
-    def first_difference(self, earlier: Spelling) -> int | None:
+    def first_difference(self, earlier: EncodedConversation) -> int | None:
         """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
         for place in range(earlier.rendered):
             slot, messages = earlier._held(place)

@@ -1,4 +1,4 @@
-"""What is kept beside the printed messages of one spelling, so that a request costs what is new in it.
+"""What is kept beside the printed messages of one encoded conversation, so that a request costs what is new in it.
 
 In:  the messages as they grow, their JSON, and word of where they were cut.
 Out: what the provider's rules hold against a request, and the digest of its bytes.
@@ -34,7 +34,7 @@ class _Kept(NamedTuple):
 
 
 class Gate:
-    """The judges and the hash of one spelling."""
+    """The judges and the hash of one encoded conversation."""
 
     def __init__(self, parts: DialectParts, target: Target) -> None:
         self._parts = parts

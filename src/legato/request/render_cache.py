@@ -1,6 +1,6 @@
-"""What a conversation keeps for each target it was rendered for: names, ids and spellings.
+"""What a conversation keeps for each target it was rendered for: names, ids and what was encoded.
 
-They live with the conversation, so nothing outlives it and no module keeps a cache. Spellings are dropped
+They live with the conversation, so nothing outlives it and no module keeps a cache. Encoded conversations are dropped
 least recently used first when their encoded messages together pass a limit; the newest always stays.
 """
 
@@ -20,7 +20,7 @@ from legato.model import (
     Target,
     ThinkingPolicy,
 )
-from legato.request.encoded_conversation import Spelling
+from legato.request.encoded_conversation import EncodedConversation
 from legato.request.report import PrefixChange
 from legato.transcript.conversation import Conversation
 from legato.wire.context import EncodeContext
@@ -46,7 +46,7 @@ class _Newest(NamedTuple):
     """The newest request to one target."""
 
     fingerprint: Fingerprint
-    spelling: Spelling
+    encoded: EncodedConversation
     head: EncodedEnvelope
 
 
@@ -57,9 +57,9 @@ class RenderCache:
         self._talk = talk
         self._names: dict[NameRule, NameTable] = {}
         self._ids: dict[tuple[IdScheme, NameRule], IdTable] = {}
-        self._spellings: dict[Fingerprint, Spelling] = {}
+        self._encoded: dict[Fingerprint, EncodedConversation] = {}
         self._newest: dict[tuple[str, str], _Newest] = {}
-        self._last: tuple[Fingerprint, Spelling] | None = None
+        self._last: tuple[Fingerprint, EncodedConversation] | None = None
 
     @classmethod
     def of(cls, talk: Conversation) -> RenderCache:
@@ -84,8 +84,10 @@ class RenderCache:
             table.extend(calls[len(table) :])
         return table
 
-    def spelling(self, target: Target, policy: ThinkingPolicy, *, thinking_on: bool) -> tuple[Fingerprint, Spelling]:
-        """The spelling for `target`, as far as it was printed before."""
+    def encoded(
+        self, target: Target, policy: ThinkingPolicy, *, thinking_on: bool
+    ) -> tuple[Fingerprint, EncodedConversation]:
+        """The conversation as encoded for `target`, as far as that was done before."""
         relevant = thinking_on and target.capabilities.reasoning_field
         refused = self._talk.ledger.refused_origins
         if refused:
@@ -95,13 +97,13 @@ class RenderCache:
         self.ids(target)
         if self._last is not None and self._last[0] == fingerprint:
             return self._last
-        spelling = self._spellings.pop(fingerprint, None) or self._new_spelling(fingerprint)
-        self._spellings[fingerprint] = spelling  # the newest stands last
+        encoded = self._encoded.pop(fingerprint, None) or self._new_encoded(fingerprint)
+        self._encoded[fingerprint] = encoded  # the newest is last
         self._drop_oldest()
-        self._last = (fingerprint, spelling)
+        self._last = (fingerprint, encoded)
         return self._last
 
-    def _new_spelling(self, fingerprint: Fingerprint) -> Spelling:
+    def _new_encoded(self, fingerprint: Fingerprint) -> EncodedConversation:
         target, policy = fingerprint.target, fingerprint.policy
         context = EncodeContext(
             target=target,
@@ -112,33 +114,33 @@ class RenderCache:
             foreign=policy.foreign,
             withheld=fingerprint.withheld,
         )
-        return Spelling(self._talk, context, policy)
+        return EncodedConversation(self._talk, context, policy)
 
     def prefix_change(
-        self, fingerprint: Fingerprint, spelling: Spelling, change: PrefixChange | None, head: EncodedEnvelope
+        self, fingerprint: Fingerprint, encoded: EncodedConversation, change: PrefixChange | None, head: EncodedEnvelope
     ) -> PrefixChange | None:
         """Why the newest request does not extend the one before it to the same target; None if it does.
 
-        `change` is what changed within `spelling`; another spelling or another head than before may be a cause too.
+        `change` is what changed within `encoded`; another fingerprint or another envelope may be a cause too.
         """
         target = fingerprint.target
         route = (target.provider, target.model)
         before = self._newest.get(route)
-        self._newest[route] = _Newest(fingerprint, spelling, head)
+        self._newest[route] = _Newest(fingerprint, encoded, head)
         if before is None:
             return None
-        if before.spelling is not spelling:
-            first = spelling.first_difference(before.spelling)
+        if before.encoded is not encoded:
+            first = encoded.first_difference(before.encoded)
             change = None if first is None else PrefixChange(_cause(before.fingerprint, fingerprint), first)
         if change is None and before.head is not head and _print_of(before.head) != _print_of(head):
             return PrefixChange(PrefixCause.ENVELOPE, -1)
         return change
 
     def _drop_oldest(self) -> None:
-        held = sum(spelling.assembly.bytes_held for spelling in self._spellings.values())
-        while held > MAX_BYTES_HELD and len(self._spellings) > 1:
-            oldest = next(iter(self._spellings))
-            held -= self._spellings.pop(oldest).assembly.bytes_held
+        held = sum(encoded.assembly.bytes_held for encoded in self._encoded.values())
+        while held > MAX_BYTES_HELD and len(self._encoded) > 1:
+            oldest = next(iter(self._encoded))
+            held -= self._encoded.pop(oldest).assembly.bytes_held
 
 
 def _print_of(head: EncodedEnvelope) -> tuple[JsonObject, tuple[JsonObject, ...]]:

@@ -2,7 +2,7 @@
 
 target     a route resolved
 thinking   whether the model will think, settled before the provider can refuse it
-spelling   the units as this target's dialect prints them, only what is new
+encoded   the units as this target's dialect prints them, only what is new
 head       system, tools and options around them
 tail       what stands at the end because the request may not end otherwise
 """
@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from legato.model import Entry, Options, Target, ThinkingPolicy, safe
 from legato.request.catalogue import Catalogue, resolve
-from legato.request.encoded_conversation import Spelling
+from legato.request.encoded_conversation import EncodedConversation
 from legato.request.envelope import envelope_for, safe_envelope, tool_specs
 from legato.request.render_cache import RenderCache
 from legato.request.request import Request
@@ -58,59 +58,59 @@ def render(
         conversation.apply(conversation.prepare(tail))
     cache = RenderCache.of(conversation)
     thinks = will_think(target, options)
-    fingerprint, spelling = cache.spelling(target, policy, thinking_on=thinks)
-    spelling.advance()
-    context, adjusted = spelling.context, None
-    matters = target.capabilities.thinking_first if thinks else bool(spelling.columns.thoughtful)
-    loop = spelling.open_loop() if matters else None
+    fingerprint, encoded = cache.encoded(target, policy, thinking_on=thinks)
+    encoded.advance()
+    context, adjusted = encoded.context, None
+    matters = target.capabilities.thinking_first if thinks else bool(encoded.columns.thoughtful)
+    loop = encoded.open_loop() if matters else None
     if thinks and loop is not None:
-        begun = cast("Exchange", spelling.columns.units[loop])
-        shows = spelling.shows_thoughts(loop)
+        begun = cast("Exchange", encoded.columns.units[loop])
+        shows = encoded.shows_thoughts(loop)
         options, adjusted = settle_thinking(begun, context, options, shows_thoughts=shows)
         thinks = adjusted is None
-    spelling.silence(None if thinks else loop)
+    encoded.silence(None if thinks else loop)
     if context.thinking_on is not thinks:
         context = replace(context, thinking_on=thinks)
-    head, opening = _head(spelling, context, envelope_for(conversation, target, system, tool_specs(tools), options))
-    end = spelling.encoder.tail(spelling.assembly.end, is_empty=not (head.first or spelling.assembly.messages))
-    cached = spelling.assembly.last_block()
+    head, opening = _head(encoded, context, envelope_for(conversation, target, system, tool_specs(tools), options))
+    end = encoded.encoder.tail(encoded.assembly.end, is_empty=not (head.first or encoded.assembly.messages))
+    cached = encoded.assembly.last_block()
     request = Request(
-        spelling,
+        encoded,
         options,
         head=head,
         opening=opening,
         tail=end.messages,
         decisions=(*((adjusted,) if adjusted else ()), *head.decisions, *end.decisions),
-        prefix_change=cache.prefix_change(fingerprint, spelling, spelling.take_change(), head),
-        marks=_cache_marks(spelling, cached) if options.cache and cached else (),
+        prefix_change=cache.prefix_change(fingerprint, encoded, encoded.take_change(), head),
+        marks=_cache_marks(encoded, cached) if options.cache and cached else (),
     )
-    spelling.cached_end = cached
+    encoded.cached_end = cached
     tell_rendered(request)
     return request
 
 
-def _head(spelling: Spelling, context: EncodeContext, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
+def _head(encoded: EncodedConversation, context: EncodeContext, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
     """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
-    known = spelling.head
+    known = encoded.head
     if known is not None and known[0] == envelope and known[1] is context.thinking_on:
         return known[2], known[3]
-    parts = spelling.parts
+    parts = encoded.parts
     head = parts.head(safe_envelope(envelope), context)
     if envelope.options.cache and parts.mark_head:
         head = replace(head, fields=parts.mark_head(head.fields, envelope.options.cache_ttl))
     opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
-    spelling.head = (envelope, context.thinking_on, head, opening)
+    encoded.head = (envelope, context.thinking_on, head, opening)
     return head, opening
 
 
-def _cache_marks(spelling: Spelling, end: tuple[int, int]) -> list[tuple[int, int]]:
+def _cache_marks(encoded: EncodedConversation, end: tuple[int, int]) -> list[tuple[int, int]]:
     """Where the last request ended, if that still stands, and where this one ends."""
-    if spelling.parts.mark is None:
+    if encoded.parts.mark is None:
         return []
-    before = spelling.cached_end
+    before = encoded.cached_end
     stands = (
         before is not None
         and before < end
-        and before[1] < len(spelling.assembly.messages[before[0]][spelling.parts.blocks_field])
+        and before[1] < len(encoded.assembly.messages[before[0]][encoded.parts.blocks_field])
     )
     return [before, end] if stands and before is not None else [end]

@@ -18,7 +18,7 @@ from legato.errors import BadAnswer, RenderError
 from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_sent
 from legato.model.hashing import digest
 from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
-from legato.request.encoded_conversation import Spelling
+from legato.request.encoded_conversation import EncodedConversation
 from legato.request.offered import OfferedTools, RestoringDecoder
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
@@ -38,7 +38,7 @@ class Request:
 
     def __init__(
         self,
-        spelling: Spelling,
+        encoded: EncodedConversation,
         options: Options,
         *,
         head: EncodedEnvelope,
@@ -48,25 +48,25 @@ class Request:
         prefix_change: PrefixChange | None,
         marks: Sequence[tuple[int, int]],
     ) -> None:
-        self.target: Target = spelling.context.target
+        self.target: Target = encoded.context.target
         self.options = options
         self.prefix_change = prefix_change
-        self._parts = spelling.parts
-        self._context = spelling.context
+        self._parts = encoded.parts
+        self._context = encoded.context
         self._head = head
         self._opening = opening
         self._tail = tail
         self._decisions = tuple(decisions)
         self._marks = marks
-        # The spelling goes on, this request stays what it was: lists that only grow, and how far they went.
-        self._assembly = spelling.assembly
-        self._gate = spelling.gate
-        self._lent = spelling.assembly.lend()
+        # The encoded conversation goes on, this request stays what it was: lists that only grow, and how far they went.
+        self._assembly = encoded.assembly
+        self._gate = encoded.gate
+        self._lent = encoded.assembly.lend()
         self._count = len(self._lent)
         self._last = self._lent[-1] if self._lent else None
-        self._columns = spelling.columns
-        self._places = len(spelling.columns.units)
-        self._known = len(spelling.context.ids)
+        self._columns = encoded.columns
+        self._places = len(encoded.columns.units)
+        self._known = len(encoded.context.ids)
         self._digest: str | None = None
 
     # --- what leaves --------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ encode_json = msgspec.json.Encoder().encode
 
 
 class Assembly:
-    """The messages of one spelling.
+    """The messages of one encoded conversation.
 
     `messages`, `counts`, `fills` and `ends` belong together: code that adds a unit to one of them adds it to all. The
     loop over simple units does so itself, because a call for each unit would cost as much as encoding it.

@@ -303,8 +303,8 @@ def test_a_turn_costs_what_is_new() -> None:
         conversation.record(result(f"c{number}"))
         conversation.record(user("next"))
         render(conversation, CLAUDE)
-        ((_, spelling),) = RenderCache.of(conversation)._spellings.items()
-        spelled.append(spelling.units_spelled)
+        ((_, encoded),) = RenderCache.of(conversation)._encoded.items()
+        spelled.append(encoded.units_encoded)
     assert [after - before for before, after in itertools.pairwise(spelled)] == [2] * 59
 
 
@@ -354,12 +354,12 @@ def without_marks(messages: list[Any]) -> list[Any]:
     ]
 
 
-def test_spellings_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoded_conversations_that_hold_too_much_are_dropped_oldest_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("legato.request.render_cache.MAX_BYTES_HELD", 10)
     conversation = talk(user("something long enough"))
     for route in ROUTES:
         render(conversation, route).json()
-    assert len(RenderCache.of(conversation)._spellings) <= 2
+    assert len(RenderCache.of(conversation)._encoded) <= 2
     assert render(conversation, ROUTES[0]).body == render(conversation.copy(), ROUTES[0]).body
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
-from legato.request.encoded_conversation import Spelling
+from legato.request.encoded_conversation import EncodedConversation
 from legato.request.envelope import envelope_for, safe_envelope
 from legato.request.render_cache import RenderCache
 from legato.request.thinking import will_think
@@ -81,16 +81,16 @@ class TokenGauge:
         self._sum = self._tools = self._reclaimable = 0.0
         self._sample_tokens = 1.0
         """tokens of `SAMPLE`, as the estimator counts them now"""
-        self._spelling = self._spelling_for(options, thinking)
+        self._encoded = self._encoded_for(options, thinking)
         self._cursor = self._cuts = 0
-        """how much of the view's changes and of the spelling's cuts was read"""
+        """how much of the view's changes and of the encoded conversation's cuts was read"""
         self._estimator = Estimator()
         self._head: tuple[Envelope, float] | None = None
 
     @property
     def view(self) -> View:
         """The units that are weighed."""
-        return self._spelling.view
+        return self._encoded.view
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
@@ -123,7 +123,7 @@ class TokenGauge:
         """Tokens of what surrounds the units: instructions, tools, and options, among them the schema of an answer."""
         envelope = envelope_for(self.talk, self.target, system, tuple(tools), options or Options())
         if self._head is None or self._head[0] != envelope:
-            head = self._spelling.parts.head(safe_envelope(envelope), self._spelling.context)
+            head = self._encoded.parts.head(safe_envelope(envelope), self._encoded.context)
             self._head = (envelope, self.weigh_bytes(_encode([head.fields, head.first])))
         return self.tokens(self._head[1])
 
@@ -135,22 +135,22 @@ class TokenGauge:
         """Take what was recorded since the last time, as requests with these options print it."""
         self._estimator = estimator
         self._sample_tokens = max(estimator.tokens(self.target.route, SAMPLE), 1)
-        spelling = self._spelling_for(options, thinking)
-        spelling.advance()
-        if spelling is self._spelling:
-            known = self._cut(min(spelling.cuts[self._cuts :], default=len(self.places)))
+        encoded = self._encoded_for(options, thinking)
+        encoded.advance()
+        if encoded is self._encoded:
+            known = self._cut(min(encoded.cuts[self._cuts :], default=len(self.places)))
         else:  # other options, or thoughts that were refused meanwhile: everything may be printed otherwise
-            self._spelling, self._cursor = spelling, len(spelling.view.changes)
+            self._encoded, self._cursor = encoded, len(encoded.view.changes)
             known = self._cut(0)
-        self._cuts = len(spelling.cuts)
-        for place in range(len(self.places), len(spelling.columns.slots)):
+        self._cuts = len(encoded.cuts)
+        for place in range(len(self.places), len(encoded.columns.slots)):
             self._add(self._unit_weight(place, known))
 
     def weigh(self, unit: Unit | None, before: End, place: int) -> tuple[float, End]:
         """What `unit` would weigh at `place`, behind a unit that ended so, and how it would end."""
         if unit is None:
             return 0.0, before
-        pieces, end = self._spelling.pieces_of(unit, before, place)
+        pieces, end = self._encoded.pieces_of(unit, before, place)
         return self._weigh_pieces(unit, pieces), end
 
     def _weigh_pieces(self, unit: Unit | None, pieces: list[bytes]) -> float:
@@ -166,10 +166,10 @@ class TokenGauge:
                 extra += _medium_tokens(medium)
         return self.weigh_bytes(data) + extra / self._sample_tokens
 
-    def _spelling_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> Spelling:
+    def _encoded_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> EncodedConversation:
         """What a request with these options will be made from."""
         thinks = will_think(self.target, options or Options())
-        return RenderCache.of(self.talk).spelling(self.target, thinking or ThinkingPolicy(), thinking_on=thinks)[1]
+        return RenderCache.of(self.talk).encoded(self.target, thinking or ThinkingPolicy(), thinking_on=thinks)[1]
 
     def weigh_bytes(self, data: bytes) -> float:
         """What `data` weighs."""
@@ -209,10 +209,10 @@ class TokenGauge:
 
     def _unit_weight(self, place: int, known: dict[Slot, UnitWeight]) -> UnitWeight:
         """The place with its weight; the unit's outputs are measured again only if it is another one than before."""
-        columns, ends = self._spelling.columns, self._spelling.assembly.ends
+        columns, ends = self._encoded.columns, self._encoded.assembly.ends
         slot, unit = columns.slots[place], columns.units[place]
         before = ends[place - 1] if place else End.START
-        weight = self._weigh_pieces(unit, self._spelling.pieces(place))
+        weight = self._weigh_pieces(unit, self._encoded.pieces(place))
         old = known.get(slot)
         tools, reclaimable = (
             (old.tools, old.reclaimable) if old is not None and old.unit is unit else self._weigh_tools(unit)

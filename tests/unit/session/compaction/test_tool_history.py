@@ -219,18 +219,18 @@ def test_what_was_measured_is_not_printed_or_encoded_again_for_the_request(
     where = target(route, window=1_000_000)
     gauge = TokenGauge(conversation, where)
     render(conversation, where)  # the head is encoded once
-    encoded: list[object] = []
+    encoded_again: list[object] = []
     for number in range(20, 24):
         add(conversation, *turns(1, start=number))
         gauge.refresh(Estimator())
-        [spelling] = RenderCache.of(conversation)._spellings.values()
-        spelled = spelling.units_spelled
+        [encoded] = RenderCache.of(conversation)._encoded.values()
+        before = encoded.units_encoded
         with monkeypatch.context() as patch:
-            patch.setattr(assembly, "encode_json", lambda value: encoded.append(value) or encode_json(value))
+            patch.setattr(assembly, "encode_json", lambda value: encoded_again.append(value) or encode_json(value))
             render(conversation, where).json()
-        assert spelling.units_spelled == spelled
-        assert encoded == []
-        assert list(RenderCache.of(conversation)._spellings.values()) == [spelling]
+        assert encoded.units_encoded == before
+        assert encoded_again == []
+        assert list(RenderCache.of(conversation)._encoded.values()) == [encoded]
 
 
 def test_an_overflow_frees_a_real_part_or_nothing_is_done() -> None:
