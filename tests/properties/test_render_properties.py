@@ -237,10 +237,10 @@ def test_units_in_a_row_are_printed_as_each_of_them_would_be_alone(
 ) -> None:
     encoded = printed(talk(*first, *(entry for turn in rest for entry in turn)), route, thinking_on=thinks)
     page = encoded.parts.assembly(encoded.encoder.grammar)
-    for place, unit in enumerate(encoded.columns.units):
+    for place, unit in enumerate(encoded.places.units):
         alone = EncodedUnit((), page.end) if unit is None else encoded.encoder.encode(unit, page.end)
         page.append(alone.messages, alone.end)
-        assert encoded.columns.projected.get(place, ()) == alone.decisions
+        assert encoded.places.projected.get(place, ()) == alone.decisions
     assert encode_json(encoded.assembly.messages) == encode_json(page.messages)
     assert (encoded.assembly.counts, encoded.assembly.fills) == (page.counts, page.fills)
     assert encoded.assembly.ends == page.ends

@@ -53,7 +53,7 @@ def given_to(conversation: Conversation, route: str) -> list[Unit | None]:
     render(conversation, route)
     _, encoded = RenderCache.of(conversation).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
     encoded.advance()
-    return list(encoded.columns.units)
+    return list(encoded.places.units)
 
 
 @pytest.mark.req("REQ-915-036")

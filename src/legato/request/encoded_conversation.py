@@ -3,8 +3,8 @@
 A unit is encoded once, and again only if it changed or if the unit before it came to end differently. Whatever else can
 change how a unit is encoded is in the fingerprint that this is kept under, so a turn costs what is new.
 
-What was printed is kept in columns, a list for each thing to know about a place, since a long conversation has many
-places and nothing to say about most of them.
+What is known about its places is kept in columns, a list or table for each thing to know, since a long conversation
+has many places and nothing to say about most of them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from legato.wire.options import Envelope
 _ALL, _CURRENT_TURN = Include.ALL, Include.CURRENT_TURN
 
 
-class Columns:
-    """Everything that was printed, by place. They only grow, so a request may keep them; a change begins new ones."""
+class EncodedPlaces:
+    """What was encoded, by place. It only grows, so a request may keep it; a change begins a new one."""
 
     def __init__(self) -> None:
         self.slots: list[Slot] = []
@@ -44,9 +44,9 @@ class Columns:
         self.thoughtful: list[int] = []
         """the places whose units hold thoughts"""
 
-    def up_to(self, place: int) -> Columns:
-        """The columns of the places before `place`."""
-        before = Columns()
+    def up_to(self, place: int) -> EncodedPlaces:
+        """What is known of the places before `place`."""
+        before = EncodedPlaces()
         before.slots, before.units = self.slots[:place], self.units[:place]
         before.decided = {at: decisions for at, decisions in self.decided.items() if at < place}
         before.projected = {at: decisions for at, decisions in self.projected.items() if at < place}
@@ -79,7 +79,7 @@ class EncodedConversation:
         self.parts: DialectParts = dialect_parts(context.target.dialect)
         self.context = context
         self.view = talk.view(context.target.capabilities.window)
-        self.columns = Columns()
+        self.places = EncodedPlaces()
         self.encoder = self.parts.encoder(context)
         self.assembly = self.parts.assembly(self.encoder.grammar)
         self.gate = Gate(self.parts, context.target)
@@ -111,7 +111,7 @@ class EncodedConversation:
     def advance(self) -> None:
         """Print what is new, and again what changed."""
         self.view.refresh()
-        count = start = len(self.columns.slots)
+        count = start = len(self.places.slots)
         changes = self.view.changes[self._cursor :]
         if changes:
             self._cursor += len(changes)
@@ -128,7 +128,7 @@ class EncodedConversation:
     def take_change(self) -> PrefixChange | None:
         """The first change in what the newest request held, if there is one; what is printed now is the newest one."""
         change = self._first_change()
-        self.rendered = self._whole = len(self.columns.slots)
+        self.rendered = self._whole = len(self.places.slots)
         self._sent, self._changes = [], []
         return change
 
@@ -136,7 +136,7 @@ class EncodedConversation:
         """The place of the exchange that began the tool loop in which what is printed ends; None if there is none."""
         if not self.encoder.grammar.native_calls:
             return None
-        return self._loop.find(self.columns.units, self.assembly.ends)
+        return self._loop.find(self.places.units, self.assembly.ends)
 
     def silence(self, loop: int | None) -> None:
         """Leave the model's own thoughts out of the open loop that began at `loop`, where they would be refused.
@@ -147,7 +147,7 @@ class EncodedConversation:
             return
         start = min(place for place in (loop, self._silent) if place is not None)
         # Nothing may have been thought there; and what was silenced may be gone, after an undo or a compaction.
-        thoughtful = self.columns.thoughtful[bisect_left(self.columns.thoughtful, start) :]
+        thoughtful = self.places.thoughtful[bisect_left(self.places.thoughtful, start) :]
         torn = self._tear_off(thoughtful[0], self._turn) if thoughtful else []
         self._silent = loop
         if thoughtful:
@@ -176,15 +176,15 @@ class EncodedConversation:
 
     def _tear_off(self, start: int, turn: int) -> list[_Torn]:
         """Take the places from `start` on away; they were printed when the current turn began at `turn`."""
-        columns, ends = self.columns, self.assembly.ends
+        places, ends = self.places, self.assembly.ends
         before = ends[start - 1] if start else End.START
         torn: list[_Torn] = []
         for place, messages in enumerate(self.assembly.cut(start), start):
-            encoded = EncodedUnit(messages, ends[place], columns.projected.get(place, ()))
+            encoded = EncodedUnit(messages, ends[place], places.projected.get(place, ()))
             thoughts = self._thoughts(place, turn)
-            torn.append(_Torn(columns.slots[place], columns.units[place], before, thoughts, encoded))
+            torn.append(_Torn(places.slots[place], places.units[place], before, thoughts, encoded))
             before = ends[place]
-        self.columns = columns.up_to(start)
+        self.places = places.up_to(start)
         self._loop.cut(start)
         self.cuts.append(start)
         if start < self._whole:
@@ -194,17 +194,17 @@ class EncodedConversation:
 
     def _print_from(self, start: int, known: dict[Slot, _Torn]) -> None:
         """Print all places from `start` on; all of them or none, should one fail."""
-        view, columns = self.view, self.columns
+        view, places = self.view, self.places
         slots, units = view.slots[start:], view.units_from(start)
         try:
             self._print(slots, units, known)
         except BaseException:
             self.assembly.cut(start)
-            self.columns = columns.up_to(start)
+            self.places = places.up_to(start)
             raise
-        columns.slots += slots
-        columns.units += units
-        columns.decided |= view.decisions_from(start)
+        places.slots += slots
+        places.units += units
+        places.decided |= view.decisions_from(start)
 
     def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Torn]) -> None:
         page = self.assembly
@@ -212,7 +212,7 @@ class EncodedConversation:
         printed = 0
         while printed < len(units):
             if not known:
-                self.encoder.append_simple(units, printed, page, self.columns.projected)
+                self.encoder.append_simple(units, printed, page, self.places.projected)
                 done = len(page.ends) - start
                 self.units_encoded += done - printed
                 printed = done
@@ -233,13 +233,13 @@ class EncodedConversation:
             self.assembly.append(encoded.messages, encoded.end)
             self.units_encoded += 1
         if encoded.decisions:
-            self.columns.projected[place] = encoded.decisions
+            self.places.projected[place] = encoded.decisions
         if type(unit) is Exchange and any(type(block) is Thinking for block in unit.blocks):
-            self.columns.thoughtful.append(place)
+            self.places.thoughtful.append(place)
 
     def _first_change(self) -> PrefixChange | None:
         for place, sent in enumerate(self._sent, self._whole):
-            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != sent.encoded.messages:
+            if place >= len(self.places.slots) or self.assembly.messages_of(place) != sent.encoded.messages:
                 causes = [change for change in self._changes if change.place <= place]
                 cause = max(causes, key=lambda change: change.place).cause if causes else PrefixCause.THINKING_POLICY
                 return PrefixChange(cause, sent.slot.first)
@@ -249,14 +249,14 @@ class EncodedConversation:
         """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
         for place in range(earlier.rendered):
             slot, messages = earlier._held(place)
-            if place >= len(self.columns.slots) or self.assembly.messages_of(place) != messages:
+            if place >= len(self.places.slots) or self.assembly.messages_of(place) != messages:
                 return slot.first
         return None
 
     def _held(self, place: int) -> tuple[Slot, tuple[JsonObject, ...]]:
         """What the newest request held at `place`."""
         if place < self._whole:
-            return self.columns.slots[place], self.assembly.messages_of(place)
+            return self.places.slots[place], self.assembly.messages_of(place)
         sent = self._sent[place - self._whole]
         return sent.slot, sent.encoded.messages
 

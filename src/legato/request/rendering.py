@@ -61,10 +61,10 @@ def render(
     fingerprint, encoded = cache.encoded(target, policy, thinking_on=thinks)
     encoded.advance()
     context, adjusted = encoded.context, None
-    matters = target.capabilities.thinking_first if thinks else bool(encoded.columns.thoughtful)
+    matters = target.capabilities.thinking_first if thinks else bool(encoded.places.thoughtful)
     loop = encoded.open_loop() if matters else None
     if thinks and loop is not None:
-        begun = cast("Exchange", encoded.columns.units[loop])
+        begun = cast("Exchange", encoded.places.units[loop])
         shows = encoded.shows_thoughts(loop)
         options, adjusted = settle_thinking(begun, context, options, shows_thoughts=shows)
         thinks = adjusted is None

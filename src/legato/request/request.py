@@ -64,8 +64,8 @@ class Request:
         self._lent = encoded.assembly.lend()
         self._count = len(self._lent)
         self._last = self._lent[-1] if self._lent else None
-        self._columns = encoded.columns
-        self._places = len(encoded.columns.units)
+        self._encoded_places = encoded.places
+        self._places = len(encoded.places.units)
         self._known = len(encoded.context.ids)
         self._digest: str | None = None
 
@@ -194,9 +194,9 @@ class Request:
         decisions: list[Decision] = []
         emitted: list[Emitted] = []
         ids = self._context.ids
-        columns = self._columns
-        for place, unit in enumerate(islice(columns.units, self._places)):
-            decisions += columns.decisions(place)
+        places = self._encoded_places
+        for place, unit in enumerate(islice(places.units, self._places)):
+            decisions += places.decisions(place)
             if type(unit) is Exchange:
                 emitted += [
                     Emitted(

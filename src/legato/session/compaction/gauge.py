@@ -143,7 +143,7 @@ class TokenGauge:
             self._encoded, self._cursor = encoded, len(encoded.view.changes)
             known = self._cut(0)
         self._cuts = len(encoded.cuts)
-        for place in range(len(self.places), len(encoded.columns.slots)):
+        for place in range(len(self.places), len(encoded.places.slots)):
             self._add(self._unit_weight(place, known))
 
     def weigh(self, unit: Unit | None, before: End, place: int) -> tuple[float, End]:
@@ -209,8 +209,8 @@ class TokenGauge:
 
     def _unit_weight(self, place: int, known: dict[Slot, UnitWeight]) -> UnitWeight:
         """The place with its weight; the unit's outputs are measured again only if it is another one than before."""
-        columns, ends = self._encoded.columns, self._encoded.assembly.ends
-        slot, unit = columns.slots[place], columns.units[place]
+        places, ends = self._encoded.places, self._encoded.assembly.ends
+        slot, unit = places.slots[place], places.units[place]
         before = ends[place - 1] if place else End.START
         weight = self._weigh_pieces(unit, self._encoded.pieces(place))
         old = known.get(slot)
