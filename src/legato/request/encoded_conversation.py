@@ -58,8 +58,8 @@ class EncodedPlaces:
         return self.decided.get(place, ()) + self.projected.get(place, ())
 
 
-class _Torn(Struct, frozen=True, gc=False):
-    """A place that was cut off: everything its print depended on, and the print."""
+class _Stale(Struct, frozen=True, gc=False):
+    """A place that is no longer valid: what its encoding depended on, and the encoding, which may still hold."""
 
     slot: Slot
     unit: Unit | None
@@ -92,7 +92,7 @@ class EncodedConversation:
         """the places from which on it was printed again, one for each time; readers keep a cursor"""
         self._whole = 0
         """how many of the places of the newest request are printed as they were in it"""
-        self._sent: list[_Torn] = []
+        self._sent: list[_Stale] = []
         """what it held at the places behind them"""
         self._changes: list[Change] = []
         """what changed since then"""
@@ -122,8 +122,8 @@ class EncodedConversation:
             self._turn = self._newest_turn(start)
             if self._turn != turn:  # the thinking between the two is kept or left out otherwise than before
                 start = min(start, turn, self._turn)
-        torn = self._tear_off(start, turn) if start < count else []
-        self._print_from(start, {old.slot: old for old in torn})
+        stale = self._invalidate_from(start, turn) if start < count else []
+        self._print_from(start, {old.slot: old for old in stale})
 
     def take_change(self) -> PrefixChange | None:
         """The first change in what the newest request held, if there is one; what is printed now is the newest one."""
@@ -148,10 +148,10 @@ class EncodedConversation:
         start = min(place for place in (loop, self._silent) if place is not None)
         # Nothing may have been thought there; and what was silenced may be gone, after an undo or a compaction.
         thoughtful = self.places.thoughtful[bisect_left(self.places.thoughtful, start) :]
-        torn = self._tear_off(thoughtful[0], self._turn) if thoughtful else []
+        stale = self._invalidate_from(thoughtful[0], self._turn) if thoughtful else []
         self._silent = loop
         if thoughtful:
-            self._print_from(thoughtful[0], {old.slot: old for old in torn})
+            self._print_from(thoughtful[0], {old.slot: old for old in stale})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
@@ -174,25 +174,25 @@ class EncodedConversation:
             return Thoughts.HELD_BACK
         return Thoughts.SHOWN if self._silent is None or place < self._silent else Thoughts.SILENCED
 
-    def _tear_off(self, start: int, turn: int) -> list[_Torn]:
-        """Take the places from `start` on away; they were printed when the current turn began at `turn`."""
+    def _invalidate_from(self, start: int, turn: int) -> list[_Stale]:
+        """Take the places from `start` on away; they were encoded when the current turn began at `turn`."""
         places, ends = self.places, self.assembly.ends
         before = ends[start - 1] if start else End.START
-        torn: list[_Torn] = []
+        stale: list[_Stale] = []
         for place, messages in enumerate(self.assembly.cut(start), start):
             encoded = EncodedUnit(messages, ends[place], places.projected.get(place, ()))
             thoughts = self._thoughts(place, turn)
-            torn.append(_Torn(places.slots[place], places.units[place], before, thoughts, encoded))
+            stale.append(_Stale(places.slots[place], places.units[place], before, thoughts, encoded))
             before = ends[place]
         self.places = places.up_to(start)
         self._loop.cut(start)
         self.cuts.append(start)
         if start < self._whole:
-            self._sent[:0] = torn[: self._whole - start]
+            self._sent[:0] = stale[: self._whole - start]
             self._whole = start
-        return torn
+        return stale
 
-    def _print_from(self, start: int, known: dict[Slot, _Torn]) -> None:
+    def _print_from(self, start: int, known: dict[Slot, _Stale]) -> None:
         """Print all places from `start` on; all of them or none, should one fail."""
         view, places = self.view, self.places
         slots, units = view.slots[start:], view.units_from(start)
@@ -206,7 +206,7 @@ class EncodedConversation:
         places.units += units
         places.decided |= view.decisions_from(start)
 
-    def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Torn]) -> None:
+    def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Stale]) -> None:
         page = self.assembly
         start = len(page.ends)
         printed = 0
@@ -221,8 +221,8 @@ class EncodedConversation:
             self._print_unit(slots[printed], units[printed], start + printed, known)
             printed += 1
 
-    def _print_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Torn]) -> None:
-        """Print one unit, or what was torn off from its place."""
+    def _print_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Stale]) -> None:
+        """Encode one unit, or take what its place held before."""
         end, thoughts = self.assembly.end, self._thoughts(place, self._turn)
         old = known.get(slot)
         if old is not None and old.still_holds(unit, end, thoughts):
