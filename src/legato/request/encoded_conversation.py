@@ -40,7 +40,7 @@ class EncodedPlaces:
         self.decided: dict[int, tuple[Decision, ...]] = {}
         """what was decided when the unit was made, for places where something was"""
         self.projected: Projected = {}
-        """what was decided when it was printed, for places where something was"""
+        """what was decided when it was encoded, for places where something was"""
         self.thoughtful: list[int] = []
         """the places whose units hold thoughts"""
 
@@ -73,7 +73,7 @@ class _Stale(Struct, frozen=True, gc=False):
 
 
 class EncodedConversation:
-    """The printed units of one conversation for one target, in order."""
+    """The encoded units of one conversation for one target, in order."""
 
     def __init__(self, talk: Conversation, context: EncodeContext, policy: ThinkingPolicy) -> None:
         self.parts: DialectParts = dialect_parts(context.target.dialect)
@@ -89,9 +89,9 @@ class EncodedConversation:
         self.rendered = 0
         """how many places the newest request held"""
         self.cuts: list[int] = []
-        """the places from which on it was printed again, one for each time; readers keep a cursor"""
+        """the places from which on it was encoded again, one for each time; readers keep a cursor"""
         self._whole = 0
-        """how many of the places of the newest request are printed as they were in it"""
+        """how many of the places of the newest request are encoded as they were in it"""
         self._sent: list[_Stale] = []
         """what it held at the places behind them"""
         self._changes: list[Change] = []
@@ -99,7 +99,7 @@ class EncodedConversation:
         self.cached_end: tuple[int, int] | None = None
         """the last (message, block) of the newest request: up to there the provider may have cached it"""
         self.head: tuple[Envelope, bool, EncodedEnvelope, bytes] | None = None
-        """the newest head and what it was printed from: it seldom changes from one request to the next"""
+        """the newest head and what it was encoded from: it seldom changes from one request to the next"""
         self._policy = policy
         self._loop = OpenLoop()
         self._cursor = 0
@@ -109,7 +109,7 @@ class EncodedConversation:
         """the place from which on the model's own thoughts are left out; None: nowhere"""
 
     def advance(self) -> None:
-        """Print what is new, and again what changed."""
+        """Encode what is new, and again what changed."""
         self.view.refresh()
         count = start = len(self.places.slots)
         changes = self.view.changes[self._cursor :]
@@ -123,17 +123,17 @@ class EncodedConversation:
             if self._turn != turn:  # the thinking between the two is kept or left out otherwise than before
                 start = min(start, turn, self._turn)
         stale = self._invalidate_from(start, turn) if start < count else []
-        self._print_from(start, {old.slot: old for old in stale})
+        self._encode_from(start, {old.slot: old for old in stale})
 
     def take_change(self) -> PrefixChange | None:
-        """The first change in what the newest request held, if there is one; what is printed now is the newest one."""
+        """The first change in what the newest request held, if there is one; what is encoded now is the newest one."""
         change = self._first_change()
         self.rendered = self._whole = len(self.places.slots)
         self._sent, self._changes = [], []
         return change
 
     def open_loop(self) -> int | None:
-        """The place of the exchange that began the tool loop in which what is printed ends; None if there is none."""
+        """The place of the exchange that began the tool loop in which what is encoded ends; None if there is none."""
         if not self.encoder.grammar.native_calls:
             return None
         return self._loop.find(self.places.units, self.assembly.ends)
@@ -151,7 +151,7 @@ class EncodedConversation:
         stale = self._invalidate_from(thoughtful[0], self._turn) if thoughtful else []
         self._silent = loop
         if thoughtful:
-            self._print_from(thoughtful[0], {old.slot: old for old in stale})
+            self._encode_from(thoughtful[0], {old.slot: old for old in stale})
 
     def _newest_turn(self, start: int) -> int:
         """The place of the newest human message; the places before `start` are as they were."""
@@ -192,12 +192,12 @@ class EncodedConversation:
             self._whole = start
         return stale
 
-    def _print_from(self, start: int, known: dict[Slot, _Stale]) -> None:
-        """Print all places from `start` on; all of them or none, should one fail."""
+    def _encode_from(self, start: int, known: dict[Slot, _Stale]) -> None:
+        """Encode all places from `start` on; all of them or none, should one fail."""
         view, places = self.view, self.places
         slots, units = view.slots[start:], view.units_from(start)
         try:
-            self._print(slots, units, known)
+            self._encode(slots, units, known)
         except BaseException:
             self.assembly.cut(start)
             self.places = places.up_to(start)
@@ -206,22 +206,22 @@ class EncodedConversation:
         places.units += units
         places.decided |= view.decisions_from(start)
 
-    def _print(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Stale]) -> None:
+    def _encode(self, slots: list[Slot], units: list[Unit | None], known: dict[Slot, _Stale]) -> None:
         page = self.assembly
         start = len(page.ends)
-        printed = 0
-        while printed < len(units):
+        at = 0
+        while at < len(units):
             if not known:
-                self.encoder.append_simple(units, printed, page, self.places.projected)
+                self.encoder.append_simple(units, at, page, self.places.projected)
                 done = len(page.ends) - start
-                self.units_encoded += done - printed
-                printed = done
-                if printed == len(units):
+                self.units_encoded += done - at
+                at = done
+                if at == len(units):
                     break
-            self._print_unit(slots[printed], units[printed], start + printed, known)
-            printed += 1
+            self._encode_unit(slots[at], units[at], start + at, known)
+            at += 1
 
-    def _print_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Stale]) -> None:
+    def _encode_unit(self, slot: Slot, unit: Unit | None, place: int, known: dict[Slot, _Stale]) -> None:
         """Encode one unit, or take what its place held before."""
         end, thoughts = self.assembly.end, self._thoughts(place, self._turn)
         old = known.get(slot)
@@ -246,7 +246,7 @@ class EncodedConversation:
         return None
 
     def first_difference(self, earlier: EncodedConversation) -> int | None:
-        """The first unit of the newest request of `earlier` that is printed otherwise here; None if this extends it."""
+        """The first unit of the newest request of `earlier` that is encoded otherwise here; None if this extends it."""
         for place in range(earlier.rendered):
             slot, messages = earlier._held(place)
             if place >= len(self.places.slots) or self.assembly.messages_of(place) != messages:
@@ -263,10 +263,10 @@ class EncodedConversation:
     # --- how large it is ----------------------------------------------------------------------------------------------
 
     def pieces(self, place: int) -> list[bytes]:
-        """The JSON of what is printed at `place`: messages, or its part of those that it shares."""
+        """The JSON of what is encoded at `place`: messages, or its part of those that it shares."""
         return self.assembly.shares(place)
 
     def pieces_of(self, unit: Unit, before: End, place: int) -> tuple[list[bytes], End]:
-        """What would be printed if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
+        """What would be encoded if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
         encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
         return [*map(encode_json, encoded.messages)], encoded.end

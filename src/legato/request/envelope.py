@@ -1,7 +1,7 @@
 """What surrounds the messages of a request: instructions, tools and options.
 
 In:  a conversation, a target, and what the caller passed to `render`.
-Out: an `Envelope` that a dialect can print; rendering and measuring a request both use it.
+Out: an `Envelope` that a dialect can encode; rendering and measuring a request both use it.
 """
 
 from __future__ import annotations

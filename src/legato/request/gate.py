@@ -1,4 +1,4 @@
-"""What is kept beside the printed messages of one encoded conversation, so that a request costs what is new in it.
+"""What is kept beside the messages of one encoded conversation, so that a request costs what is new in it.
 
 In:  the messages as they grow, their JSON, and word of where they were cut.
 Out: what the provider's rules hold against a request, and the digest of its bytes.

@@ -33,7 +33,7 @@ MAX_BYTES_HELD = 64 * 1024 * 1024
 
 
 class Fingerprint(Struct, frozen=True):
-    """Everything that can change how a unit is printed."""
+    """Everything that can change how a unit is encoded."""
 
     target: Target
     policy: ThinkingPolicy
@@ -132,7 +132,7 @@ class RenderCache:
         if before.encoded is not encoded:
             first = encoded.first_difference(before.encoded)
             change = None if first is None else PrefixChange(_cause(before.fingerprint, fingerprint), first)
-        if change is None and before.head is not head and _print_of(before.head) != _print_of(head):
+        if change is None and before.head is not head and _prefix_of(before.head) != _prefix_of(head):
             return PrefixChange(PrefixCause.ENVELOPE, -1)
         return change
 
@@ -143,7 +143,7 @@ class RenderCache:
             held -= self._encoded.pop(oldest).assembly.bytes_held
 
 
-def _print_of(head: EncodedEnvelope) -> tuple[JsonObject, tuple[JsonObject, ...]]:
+def _prefix_of(head: EncodedEnvelope) -> tuple[JsonObject, tuple[JsonObject, ...]]:
     return head.fields, head.first
 
 

@@ -2,7 +2,7 @@
 
 target     a route resolved
 thinking   whether the model will think, settled before the provider can refuse it
-encoded   the units as this target's dialect prints them, only what is new
+encoded   the units as this target's dialect encodes them, only what is new
 head       system, tools and options around them
 tail       what stands at the end because the request may not end otherwise
 """
@@ -90,7 +90,7 @@ def render(
 
 
 def _head(encoded: EncodedConversation, context: EncodeContext, envelope: Envelope) -> tuple[EncodedEnvelope, bytes]:
-    """The printed envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
+    """The encoded envelope, and the JSON that a body begins with; those of the request before if nothing changed."""
     known = encoded.head
     if known is not None and known[0] == envelope and known[1] is context.thinking_on:
         return known[2], known[3]

@@ -128,9 +128,9 @@ class Assembly:
 
     def cut(self, unit: int) -> list[tuple[JsonObject, ...]]:
         """Take the unit with this number, and all after it, away again; the messages of each of them."""
-        torn = [self.messages_of(number) for number in range(unit, len(self.counts))]
-        if not torn:
-            return torn
+        gone = [self.messages_of(number) for number in range(unit, len(self.counts))]
+        if not gone:
+            return gone
         count, blocks = self._start(unit)
         self.counts, self.fills, self.ends = self.counts[:unit], self.fills[:unit], self.ends[:unit]
         self.messages = self.messages[:count]
@@ -140,7 +140,7 @@ class Assembly:
         if blocks and self._position()[1] > blocks:
             self._shorten_last(blocks)
         self._open = None
-        return torn
+        return gone
 
     def _shorten_last(self, size: int) -> None:
         """Leave only the first `size` blocks or pieces of the last message."""
