@@ -19,7 +19,7 @@ from legato.formats.document import Document
 from legato.formats.fields import as_object, as_text
 from legato.formats.format import Format, Outgoing, Written, marks
 from legato.formats.head import Head
-from legato.formats.speller import Speller
+from legato.formats.writer_context import WriterContext
 from legato.model import IdScheme, JsonObject, NameRule, Speaker, Text, ToolCall
 from legato.transcript.units import Exchange, Said, completion_text
 from session_files import CLAUDE, jsonl
@@ -52,9 +52,9 @@ def detect_diary(head: Head) -> str:
 
 def write_diary(out: Outgoing) -> Written:
     """The units of a conversation are valid in themselves: every call has its result."""
-    speller = Speller(out, IdScheme.CALL64, NameRule.OPENAI)
+    context = WriterContext(out, IdScheme.CALL64, NameRule.OPENAI)
     lines: list[JsonObject] = []
-    for unit in speller.units():
+    for unit in context.units():
         if isinstance(unit, Said):
             lines += [{"type": "heard", "text": block.text} for block in unit.blocks if isinstance(block, Text)]
         elif isinstance(unit, Exchange):
@@ -62,14 +62,14 @@ def write_diary(out: Outgoing) -> Written:
                 if isinstance(block, Text):
                     lines.append({"type": "said", "text": block.text})
                 elif isinstance(block, ToolCall):
-                    call_id, name = speller.ids[block.id], speller.tool(block.name)
+                    call_id, name = context.ids[block.id], context.tool(block.name)
                     lines.append({"type": "asked", "id": call_id, "name": name, "arguments": block.arguments})
                 else:
-                    speller.lose("a thought")
+                    context.lose("a thought")
             for done in unit.completions:
-                lines.append({"type": "got", "call_id": speller.ids[done.call_id], "content": completion_text(done)})
+                lines.append({"type": "got", "call_id": context.ids[done.call_id], "content": completion_text(done)})
     data = b"".join(msgspec.json.encode({"dear diary": line}) + b"\n" for line in lines)
-    return Written(data, speller.losses())
+    return Written(data, context.losses())
 
 
 FORMAT = Format(

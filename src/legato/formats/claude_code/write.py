@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 
 from legato.formats.format import Outgoing, Written
-from legato.formats.speller import Speller, media_words, model_of, stamp
+from legato.formats.writer_context import WriterContext, media_words, model_of, stamp
 from legato.model import (
     Authority,
     Code,
@@ -45,14 +45,14 @@ def write_session(out: Outgoing) -> Written:
 class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
-        self.speller = Speller(out, IdScheme.TOOLU, NameRule.ANTHROPIC)
+        self.context = WriterContext(out, IdScheme.TOOLU, NameRule.ANTHROPIC)
         self.grammar = grammar(resolve("anthropic/claude-sonnet-4-5"))
-        self.session = out.meta.get("session") or self.speller.unique("session")
+        self.session = out.meta.get("session") or self.context.unique("session")
         self.lines: list[bytes] = []
         self.parent: str | None = None
 
     def write(self) -> Written:
-        for unit in self.speller.units():
+        for unit in self.context.units():
             match unit:
                 case Said():
                     self.said(unit)
@@ -61,14 +61,14 @@ class _Writer:
                 case Exchange():
                     self.exchange(unit)
         if self.out.talk.instructions:
-            self.speller.lose("the system prompt")
+            self.context.lose("the system prompt")
         if self.out.tools:
-            self.speller.lose(f"the definitions of {len(self.out.tools)} tools")
-        return Written(b"".join(line + b"\n" for line in self.lines), self.speller.losses())
+            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+        return Written(b"".join(line + b"\n" for line in self.lines), self.context.losses())
 
     def record(self, kind: str, message: JsonObject) -> None:
         number = len(self.lines)
-        own = self.speller.unique("record", str(number))
+        own = self.context.unique("record", str(number))
         record = {
             "parentUuid": self.parent,
             "isSidechain": False,
@@ -96,7 +96,7 @@ class _Writer:
             else:
                 blocks.append({"type": "text", "text": block.text if isinstance(block, Text) else fenced(block)})
         if unit.authority is Authority.INSTRUCTION:
-            self.speller.lose("the authority of an instruction in the middle; it stands there as marked text")
+            self.context.lose("the authority of an instruction in the middle; it stands there as marked text")
             blocks.insert(0, {"type": "text", "text": INSTRUCTION_MARK.strip()})
         if len(blocks) == 1 and blocks[0]["type"] == "text":
             self.user(blocks[0]["text"])
@@ -105,7 +105,7 @@ class _Writer:
 
     def media(self, block: Media) -> JsonObject:
         if not self.grammar.accepts(block):
-            self.speller.lose(f"a medium of type {block.mime}")
+            self.context.lose(f"a medium of type {block.mime}")
             return {"type": "text", "text": media_words(block)}
         return media_block(block)
 
@@ -117,7 +117,7 @@ class _Writer:
             self.record(
                 "assistant",
                 {
-                    "id": f"msg_{self.speller.unique('answer', str(len(self.lines))).replace('-', '')[:24]}",
+                    "id": f"msg_{self.context.unique('answer', str(len(self.lines))).replace('-', '')[:24]}",
                     "type": "message",
                     "role": "assistant",
                     "model": model_of(unit.origin) or "unknown",
@@ -138,7 +138,7 @@ class _Writer:
             content = [{"type": "text", "text": text}, *media] if text else media
         block: JsonObject = {
             "type": "tool_result",
-            "tool_use_id": self.speller.ids[completion.call_id],
+            "tool_use_id": self.context.ids[completion.call_id],
             "content": content,
         }
         return {**block, "is_error": True} if completion.is_error else block
@@ -146,7 +146,7 @@ class _Writer:
     def answer_block(self, block: AnswerBlock, *, is_home: bool) -> list[JsonObject]:
         match block:
             case ToolCall():
-                name, wire_id = self.speller.tool(block.name, block.namespace), self.speller.ids[block.id]
+                name, wire_id = self.context.tool(block.name, block.namespace), self.context.ids[block.id]
                 return [{"type": "tool_use", "id": wire_id, "name": name, "input": wire_arguments(block)}]
             case Text():
                 citations = (block.native or {}).get("citations") if is_home else None
@@ -155,19 +155,19 @@ class _Writer:
             case Thinking():
                 thought = _thought(block) if is_home else None
                 if thought is None:
-                    self.speller.lose("a thought that is not signed by an Anthropic model")
+                    self.context.lose("a thought that is not signed by an Anthropic model")
                 return [] if thought is None else [thought]
             case HostedTool():
                 own: list[JsonObject] = (block.native or {}).get("blocks") or [] if is_home else []
                 if len(own) > 1:  # the use and its result
                     return own
                 if block.silent:
-                    self.speller.lose(f"a record that another provider keeps for itself ({block.name})")
+                    self.context.lose(f"a record that another provider keeps for itself ({block.name})")
                     return []
-                self.speller.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
+                self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
                 return [{"type": "text", "text": hosted_text(block)}]
             case Media():
-                self.speller.lose(f"a medium of type {block.mime} in an answer")
+                self.context.lose(f"a medium of type {block.mime} in an answer")
                 return [{"type": "text", "text": media_words(block)}]
             case Code():
                 return [{"type": "text", "text": fenced(block)}]

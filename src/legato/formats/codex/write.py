@@ -10,7 +10,7 @@ import msgspec
 
 from legato.formats.fields import as_object
 from legato.formats.format import Outgoing, Written
-from legato.formats.speller import Speller, media_words, model_of, stamp
+from legato.formats.writer_context import WriterContext, media_words, model_of, stamp
 from legato.model import (
     Authority,
     CallKind,
@@ -46,7 +46,7 @@ def write_session(out: Outgoing) -> Written:
 class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
-        self.speller = Speller(out, IdScheme.CALL64, NameRule.OPENAI)
+        self.context = WriterContext(out, IdScheme.CALL64, NameRule.OPENAI)
         self.grammar = grammar(resolve("openai-responses/gpt-5.1"))
         self.cwd = out.meta.get("cwd", "/")
         self.model = ""
@@ -54,7 +54,7 @@ class _Writer:
 
     def write(self) -> Written:
         self.header()
-        for unit in self.speller.units():
+        for unit in self.context.units():
             match unit:
                 case Said():
                     self.said(unit)
@@ -63,8 +63,8 @@ class _Writer:
                 case Exchange():
                     self.exchange(unit)
         if self.out.tools:
-            self.speller.lose(f"the definitions of {len(self.out.tools)} tools")
-        return Written(b"".join(line + b"\n" for line in self.lines), self.speller.losses())
+            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+        return Written(b"".join(line + b"\n" for line in self.lines), self.context.losses())
 
     def line(self, kind: str, payload: JsonObject) -> None:
         self.lines.append(msgspec.json.encode({"timestamp": stamp(len(self.lines)), "type": kind, "payload": payload}))
@@ -74,7 +74,7 @@ class _Writer:
 
     def header(self) -> None:
         meta: JsonObject = {
-            "id": self.speller.unique("session"),
+            "id": self.context.unique("session"),
             "timestamp": stamp(0),
             "cwd": self.cwd,
             "originator": "codex_cli_rs",
@@ -119,7 +119,7 @@ class _Writer:
 
     def media(self, block: Media) -> JsonObject:
         if block.kind is not MediaKind.IMAGE or not self.grammar.accepts(block):
-            self.speller.lose(f"a medium of type {block.mime}")
+            self.context.lose(f"a medium of type {block.mime}")
             return text_part(media_words(block))
         return {"type": "input_image", "image_url": media_part(block)["image_url"]}
 
@@ -143,16 +143,16 @@ class _Writer:
             case Thinking() if native:
                 self.item(native)
             case Thinking():
-                self.speller.lose("a thought that is not an encrypted item of the Responses API")
+                self.context.lose("a thought that is not an encrypted item of the Responses API")
             case HostedTool() if native:
                 self.item(native)
             case HostedTool() if block.silent:
-                self.speller.lose(f"a record that another provider keeps for itself ({block.name})")
+                self.context.lose(f"a record that another provider keeps for itself ({block.name})")
             case HostedTool():
-                self.speller.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
+                self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
                 self.assistant(hosted_text(block))
             case Media():
-                self.speller.lose(f"a medium of type {block.mime} in an answer")
+                self.context.lose(f"a medium of type {block.mime} in an answer")
                 self.assistant(media_words(block))
 
     def assistant(self, text: str) -> None:
@@ -160,7 +160,7 @@ class _Writer:
         self.line("event_msg", {"type": "agent_message", "message": text})
 
     def call(self, call: ToolCall) -> None:
-        name, call_id = self.speller.tool(call.name), self.speller.ids[call.id]
+        name, call_id = self.context.tool(call.name), self.context.ids[call.id]
         space = {"namespace": call.namespace} if call.namespace else {}
         if call.kind is CallKind.CUSTOM and call.raw is None:
             source = call.arguments.get("input", "")
@@ -177,4 +177,4 @@ class _Writer:
         kind = "custom_tool_call_output" if is_custom else "function_call_output"
         media = [self.media(block) for block in completion.media] if completion.shortened is None else []
         output = [text_part(text), *media] if media else text
-        self.item({"type": kind, "call_id": self.speller.ids[call.id], "output": output})
+        self.item({"type": kind, "call_id": self.context.ids[call.id], "output": output})

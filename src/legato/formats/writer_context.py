@@ -16,7 +16,7 @@ from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
 
 
-class Speller:
+class WriterContext:
     """The units of a conversation on their way into a session file."""
 
     def __init__(self, out: Outgoing, scheme: IdScheme, rule: NameRule) -> None:
