@@ -66,10 +66,10 @@ def assemble(
     end = End.START
     called: list[str] = []
     for unit in units:
-        spelled = encoder.encode(unit, end)
-        _join(messages, spelled, dialect.blocks_field)
-        end = spelled.end
-        decisions += spelled.decisions
+        encoded = encoder.encode(unit, end)
+        _join(messages, encoded, dialect.blocks_field)
+        end = encoded.end
+        decisions += encoded.decisions
         if isinstance(unit, Exchange):
             called += [call.name for call in unit.calls]
     last = encoder.tail(end)
@@ -78,8 +78,8 @@ def assemble(
     return {**head.fields, dialect.messages_field: messages}, [*decisions, *last.decisions, *head.decisions]
 
 
-def _join(messages: list[JsonObject], spelled: EncodedUnit, field: str) -> None:
-    for message in spelled.messages:
+def _join(messages: list[JsonObject], encoded: EncodedUnit, field: str) -> None:
+    for message in encoded.messages:
         if field and messages and messages[-1]["role"] == message["role"]:
             messages[-1][field] += message[field]
         else:

@@ -108,10 +108,10 @@ def printed(
     decisions = list(top.decisions)
     end = End.START
     for unit in units:
-        spelled = encoder.encode(unit, end, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
-        messages += spelled.messages
-        decisions += spelled.decisions
-        end = spelled.end
+        encoded = encoder.encode(unit, end, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
+        messages += encoded.messages
+        decisions += encoded.decisions
+        end = encoded.end
     last = encoder.tail(end)
     messages += last.messages
     return {**top.fields, "messages": messages}, decisions + list(last.decisions)

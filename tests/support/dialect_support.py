@@ -85,18 +85,18 @@ def exchange(blocks: Sequence[AnswerBlock], *completions: Completion, origin: Or
     return Exchange(1, tuple(blocks), completions, origin)
 
 
-def printed(spelled: EncodedUnit) -> list[JsonObject]:
+def printed(encoded: EncodedUnit) -> list[JsonObject]:
     """The whole messages or items of a unit."""
-    return list(spelled.messages)
+    return list(encoded.messages)
 
 
-def spell_with(dialect: DialectParts) -> Callable[[Unit, End, EncodeContext, bool], EncodedUnit]:
+def encode_with(dialect: DialectParts) -> Callable[[Unit, End, EncodeContext, bool], EncodedUnit]:
     """What encodes one unit in `dialect`: (unit, how the one before ended, context, whether thinking is kept)."""
 
-    def spell(unit: Unit, before: End, context: EncodeContext, keep_thinking: bool) -> EncodedUnit:
+    def encode(unit: Unit, before: End, context: EncodeContext, keep_thinking: bool) -> EncodedUnit:
         return dialect.encoder(context).encode(unit, before, Thoughts.SHOWN if keep_thinking else Thoughts.HELD_BACK)
 
-    return spell
+    return encode
 
 
 def tail_with(dialect: DialectParts) -> Callable[[End, EncodeContext], EncodedUnit]:
@@ -113,10 +113,10 @@ def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], contex
     decided: Projected = {}
     for place, unit in enumerate(units[: len(page.ends)]):
         assert unit is not None
-        spelled = encoder.encode(unit, alone.end)
-        alone.append(spelled.messages, spelled.end)
-        if spelled.decisions:
-            decided[place] = spelled.decisions
+        encoded = encoder.encode(unit, alone.end)
+        alone.append(encoded.messages, encoded.end)
+        if encoded.decisions:
+            decided[place] = encoded.decisions
     assert projected == decided
     assert encode_json(page.messages) == encode_json(alone.messages)
     assert (page.counts, page.fills) == (alone.counts, alone.fills)
@@ -124,8 +124,8 @@ def encoded_in_a_row(dialect: DialectParts, units: Sequence[Unit | None], contex
     return page
 
 
-def reasons(spelled: EncodedUnit) -> list[tuple[str, str]]:
-    return [(str(decision.action), decision.reason) for decision in spelled.decisions]
+def reasons(encoded: EncodedUnit) -> list[tuple[str, str]]:
+    return [(str(decision.action), decision.reason) for decision in encoded.decisions]
 
 
 def shown(decoder: StreamDecoder, *events: JsonObject) -> list[Shown]:

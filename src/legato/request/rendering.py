@@ -2,7 +2,7 @@
 
 target     a route resolved
 thinking   whether the model will think, settled before the provider can refuse it
-encoded   the units as this target's dialect encodes them, only what is new
+encoded    the units as this target's dialect encodes them, only what is new
 head       system, tools and options around them
 tail       what stands at the end because the request may not end otherwise
 """

@@ -3,15 +3,15 @@
 A dialect is a folder with the same parts:
 
     shapes      the JSON of messages and of what they hold
-    encode      a `Grammar` and a table of `Shapes`: how what was decided about a unit is spelled
-    envelope    an `OptionGrammar`, and how settled options, tools and instructions are spelled
+    encode      a `Grammar` and a table of `Shapes`: how what was decided about a unit is encoded
+    envelope    an `OptionGrammar`, and how settled options, tools and instructions are encoded
     decode      a response body as an `Answer`
     stream      a `Decoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse       a request body back into entries
     reply       a `ReplyWriter`: an `Answer` in, a response body of that provider out, or its deltas in, its stream out
     rules       `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
 
-and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect spells; it decides and repairs nothing,
+and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect encodes; it decides and repairs nothing,
 and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
 it ended and from the `EncodeContext`; what a request asks for is settled in `options`.
 """
@@ -57,7 +57,7 @@ _AI = Speaker.AI
 
 
 class EncodedEnvelope(Struct, frozen=True):
-    """The spelled envelope: the fields of the body beside the messages, and messages that come before all units."""
+    """The encoded envelope: the fields of the body beside the messages, and messages that come before all units."""
 
     fields: JsonObject
     decisions: tuple[Decision, ...] = ()
@@ -209,11 +209,11 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     grammar: Callable[[Target], Grammar]
     """what the format of a target allows: what there is to decide is decided from this"""
     shapes: Callable[[EncodeContext], Shapes]
-    """how what was decided is spelled"""
+    """how what was decided is encoded"""
     option_grammar: Callable[[Target], OptionGrammar]
     """which options a target's format has room for: what is asked for is settled with this"""
-    spell_envelope: Callable[[Envelope, Settled, EncodeContext], EncodedEnvelope]
-    """how instructions, tools and settled options are spelled"""
+    encode_envelope: Callable[[Envelope, Settled, EncodeContext], EncodedEnvelope]
+    """how instructions, tools and settled options are encoded"""
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
     parse: Callable[[JsonObject], Parsed]
@@ -254,7 +254,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     def head(self, envelope: Envelope, context: EncodeContext) -> EncodedEnvelope:
         """What surrounds the units for the target of `context`; raises `ImpossibleRequest` for what cannot be."""
         settled = settle(envelope, context, self.option_grammar(context.target))
-        head = self.spell_envelope(envelope, settled, context)
+        head = self.encode_envelope(envelope, settled, context)
         return replace(head, decisions=settled.decisions + head.decisions, free_text=settled.free_text)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:

@@ -3,9 +3,9 @@
 In:  units in order, and what a dialect provides: a grammar and a table of shapes.
 Out: the messages of each unit, how it ended, and what was decided.
 
-The general way projects a unit and spells what it became. Nearly all units of a long history are simple, though: a
+The general way projects a unit and encodes what it became. Nearly all units of a long history are simple, though: a
 person's text, an answer of text and calls, for each call a text. About these nothing has to be decided that is not the
-same for all of them, so `append_simple` spells them in one loop from the same shapes, without the values in between;
+same for all of them, so `append_simple` encodes them in one loop from the same shapes, without the values in between;
 docs/decisions/0011 has the figures, and a property compares both ways over any log.
 """
 
@@ -35,7 +35,7 @@ _BRIDGED = (ANSWER_BRIDGED,)
 
 
 class EncodedUnit(Struct, frozen=True, gc=False):
-    """One unit as a dialect spells it. No messages: the target is sent nothing of it."""
+    """One unit as a dialect encodes it. No messages: the target is sent nothing of it."""
 
     messages: tuple[JsonObject, ...]
     end: End
@@ -69,25 +69,25 @@ class Encoder:
     def encode(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> EncodedUnit:
         """One unit, after one that ended with `before`."""
         projection = self._projector.project(unit, before, thoughts)
-        return EncodedUnit(self._spell(projection.messages), projection.end, projection.decisions)
+        return EncodedUnit(self._encode_messages(projection.messages), projection.end, projection.decisions)
 
     def tail(self, end: End, *, is_empty: bool = False) -> EncodedUnit:
         """What must stand at the end because a request may not end otherwise, or because without it `is_empty`."""
         projection = self._projector.tail(end, is_empty=is_empty)
-        return EncodedUnit(self._spell(projection.messages), projection.end, projection.decisions)
+        return EncodedUnit(self._encode_messages(projection.messages), projection.end, projection.decisions)
 
-    def _spell(self, messages: list[Message]) -> tuple[JsonObject, ...]:
+    def _encode_messages(self, messages: list[Message]) -> tuple[JsonObject, ...]:
         shapes = self._shapes
-        spelled: list[JsonObject] = []
+        encoded: list[JsonObject] = []
         for message in messages:
             match message:
                 case HumanMessage():
-                    spelled.append(shapes.human(message))
+                    encoded.append(shapes.human(message))
                 case AnswerMessage():
-                    spelled += shapes.answer(message)
+                    encoded += shapes.answer(message)
                 case ResultsMessage():
-                    spelled += shapes.results(message)
-        return tuple(spelled)
+                    encoded += shapes.results(message)
+        return tuple(encoded)
 
     # --- simple units -------------------------------------------------------------------------------------------------
 
@@ -101,11 +101,11 @@ class Encoder:
     def _append_simple(self, units: Sequence[Unit | None], page: Assembly, decided: Projected) -> None:
         """The loop itself.
 
-        The calls of a plain exchange are spelled right here, and so are the places of units kept, because a function
+        The calls of a plain exchange are encoded right here, and so are the places of units kept, because a function
         for each of them would take as long as what it does.
         """
         shapes, ids = self._shapes, self._context.ids
-        spell_text, spell_call, spell_result, spell = shapes.text, shapes.call, shapes.result, shapes.exchange
+        encode_text, encode_call, encode_result, encode = shapes.text, shapes.call, shapes.result, shapes.exchange
         follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
         after_results, after_answers = _RESULTS in follows, _ANSWER in follows
         messages, counts, fills, ends = page.messages, page.counts, page.fills, page.ends
@@ -136,19 +136,19 @@ class Encoder:
                     name, wire_id = block.name, ids[block.id]
                     if name not in simple_names and not self._stays(name, simple_names):
                         return
-                    calls.append(spell_call(wire_id, name, block))
+                    calls.append(encode_call(wire_id, name, block))
                     if is_plain:
-                        results.append(spell_result(wire_id, name, outputs[len(results)], False))
+                        results.append(encode_result(wire_id, name, outputs[len(results)], False))
                 elif type(block) is Text:
-                    texts.append(spell_text(block.text))
-            told = results if is_plain else self._spell_results(unit, outputs)
+                    texts.append(encode_text(block.text))
+            told = results if is_plain else self._encode_results(unit, outputs)
             if told is None:
                 return
             lacks = placeholder if calls else self._demands_every_thought
             if lacks:
                 decided[len(ends)] = self._missing(unit)
             end, may_answer = (_RESULTS, after_results) if outputs else (_ANSWER, after_answers)
-            added = spell(texts, calls, told, lacks)
+            added = encode(texts, calls, told, lacks)
             if field:
                 fills.append(len(messages[-1][field]) if messages else 0)
                 joinable = added[-1][field] if outputs else None
@@ -191,7 +191,7 @@ class Encoder:
         simple_names.add(name)
         return True
 
-    def _spell_results(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
+    def _encode_results(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
         """The results of an exchange of which some failed, or are no texts; None if those are sent as they are."""
         results: list[JsonObject] = []
         for call, completion, output in zip(unit.calls, unit.completions, outputs, strict=True):

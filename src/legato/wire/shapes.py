@@ -1,6 +1,6 @@
 """What a dialect provides so that projected messages become its JSON: a table of shapes, and nothing to decide.
 
-`human`, `answer` and `results` spell whole messages. The other functions spell what those are made of; most units
+`human`, `answer` and `results` encode whole messages. The other functions encode what those are made of; most units
 consist of nothing else, and are encoded from these directly (see `encoder`).
 """
 

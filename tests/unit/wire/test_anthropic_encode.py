@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from block_support import accepted_by_anthropic, assemble, claude, context_for
-from dialect_support import call, exchange, failure, reasons, spell_with, success, tail_with
+from dialect_support import call, encode_with, exchange, failure, reasons, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -39,7 +39,7 @@ from legato.wire.contract import EncodedEnvelope
 from legato.wire.encoder import EncodedUnit
 from legato.wire.options import Envelope
 
-spell, tail = spell_with(DIALECT), tail_with(DIALECT)
+encode, tail = encode_with(DIALECT), tail_with(DIALECT)
 TARGET = claude()
 CONTEXT = context_for(TARGET)
 HOME = TARGET.origin("model-1-dated")
@@ -54,19 +54,19 @@ def text(words: str) -> JsonObject:
     return {"type": "text", "text": words}
 
 
-def pairs(spelled: EncodedUnit) -> list[tuple[str, JsonObject]]:
-    return [(message["role"], block) for message in spelled.messages for block in message["content"]]
+def pairs(encoded: EncodedUnit) -> list[tuple[str, JsonObject]]:
+    return [(message["role"], block) for message in encoded.messages for block in message["content"]]
 
 
 def said(
     unit: Unit, before: End = End.HUMAN, context: EncodeContext = CONTEXT, *, keep: bool = True
 ) -> list[tuple[str, JsonObject]]:
-    return pairs(spell(unit, before, context, keep))
+    return pairs(encode(unit, before, context, keep))
 
 
 def test_a_human_entry_is_a_user_group_with_its_blocks() -> None:
     unit = Said(1, (Text("look"), PNG, Code("print(1)", "python")))
-    assert spell(unit, End.START, CONTEXT, True).end is End.HUMAN
+    assert encode(unit, End.START, CONTEXT, True).end is End.HUMAN
     assert said(unit) == [
         ("user", text("look")),
         ("user", {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0="}}),
@@ -84,9 +84,9 @@ def test_an_instruction_in_the_middle_is_marked_text_of_the_human_side() -> None
 
 
 def test_a_summary_is_marked_text_of_the_human_side() -> None:
-    spelled = spell(Summary(1, "they talked"), End.START, CONTEXT, True)
-    assert spelled.end is End.HUMAN
-    assert pairs(spelled) == [("user", text("[Summary of the conversation so far]\nthey talked"))]
+    encoded = encode(Summary(1, "they talked"), End.START, CONTEXT, True)
+    assert encoded.end is End.HUMAN
+    assert pairs(encoded) == [("user", text("[Summary of the conversation so far]\nthey talked"))]
 
 
 @pytest.mark.parametrize(
@@ -122,19 +122,19 @@ def test_documents_are_printed_by_their_source(media: Media, block: JsonObject) 
     ],
 )
 def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Media, capabilities: Any) -> None:
-    spelled = spell(Said(1, (media,)), End.START, context_for(claude(**capabilities)), True)
-    assert pairs(spelled) == [
+    encoded = encode(Said(1, (media,)), End.START, context_for(claude(**capabilities)), True)
+    assert pairs(encoded) == [
         ("user", text(f"[{media.kind} omitted: {media.mime}, which this model cannot take]")),
     ]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 @pytest.mark.req("REQ-915-006", "REQ-915-017")
 def test_an_exchange_is_an_answer_and_then_all_results() -> None:
     unit = exchange([Text("I look"), call("a", path="x"), call("b")], success("a", "one"), failure("b"))
-    spelled = spell(unit, End.HUMAN, CONTEXT, True)
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
-    assert pairs(spelled) == [
+    encoded = encode(unit, End.HUMAN, CONTEXT, True)
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
+    assert pairs(encoded) == [
         ("assistant", text("I look")),
         ("assistant", {"type": "tool_use", "id": "call_a", "name": "read", "input": {"path": "x"}}),
         ("assistant", {"type": "tool_use", "id": "call_b", "name": "read", "input": {}}),
@@ -160,9 +160,9 @@ def test_a_closure_is_an_error_with_its_fixed_text() -> None:
 
 @pytest.mark.parametrize("result", ["", " \n", None])
 def test_an_empty_result_gets_words(result: Any) -> None:
-    spelled = spell(exchange([call("a")], success("a", result)), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled)[1] == ("user", {"type": "tool_result", "tool_use_id": "call_a", "content": "(no output)"})
-    assert reasons(spelled) == [("inserted", "empty-result")]
+    encoded = encode(exchange([call("a")], success("a", result)), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded)[1] == ("user", {"type": "tool_result", "tool_use_id": "call_a", "content": "(no output)"})
+    assert reasons(encoded) == [("inserted", "empty-result")]
 
 
 def test_an_empty_result_stays_empty_where_that_is_accepted() -> None:
@@ -179,15 +179,15 @@ def test_what_a_model_wrote_instead_of_arguments_is_wrapped() -> None:
 
 
 def test_a_name_that_the_target_refuses_is_projected() -> None:
-    spelled = spell(exchange([call("a", "fs.read")], success("a")), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled)[0][1]["name"] == CONTEXT.names.project("fs.read") != "fs.read"
-    assert [(d.reason, d.calls) for d in spelled.decisions] == [("tool-name", (CallId("a"),))]
+    encoded = encode(exchange([call("a", "fs.read")], success("a")), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded)[0][1]["name"] == CONTEXT.names.project("fs.read") != "fs.read"
+    assert [(d.reason, d.calls) for d in encoded.decisions] == [("tool-name", (CallId("a"),))]
 
 
 def test_text_behind_the_calls_is_moved_before_them() -> None:
-    spelled = spell(exchange([Text("a"), call("a"), Text("b"), Code("c")], success("a")), End.HUMAN, CONTEXT, True)
-    assert [block["type"] for _, block in pairs(spelled)] == ["text", "text", "text", "tool_use", "tool_result"]
-    assert reasons(spelled) == [("moved", "text-before-calls")]
+    encoded = encode(exchange([Text("a"), call("a"), Text("b"), Code("c")], success("a")), End.HUMAN, CONTEXT, True)
+    assert [block["type"] for _, block in pairs(encoded)] == ["text", "text", "text", "tool_use", "tool_result"]
+    assert reasons(encoded) == [("moved", "text-before-calls")]
 
 
 # --- bridges and the tail ---------------------------------------------------------------------------------------------
@@ -195,9 +195,9 @@ def test_text_behind_the_calls_is_moved_before_them() -> None:
 
 @pytest.mark.parametrize("before", [End.START, End.ANSWER])
 def test_an_answer_that_cannot_follow_gets_a_bridge(before: End) -> None:
-    spelled = spell(exchange([Text("yes")]), before, CONTEXT, True)
-    assert pairs(spelled) == [BRIDGE, ("assistant", text("yes"))]
-    assert (spelled.end, reasons(spelled)) == (End.ANSWER, [("inserted", "bridge")])
+    encoded = encode(exchange([Text("yes")]), before, CONTEXT, True)
+    assert pairs(encoded) == [BRIDGE, ("assistant", text("yes"))]
+    assert (encoded.end, reasons(encoded)) == (End.ANSWER, [("inserted", "bridge")])
 
 
 @pytest.mark.parametrize("before", [End.HUMAN, End.RESULTS])
@@ -220,9 +220,9 @@ def test_a_target_that_continues_answers_gets_a_tail_only_if_it_can_think() -> N
 
 
 def test_an_answer_that_may_be_continued_does_not_end_in_whitespace() -> None:
-    spelled = spell(exchange([Text("yes \n")]), End.HUMAN, context_for(claude(prefill=True)), True)
-    assert pairs(spelled) == [("assistant", text("yes"))]
-    assert reasons(spelled) == [("adjusted", "trailing-whitespace")]
+    encoded = encode(exchange([Text("yes \n")]), End.HUMAN, context_for(claude(prefill=True)), True)
+    assert pairs(encoded) == [("assistant", text("yes"))]
+    assert reasons(encoded) == [("adjusted", "trailing-whitespace")]
 
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -246,22 +246,22 @@ def test_signed_thinking_goes_home_as_it_came() -> None:
     ],
 )
 def test_other_thinking_is_left_out_with_its_reason(thought: Thinking, origin: Any, keep: bool, reason: str) -> None:
-    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
-    assert pairs(spelled) == [("assistant", text("yes"))]
-    assert reasons(spelled) == [("dropped", reason)]
+    encoded = encode(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
+    assert pairs(encoded) == [("assistant", text("yes"))]
+    assert reasons(encoded) == [("dropped", reason)]
 
 
 def test_foreign_thinking_can_be_kept_as_plain_text() -> None:
     context = context_for(TARGET, foreign=Foreign.TEXT)
-    spelled = spell(exchange([SIGNED, Thinking(" "), call("a")], success("a")), End.HUMAN, context, True)
-    assert pairs(spelled)[0] == ("assistant", text("let me see"))
-    assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
+    encoded = encode(exchange([SIGNED, Thinking(" "), call("a")], success("a")), End.HUMAN, context, True)
+    assert pairs(encoded)[0] == ("assistant", text("let me see"))
+    assert reasons(encoded) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
     assert said(exchange([SIGNED, Text("yes")]), context=context, keep=False) == [("assistant", text("yes"))]
 
 
 def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
-    spelled = spell(exchange([SIGNED]), End.ANSWER, CONTEXT, True)
-    assert (spelled.messages, spelled.end) == ((), End.ANSWER)
+    encoded = encode(exchange([SIGNED]), End.ANSWER, CONTEXT, True)
+    assert (encoded.messages, encoded.end) == ((), End.ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -276,11 +276,11 @@ def test_an_exchange_of_nothing_but_foreign_thinking_is_not_printed() -> None:
     ],
 )
 def test_thinking_stands_first_and_never_last(blocks: Any, kinds: list[str]) -> None:
-    spelled = spell(exchange(blocks, success("a"), success("b"), origin=HOME), End.HUMAN, CONTEXT, True)
-    assert [block["type"] for role, block in pairs(spelled) if role == "assistant"] == kinds
+    encoded = encode(exchange(blocks, success("a"), success("b"), origin=HOME), End.HUMAN, CONTEXT, True)
+    assert [block["type"] for role, block in pairs(encoded) if role == "assistant"] == kinds
     reason = "dangling-thinking" if blocks[-1] is SIGNED else "thinking-order"
     left_out = sum(1 for block in blocks if block is SIGNED) - kinds.count("thinking")
-    assert reasons(spelled) == [("dropped", reason)] * left_out
+    assert reasons(encoded) == [("dropped", reason)] * left_out
 
 
 def test_thinking_at_the_end_of_an_answer_without_calls_is_left_out() -> None:
@@ -299,7 +299,7 @@ def test_citations_go_home_and_nowhere_else() -> None:
     ]
     assert said(exchange([cited])) == [("assistant", text("so"))]
     assert said(exchange([Text("so", native={})], origin=HOME)) == [("assistant", text("so"))]
-    assert reasons(spell(exchange([cited, blank]), End.HUMAN, CONTEXT, True)) == [("dropped", "blank-text")]
+    assert reasons(encode(exchange([cited, blank]), End.HUMAN, CONTEXT, True)) == [("dropped", "blank-text")]
 
 
 # --- what the provider ran itself -------------------------------------------------------------------------------------
@@ -313,18 +313,18 @@ def hosted(*blocks: JsonObject, result: Any = None) -> HostedTool:
 
 
 def test_what_the_provider_ran_goes_home_as_it_came() -> None:
-    spelled = spell(exchange([hosted(USE, FOUND), Text("so")], origin=HOME), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled) == [("assistant", USE), ("assistant", FOUND), ("assistant", text("so"))]
-    assert spelled.decisions == ()
+    encoded = encode(exchange([hosted(USE, FOUND), Text("so")], origin=HOME), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded) == [("assistant", USE), ("assistant", FOUND), ("assistant", text("so"))]
+    assert encoded.decisions == ()
 
 
 @pytest.mark.parametrize(
     ("result", "told"), [(None, "]"), ("found", ", which gave:]\nfound"), ([1], ", which gave:]\n[1]")]
 )
 def test_what_another_provider_ran_is_told_as_text(result: Any, told: str) -> None:
-    spelled = spell(exchange([hosted(USE, FOUND, result=result)]), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled) == [("assistant", text('[The provider ran web_search {"query":"q"}' + told))]
-    assert reasons(spelled) == [("converted", "hosted-tool")]
+    encoded = encode(exchange([hosted(USE, FOUND, result=result)]), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded) == [("assistant", text('[The provider ran web_search {"query":"q"}' + told))]
+    assert reasons(encoded) == [("converted", "hosted-tool")]
 
 
 def test_a_use_without_result_stays_only_while_our_own_tools_are_awaited() -> None:
@@ -358,24 +358,24 @@ def test_images_of_a_result_stand_inside_it() -> None:
 
 def test_media_that_have_no_place_in_results_follow_after_all_of_them() -> None:
     unit = exchange([call("a"), call("b", "list")], success("a", "see", media=(PNG, PDF)), success("b"))
-    spelled = spell(unit, End.HUMAN, context_for(claude(result_images=False)), True)
-    results = pairs(spelled)[2:]
+    encoded = encode(unit, End.HUMAN, context_for(claude(result_images=False)), True)
+    results = pairs(encoded)[2:]
     assert [block["type"] for _, block in results] == ["tool_result", "tool_result", "text", "image", "document"]
     assert results[0][1]["content"] == "see\n[The media of this result follow in the next message.]"
     assert results[2] == ("user", text("[Media from the result of read:]"))
-    assert reasons(spelled) == [("converted", "media-moved")]
+    assert reasons(encoded) == [("converted", "media-moved")]
 
 
 def test_media_of_a_result_that_the_target_cannot_take_are_named_in_it() -> None:
-    spelled = spell(exchange([call("a")], success("a", "", media=(WAV,))), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled)[1][1]["content"] == "[audio omitted: audio/wav, which this model cannot take]"
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([call("a")], success("a", "", media=(WAV,))), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded)[1][1]["content"] == "[audio omitted: audio/wav, which this model cannot take]"
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 def test_media_in_an_answer_are_named() -> None:
-    spelled = spell(exchange([PNG]), End.HUMAN, CONTEXT, True)
-    assert pairs(spelled) == [("assistant", text("[image omitted: image/png, which this model cannot take]"))]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([PNG]), End.HUMAN, CONTEXT, True)
+    assert pairs(encoded) == [("assistant", text("[image omitted: image/png, which this model cannot take]"))]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- narrower targets -------------------------------------------------------------------------------------------------
@@ -384,21 +384,21 @@ def test_media_in_an_answer_are_named() -> None:
 def test_more_calls_than_a_message_takes_are_split_with_their_results() -> None:
     blocks = [SIGNED, Text("go"), call("a"), SIGNED, call("b"), call("c")]
     unit = exchange(blocks, success("a", "1"), success("b", "2"), success("c", "3", media=(PDF,)), origin=HOME)
-    spelled = spell(unit, End.HUMAN, context_for(claude(max_calls=2)), True)
-    assert [(message["role"], [block["type"] for block in message["content"]]) for message in spelled.messages] == [
+    encoded = encode(unit, End.HUMAN, context_for(claude(max_calls=2)), True)
+    assert [(message["role"], [block["type"] for block in message["content"]]) for message in encoded.messages] == [
         ("assistant", ["thinking", "text", "tool_use", "thinking", "tool_use"]),
         ("user", ["tool_result", "tool_result"]),
         ("assistant", ["tool_use"]),
         ("user", ["tool_result"]),
         ("user", ["text", "document"]),
     ]
-    assert reasons(spelled) == [("converted", "calls-split"), ("converted", "media-moved")]
+    assert reasons(encoded) == [("converted", "calls-split"), ("converted", "media-moved")]
 
 
 def test_split_calls_keep_what_the_provider_ran_before_them() -> None:
     unit = exchange([call("a"), hosted(USE), call("b")], success("a"), success("b"), origin=HOME)
-    spelled = spell(unit, End.HUMAN, context_for(claude(max_calls=1)), True)
-    assert [[block["type"] for block in message["content"]] for message in spelled.messages] == [
+    encoded = encode(unit, End.HUMAN, context_for(claude(max_calls=1)), True)
+    assert [[block["type"] for block in message["content"]] for message in encoded.messages] == [
         ["tool_use"],
         ["tool_result"],
         ["server_tool_use", "tool_use"],
@@ -408,8 +408,8 @@ def test_split_calls_keep_what_the_provider_ran_before_them() -> None:
 
 def test_text_stands_apart_from_calls_where_the_target_wants_that() -> None:
     context = context_for(claude(text_beside_calls=False))
-    spelled = spell(exchange([Text("go"), call("a")], success("a")), End.HUMAN, context, True)
-    assert [(role, block["type"]) for role, block in pairs(spelled)] == [
+    encoded = encode(exchange([Text("go"), call("a")], success("a")), End.HUMAN, context, True)
+    assert [(role, block["type"]) for role, block in pairs(encoded)] == [
         ("assistant", "text"),
         ("user", "text"),
         ("assistant", "tool_use"),
@@ -421,21 +421,21 @@ def test_text_stands_apart_from_calls_where_the_target_wants_that() -> None:
 def test_a_target_without_tool_history_reads_results_as_text() -> None:
     context = context_for(claude(native_tool_history=False))
     unit = exchange([Text("go"), call("a"), call("b")], success("a", "one"), success("b", "", media=(PNG, WAV)))
-    spelled = spell(unit, End.START, context, True)
-    assert spelled.end is End.HUMAN
-    assert pairs(spelled) == [
+    encoded = encode(unit, End.START, context, True)
+    assert encoded.end is End.HUMAN
+    assert pairs(encoded) == [
         BRIDGE,
         ("assistant", text("go")),
         ("user", text("Context (tool result):\none")),
         ("user", text("Context (tool result):\n[audio omitted: audio/wav, which this model cannot take]")),
         ("user", IMAGE_BLOCK),
     ]
-    assert [(d.reason, d.calls) for d in spelled.decisions] == [
+    assert [(d.reason, d.calls) for d in encoded.decisions] == [
         ("bridge", ()),
         ("media-omitted", (CallId("b"),)),
         ("text-embed", (CallId("a"), CallId("b"))),
     ]
-    bare = spell(exchange([call("a")], success("a", "one")), End.ANSWER, context, True)
+    bare = encode(exchange([call("a")], success("a", "one")), End.ANSWER, context, True)
     assert pairs(bare) == [("user", text("Context (tool result):\none"))]
 
 

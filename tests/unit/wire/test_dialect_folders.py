@@ -48,7 +48,7 @@ def test_a_dialect_says_what_its_other_files_are_for(dialect: Dialect) -> None:
 def test_the_same_parts_have_the_same_names_in_every_dialect(dialect: Dialect) -> None:
     homes = {
         "option_grammar": "envelope",
-        "spell_envelope": "envelope",
+        "encode_envelope": "envelope",
         "grammar": "encode",
         "decode": "decode",
         "parse": "parse",

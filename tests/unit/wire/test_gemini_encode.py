@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from block_support import accepted_by_gemini, assemble, context_for, gemini
-from dialect_support import call, exchange, failure, printed, reasons, spell_with, success, tail_with
+from dialect_support import call, encode_with, exchange, failure, printed, reasons, success, tail_with
 from legato.errors import ImpossibleRequest
 from legato.model import (
     Authority,
@@ -36,7 +36,7 @@ from legato.wire.encoder import EncodedUnit
 from legato.wire.gemini import DIALECT
 from legato.wire.options import Envelope
 
-spell, tail = spell_with(DIALECT), tail_with(DIALECT)
+encode, tail = encode_with(DIALECT), tail_with(DIALECT)
 TARGET = gemini()
 CONTEXT = context_for(TARGET)
 PLAIN = context_for(gemini(call_signatures=False))
@@ -53,7 +53,7 @@ BRIDGE = {"role": "user", "parts": [{"text": "(continued)"}]}
 def contents(
     unit: Unit, before: End = End.HUMAN, context: EncodeContext = PLAIN, *, keep: bool = True
 ) -> list[JsonObject]:
-    return printed(spell(unit, before, context, keep))
+    return printed(encode(unit, before, context, keep))
 
 
 def user(*parts: JsonObject) -> JsonObject:
@@ -74,7 +74,7 @@ def gave(key: str, name: str = "read", **response: Any) -> JsonObject:
 
 def test_a_human_entry_is_a_user_content() -> None:
     unit = Said(1, (Text("look"), PNG, PDF, Code("x", "py")))
-    assert spell(unit, End.START, CONTEXT, True).end is End.HUMAN
+    assert encode(unit, End.START, CONTEXT, True).end is End.HUMAN
     assert contents(unit) == [
         user(
             {"text": "look"},
@@ -105,9 +105,9 @@ def test_an_address_without_a_known_type_is_sent_without_one() -> None:
     ],
 )
 def test_media_that_the_target_cannot_take_are_named_and_never_shown(media: Media, capabilities: Any) -> None:
-    spelled = spell(Said(1, (media,)), End.START, context_for(gemini(**capabilities)), True)
-    assert printed(spelled) == [user({"text": f"[{media.kind} omitted: {media.mime}, which this model cannot take]"})]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(Said(1, (media,)), End.START, context_for(gemini(**capabilities)), True)
+    assert printed(encoded) == [user({"text": f"[{media.kind} omitted: {media.mime}, which this model cannot take]"})]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 def test_instructions_and_summaries_are_marked_text_of_the_human_side() -> None:
@@ -120,9 +120,9 @@ def test_instructions_and_summaries_are_marked_text_of_the_human_side() -> None:
 @pytest.mark.req("REQ-915-006")
 def test_an_exchange_is_an_answer_and_then_one_content_of_all_responses() -> None:
     unit = exchange([Text("I look"), call("a", path="x"), call("b"), Text("now")], success("a", "one"), failure("b"))
-    spelled = spell(unit, End.HUMAN, PLAIN, True)
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
-    assert printed(spelled) == [
+    encoded = encode(unit, End.HUMAN, PLAIN, True)
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
+    assert printed(encoded) == [
         model({"text": "I look"}, used("a", path="x"), used("b"), {"text": "now"}),
         user(gave("a", result="one"), gave("b", error="it broke")),
     ]
@@ -160,9 +160,9 @@ def test_a_response_holds_a_result_or_an_error(completion: Completion, response:
 
 @pytest.mark.parametrize("result", ["", " \n", None])
 def test_an_empty_result_gets_words(result: Any) -> None:
-    spelled = spell(exchange([call("a")], success("a", result)), End.HUMAN, PLAIN, True)
-    assert printed(spelled)[1] == user(gave("a", result="(no output)"))
-    assert reasons(spelled) == [("inserted", "empty-result")]
+    encoded = encode(exchange([call("a")], success("a", result)), End.HUMAN, PLAIN, True)
+    assert printed(encoded)[1] == user(gave("a", result="(no output)"))
+    assert reasons(encoded) == [("inserted", "empty-result")]
 
 
 def test_an_empty_result_stays_empty_where_that_is_accepted() -> None:
@@ -172,10 +172,10 @@ def test_an_empty_result_stays_empty_where_that_is_accepted() -> None:
 
 
 def test_a_name_that_the_target_refuses_is_projected_in_call_and_response() -> None:
-    spelled = spell(exchange([call("a", "2+2")], success("a", "x")), End.HUMAN, PLAIN, True)
+    encoded = encode(exchange([call("a", "2+2")], success("a", "x")), End.HUMAN, PLAIN, True)
     name = PLAIN.names.project("2+2")
-    assert printed(spelled) == [model(used("a", name)), user(gave("a", name, result="x"))]
-    assert [(d.reason, d.calls) for d in spelled.decisions] == [("tool-name", (CallId("a"),))]
+    assert printed(encoded) == [model(used("a", name)), user(gave("a", name, result="x"))]
+    assert [(d.reason, d.calls) for d in encoded.decisions] == [("tool-name", (CallId("a"),))]
 
 
 # --- bridges and the tail ---------------------------------------------------------------------------------------------
@@ -183,9 +183,9 @@ def test_a_name_that_the_target_refuses_is_projected_in_call_and_response() -> N
 
 @pytest.mark.parametrize("before", [End.START, End.ANSWER])
 def test_an_answer_that_cannot_follow_gets_a_bridge(before: End) -> None:
-    spelled = spell(exchange([Text("yes")]), before, CONTEXT, True)
-    assert printed(spelled) == [BRIDGE, model({"text": "yes"})]
-    assert (spelled.end, reasons(spelled)) == (End.ANSWER, [("inserted", "bridge")])
+    encoded = encode(exchange([Text("yes")]), before, CONTEXT, True)
+    assert printed(encoded) == [BRIDGE, model({"text": "yes"})]
+    assert (encoded.end, reasons(encoded)) == (End.ANSWER, [("inserted", "bridge")])
 
 
 def test_only_a_request_that_ends_on_an_answer_gets_a_tail() -> None:
@@ -207,22 +207,22 @@ def test_signatures_go_home_on_the_parts_they_came_with() -> None:
         success("b"),
         origin=HOME,
     )
-    spelled = spell(unit, End.HUMAN, CONTEXT, True)
-    assert printed(spelled)[0] == model(
+    encoded = encode(unit, End.HUMAN, CONTEXT, True)
+    assert printed(encoded)[0] == model(
         {"text": "let me see", "thought": True, "thoughtSignature": SIGNATURE},
         {"text": "x", "thoughtSignature": "AAAA"},
         used("a") | {"thoughtSignature": SIGNATURE},
         used("b"),
     )
-    assert spelled.decisions == ()
+    assert encoded.decisions == ()
 
 
 @pytest.mark.parametrize("signature", ["no base64!", "AAAAA", "AAA==", 5, None, ""])
 def test_a_signature_that_is_none_counts_as_absent(signature: Any) -> None:
     signed = ToolCall("read", {}, "w", CallId("a"), native={"thoughtSignature": signature})
-    spelled = spell(exchange([signed], success("a"), origin=HOME), End.HUMAN, CONTEXT, True)
-    assert printed(spelled)[0] == model(used("a") | {"thoughtSignature": PLACEHOLDER})
-    assert [(str(d.action), d.reason, d.calls) for d in spelled.decisions] == [
+    encoded = encode(exchange([signed], success("a"), origin=HOME), End.HUMAN, CONTEXT, True)
+    assert printed(encoded)[0] == model(used("a") | {"thoughtSignature": PLACEHOLDER})
+    assert [(str(d.action), d.reason, d.calls) for d in encoded.decisions] == [
         ("inserted", "placeholder-signature", (CallId("a"),))
     ]
 
@@ -255,22 +255,22 @@ def test_only_the_first_call_of_a_content_gets_the_placeholder() -> None:
     ],
 )
 def test_other_thoughts_are_left_out_with_their_reason(thought: Thinking, origin: Any, keep: bool, reason: str) -> None:
-    spelled = spell(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
-    assert (printed(spelled), reasons(spelled)) == ([model({"text": "yes"})], [("dropped", reason)])
+    encoded = encode(exchange([thought, Text("yes")], origin=origin), End.HUMAN, CONTEXT, keep)
+    assert (printed(encoded), reasons(encoded)) == ([model({"text": "yes"})], [("dropped", reason)])
 
 
 def test_foreign_thoughts_can_be_kept_as_plain_text() -> None:
     context = context_for(TARGET, foreign=Foreign.TEXT)
-    spelled = spell(exchange([THOUGHT, Thinking(" ")]), End.HUMAN, context, True)
-    assert printed(spelled) == [model({"text": "let me see"})]
-    assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
+    encoded = encode(exchange([THOUGHT, Thinking(" ")]), End.HUMAN, context, True)
+    assert printed(encoded) == [model({"text": "let me see"})]
+    assert reasons(encoded) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
 
 
 def test_an_answer_with_nothing_visible_is_not_printed() -> None:
     empty = Text("", native={"thoughtSignature": SIGNATURE})
-    spelled = spell(exchange([THOUGHT, empty], origin=HOME), End.ANSWER, CONTEXT, True)
-    assert (spelled.messages, spelled.end) == ((), End.ANSWER)
-    assert reasons(spelled) == [("dropped", "blank-text"), ("dropped", "dangling-thinking")]
+    encoded = encode(exchange([THOUGHT, empty], origin=HOME), End.ANSWER, CONTEXT, True)
+    assert (encoded.messages, encoded.end) == ((), End.ANSWER)
+    assert reasons(encoded) == [("dropped", "blank-text"), ("dropped", "dangling-thinking")]
 
 
 def test_a_blank_part_stays_only_with_a_signature_of_its_own() -> None:
@@ -293,17 +293,17 @@ RAN: list[JsonObject] = [
 def test_what_the_provider_ran_goes_home_as_it_came() -> None:
     ran = HostedTool("code_execution", {"code": "1+1"}, {"output": "2"}, native={"parts": RAN})
     assert contents(exchange([ran, Text("2")], origin=HOME)) == [model(*RAN, {"text": "2"})]
-    spelled = spell(exchange([ran]), End.HUMAN, CONTEXT, True)
-    assert printed(spelled) == [
+    encoded = encode(exchange([ran]), End.HUMAN, CONTEXT, True)
+    assert printed(encoded) == [
         model({"text": '[The provider ran code_execution {"code":"1+1"}, which gave:]\n{"output":"2"}'})
     ]
-    assert reasons(spelled) == [("converted", "hosted-tool")]
+    assert reasons(encoded) == [("converted", "hosted-tool")]
 
 
 def test_where_the_provider_looked_is_told_to_others_only() -> None:
     looked = HostedTool("google_search", {"queries": ["q"]}, native={"groundingMetadata": {"webSearchQueries": ["q"]}})
-    spelled = spell(exchange([Text("x"), looked], origin=HOME), End.HUMAN, CONTEXT, True)
-    assert (printed(spelled), reasons(spelled)) == ([model({"text": "x"})], [("dropped", "hosted-tool")])
+    encoded = encode(exchange([Text("x"), looked], origin=HOME), End.HUMAN, CONTEXT, True)
+    assert (printed(encoded), reasons(encoded)) == ([model({"text": "x"})], [("dropped", "hosted-tool")])
     assert contents(exchange([looked])) == [model({"text": '[The provider ran google_search {"queries":["q"]}]'})]
     assert contents(exchange([HostedTool("search", {}, "found")], origin=HOME)) == [
         model({"text": "[The provider ran search, which gave:]\nfound"})
@@ -315,11 +315,11 @@ def test_media_that_the_model_made_go_home_and_are_named_elsewhere() -> None:
     assert contents(exchange([made], origin=HOME)) == [
         model({"inlineData": {"mimeType": "image/png", "data": "iVBORw0="}, "thoughtSignature": SIGNATURE})
     ]
-    spelled = spell(exchange([made, Code("x")]), End.HUMAN, CONTEXT, True)
-    assert printed(spelled) == [
+    encoded = encode(exchange([made, Code("x")]), End.HUMAN, CONTEXT, True)
+    assert printed(encoded) == [
         model({"text": "[image omitted: image/png, which this model cannot take]"}, {"text": "```\nx\n```"})
     ]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- media of results -------------------------------------------------------------------------------------------------
@@ -338,9 +338,9 @@ def test_images_of_a_result_stand_inside_it_where_the_target_looks_there() -> No
 
 def test_other_media_follow_in_a_content_after_all_responses() -> None:
     unit = exchange([call("a"), call("b")], success("a", {"n": 1}, media=(PNG, ZIP)), success("b", "", media=(PDF,)))
-    spelled = spell(unit, End.HUMAN, PLAIN, True)
+    encoded = encode(unit, End.HUMAN, PLAIN, True)
     follows = "[The media of this result follow in the next message.]"
-    assert printed(spelled)[1:] == [
+    assert printed(encoded)[1:] == [
         user(
             gave("a", result='{"n":1}\n[document omitted: application/zip, which this model cannot take]\n' + follows),
             gave("b", result=follows),
@@ -352,7 +352,7 @@ def test_other_media_follow_in_a_content_after_all_responses() -> None:
             {"fileData": {"mimeType": "application/pdf", "fileUri": "gs://bucket/a.pdf"}},
         ),
     ]
-    assert reasons(spelled) == [
+    assert reasons(encoded) == [
         ("converted", "media-omitted"),
         ("converted", "media-moved"),
         ("converted", "media-moved"),
@@ -364,14 +364,14 @@ def test_other_media_follow_in_a_content_after_all_responses() -> None:
 
 def test_more_calls_than_a_content_takes_are_split_with_their_responses() -> None:
     unit = exchange([Text("go"), call("a"), call("b"), call("c")], *(success(key, key) for key in "abc"))
-    spelled = spell(unit, End.HUMAN, context_for(gemini(max_calls=2)), True)
-    assert printed(spelled) == [
+    encoded = encode(unit, End.HUMAN, context_for(gemini(max_calls=2)), True)
+    assert printed(encoded) == [
         model({"text": "go"}, used("a") | {"thoughtSignature": PLACEHOLDER}, used("b")),
         user(gave("a", result="a"), gave("b", result="b")),
         model(used("c") | {"thoughtSignature": PLACEHOLDER}),
         user(gave("c", result="c")),
     ]
-    assert [(d.reason, d.calls) for d in spelled.decisions] == [
+    assert [(d.reason, d.calls) for d in encoded.decisions] == [
         ("calls-split", (CallId("a"), CallId("b"), CallId("c"))),
         ("placeholder-signature", (CallId("a"),)),
         ("placeholder-signature", (CallId("c"),)),
@@ -392,9 +392,9 @@ def test_text_stands_apart_from_calls_where_the_target_wants_that() -> None:
 def test_a_target_without_tool_history_reads_results_as_text() -> None:
     context = context_for(gemini(native_tool_history=False))
     unit = exchange([Text("go"), call("a"), call("b")], success("a", "one"), success("b", "", media=(PNG, ZIP)))
-    spelled = spell(unit, End.START, context, True)
-    assert spelled.end is End.HUMAN
-    assert printed(spelled) == [
+    encoded = encode(unit, End.START, context, True)
+    assert encoded.end is End.HUMAN
+    assert printed(encoded) == [
         BRIDGE,
         model({"text": "go"}),
         user({"text": "Context (tool result):\none"}),
@@ -403,7 +403,7 @@ def test_a_target_without_tool_history_reads_results_as_text() -> None:
             IMAGE_PART,
         ),
     ]
-    assert [d.reason for d in spelled.decisions] == ["bridge", "media-omitted", "text-embed"]
+    assert [d.reason for d in encoded.decisions] == ["bridge", "media-omitted", "text-embed"]
 
 
 # --- the envelope -----------------------------------------------------------------------------------------------------

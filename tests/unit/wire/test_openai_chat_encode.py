@@ -22,7 +22,7 @@ from chat_support import (
     success,
     target,
 )
-from dialect_support import spell_with, tail_with
+from dialect_support import encode_with, tail_with
 from legato import parse, render
 from legato.errors import UnknownTarget
 from legato.model import (
@@ -55,7 +55,7 @@ from legato.wire.phrases import (
 
 from builders import ai, talk, user
 
-spell, tail = spell_with(DIALECT), tail_with(DIALECT)
+encode, tail = encode_with(DIALECT), tail_with(DIALECT)
 HI = Said(0, (Text("hi"),))
 IMAGE = Media(MediaKind.IMAGE, "image/png", data="aWNvbg==")
 
@@ -290,9 +290,9 @@ def test_two_answers_in_a_row_stay_two_messages():
 )
 def test_a_request_ends_on_an_answer_only_where_that_is_taken(profile, prefill, is_added):
     speaking = context(target(profile, prefill=prefill))
-    spelled = tail(End.ANSWER, speaking)
-    assert list(spelled.messages) == ([{"role": "user", "content": CONTINUE}] if is_added else [])
-    assert spelled.end is (End.HUMAN if is_added else End.ANSWER)
+    encoded = tail(End.ANSWER, speaking)
+    assert list(encoded.messages) == ([{"role": "user", "content": CONTINUE}] if is_added else [])
+    assert encoded.end is (End.HUMAN if is_added else End.ANSWER)
 
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
@@ -429,15 +429,15 @@ def test_foreign_thinking_may_be_kept_as_plain_text_in_its_place():
 
 @pytest.mark.parametrize("thinking_on", [True, False])
 def test_an_answer_that_was_only_thinking_is_printed_as_nothing(thinking_on):
-    spelled = spell(asked(THOUGHT), End.HUMAN, context(target("kimi"), home=True, thinking_on=thinking_on), True)
-    assert (spelled.messages, spelled.end) == ((), End.HUMAN)
-    assert [one.reason for one in spelled.decisions] == ["dangling-thinking" if thinking_on else "thinking-policy"]
+    encoded = encode(asked(THOUGHT), End.HUMAN, context(target("kimi"), home=True, thinking_on=thinking_on), True)
+    assert (encoded.messages, encoded.end) == ((), End.HUMAN)
+    assert [one.reason for one in encoded.decisions] == ["dangling-thinking" if thinking_on else "thinking-policy"]
 
 
 def test_a_blank_text_that_carried_a_signature_elsewhere_says_nothing_here():
     unit = asked(Text(" ", native={"signature": "x"}))
-    spelled = spell(unit, End.HUMAN, context(target("openai")), True)
-    assert (spelled.messages, spelled.end) == ((), End.HUMAN)
+    encoded = encode(unit, End.HUMAN, context(target("openai")), True)
+    assert (encoded.messages, encoded.end) == ((), End.HUMAN)
 
 
 def test_mistrals_own_thinking_chunks_go_back_as_chunks():
@@ -501,7 +501,7 @@ def test_an_image_of_a_result_follows_behind_all_results_of_the_exchange():
         assert body["messages"][2]["content"] == f"taken\n{MEDIA_FOLLOWS}"
         assert body["messages"][4:] == [*bridge, follow_up]
         assert ("converted", "media-moved") in [(str(one.action), one.reason) for one in decisions]
-        assert spell(exchange, End.HUMAN, context(to, [exchange]), True).end is End.HUMAN
+        assert encode(exchange, End.HUMAN, context(to, [exchange]), True).end is End.HUMAN
         assert_valid(body, to)
 
 
@@ -611,7 +611,7 @@ def test_code_hosted_tools_and_media_in_an_answer_become_text():
 
 def test_a_profile_that_does_not_exist_is_named_with_those_that_do():
     with pytest.raises(UnknownTarget, match=r"'acme'.*strict"):
-        spell(pair(), End.START, context(target("acme")), True)
+        encode(pair(), End.START, context(target("acme")), True)
 
 
 # --- any conversation -------------------------------------------------------------------------------------------------

@@ -70,7 +70,7 @@ def target(**capabilities: Any):
 HOME = target().origin("model-1-2026")
 
 
-def spell(
+def encode(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
     return DIALECT.encoder(make_context(target(**capabilities), foreign=foreign)).encode(
@@ -105,12 +105,12 @@ FILE_PART: JsonObject = {
 
 def test_what_was_said_is_one_user_item() -> None:
     said = Said(1, (Text("look"), Code("x = 1", "python"), PICTURE))
-    assert spell(said) == EncodedUnit(spell(said).messages, End.HUMAN)
-    assert printed(spell(said)) == [user("look", "```python\nx = 1\n```", IMAGE_PART)]
+    assert encode(said) == EncodedUnit(encode(said).messages, End.HUMAN)
+    assert printed(encode(said)) == [user("look", "```python\nx = 1\n```", IMAGE_PART)]
 
 
 def test_a_fence_is_longer_than_the_fences_in_the_code() -> None:
-    assert printed(spell(Said(1, (Code("```"),)))) == [user("````\n```\n````")]
+    assert printed(encode(Said(1, (Code("```"),)))) == [user("````\n```\n````")]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +136,8 @@ def test_a_fence_is_longer_than_the_fences_in_the_code() -> None:
     ],
 )
 def test_media_that_the_target_takes_are_parts(media: Media, capabilities: dict[str, Any], part: JsonObject) -> None:
-    spelled = spell(Said(1, (media,)), **capabilities)
-    assert (printed(spelled), reasons(spelled)) == ([user(part)], [])
+    encoded = encode(Said(1, (media,)), **capabilities)
+    assert (printed(encoded), reasons(encoded)) == ([user(part)], [])
 
 
 @pytest.mark.parametrize(
@@ -151,13 +151,13 @@ def test_media_that_the_target_takes_are_parts(media: Media, capabilities: dict[
     ],
 )
 def test_media_that_the_target_cannot_take_are_named(media: Media, capabilities: dict[str, Any]) -> None:
-    spelled = spell(Said(1, (media,)), **capabilities)
-    assert printed(spelled) == [user(media_omitted(media.kind, media.mime))]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(Said(1, (media,)), **capabilities)
+    assert printed(encoded) == [user(media_omitted(media.kind, media.mime))]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 def test_a_summary_is_marked_human_side_text() -> None:
-    assert printed(spell(Summary(1, "before"))) == [user(SUMMARY_MARK + "before")]
+    assert printed(encode(Summary(1, "before"))) == [user(SUMMARY_MARK + "before")]
 
 
 @pytest.mark.parametrize(
@@ -171,36 +171,36 @@ def test_a_summary_is_marked_human_side_text() -> None:
 def test_an_instruction_in_the_middle_keeps_its_place(
     capabilities: dict[str, Any], item: JsonObject, decided: list[tuple[str, str]]
 ) -> None:
-    spelled = spell(Said(1, (Text("be brief"),), Authority.INSTRUCTION), **capabilities)
-    assert (printed(spelled), reasons(spelled)) == ([item], decided)
+    encoded = encode(Said(1, (Text("be brief"),), Authority.INSTRUCTION), **capabilities)
+    assert (printed(encoded), reasons(encoded)) == ([item], decided)
 
 
 def test_an_instruction_without_text_is_marked_all_the_same() -> None:
-    spelled = spell(Said(1, (PICTURE,), Authority.INSTRUCTION), middle_system=False)
-    assert printed(spelled) == [user(INSTRUCTION_MARK.strip(), IMAGE_PART)]
+    encoded = encode(Said(1, (PICTURE,), Authority.INSTRUCTION), middle_system=False)
+    assert printed(encoded) == [user(INSTRUCTION_MARK.strip(), IMAGE_PART)]
 
 
 @pytest.mark.req("REQ-915-006", "REQ-915-007", "REQ-915-017")
 def test_every_call_is_followed_by_its_output_under_the_same_id() -> None:
     unit = exchange([Text("let me see"), call("a", path="x"), call("b")], success("a"), success("b", {"n": 1}))
-    spelled = spell(unit)
-    assert printed(spelled) == [
+    encoded = encode(unit)
+    assert printed(encoded) == [
         assistant("let me see"),
         called("a", '{"path":"x"}'),
         called("b"),
         output("a"),
         output("b", '{"n":1}'),
     ]
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
 
 
 def test_an_answer_without_calls_ends_on_an_answer() -> None:
-    assert spell(exchange([Text("done")])).end is End.ANSWER
+    assert encode(exchange([Text("done")])).end is End.ANSWER
 
 
 def test_arguments_that_are_no_object_are_wrapped() -> None:
     broken = ToolCall("read", {}, "call_a", CallId("a"), raw="[1")
-    assert printed(spell(exchange([broken], success("a"))))[0] == called("a", '{"raw_arguments":"[1"}')
+    assert printed(encode(exchange([broken], success("a"))))[0] == called("a", '{"raw_arguments":"[1"}')
 
 
 @pytest.mark.parametrize(
@@ -221,19 +221,19 @@ def test_arguments_that_are_no_object_are_wrapped() -> None:
     ],
 )
 def test_the_output_says_how_the_call_ended(completion: Completion, text: str) -> None:
-    assert printed(spell(exchange([call("a")], completion)))[1] == output("a", text)
+    assert printed(encode(exchange([call("a")], completion)))[1] == output("a", text)
 
 
 def test_an_empty_output_is_named_where_empty_text_is_refused() -> None:
-    spelled = spell(exchange([call("a")], success("a", "")), empty_text=False)
-    assert (printed(spelled)[1], reasons(spelled)) == (output("a", EMPTY_RESULT), [("inserted", "empty-result")])
+    encoded = encode(exchange([call("a")], success("a", "")), empty_text=False)
+    assert (printed(encoded)[1], reasons(encoded)) == (output("a", EMPTY_RESULT), [("inserted", "empty-result")])
 
 
 def test_a_tool_name_that_the_target_refuses_is_projected() -> None:
-    spelled = spell(exchange([call("a", "files.read")], success("a")))
-    assert printed(spelled)[0]["name"].startswith("files_read_")
-    assert reasons(spelled) == [("renamed", "tool-name")]
-    assert spelled.decisions[0].calls == (CallId("a"),)
+    encoded = encode(exchange([call("a", "files.read")], success("a")))
+    assert printed(encoded)[0]["name"].startswith("files_read_")
+    assert reasons(encoded) == [("renamed", "tool-name")]
+    assert encoded.decisions[0].calls == (CallId("a"),)
 
 
 # --- thinking ---------------------------------------------------------------------------------------------------------
@@ -242,8 +242,8 @@ def test_a_tool_name_that_the_target_refuses_is_projected() -> None:
 @pytest.mark.req("REQ-915-023", "REQ-915-025")
 def test_reasoning_at_home_stands_before_the_item_it_led_to_and_has_no_id() -> None:
     unit = exchange([THOUGHT, call("a"), THOUGHT, Text("and"), call("b")], success("a"), success("b"), origin=HOME)
-    spelled = spell(unit)
-    assert printed(spelled) == [
+    encoded = encode(unit)
+    assert printed(encoded) == [
         SENT_REASONING,
         called("a"),
         SENT_REASONING,
@@ -252,12 +252,12 @@ def test_reasoning_at_home_stands_before_the_item_it_led_to_and_has_no_id() -> N
         output("a"),
         output("b"),
     ]
-    assert spelled.decisions == ()
+    assert encoded.decisions == ()
 
 
 def test_an_empty_summary_is_sent_as_an_empty_list() -> None:
     silent = Thinking(native={"item": {"type": "reasoning", "encrypted_content": "g", "summary": None, "content": []}})
-    assert printed(spell(exchange([silent, Text("x")], origin=HOME)))[0] == {
+    assert printed(encode(exchange([silent, Text("x")], origin=HOME)))[0] == {
         "type": "reasoning",
         "summary": [],
         "encrypted_content": "g",
@@ -267,24 +267,24 @@ def test_an_empty_summary_is_sent_as_an_empty_list() -> None:
 def test_reasoning_text_of_an_open_model_is_sent_back() -> None:
     content = [{"type": "reasoning_text", "text": "hm"}]
     own = Thinking("hm", native={"item": {**REASONING, "content": content}})
-    assert printed(spell(exchange([own, Text("x")], origin=HOME)))[0] == {**SENT_REASONING, "content": content}
+    assert printed(encode(exchange([own, Text("x")], origin=HOME)))[0] == {**SENT_REASONING, "content": content}
 
 
 def test_reasoning_that_led_to_nothing_is_left_out() -> None:
-    spelled = spell(exchange([Text("x"), THOUGHT], origin=HOME))
-    assert (printed(spelled), reasons(spelled)) == ([assistant("x")], [("dropped", "dangling-thinking")])
+    encoded = encode(exchange([Text("x"), THOUGHT], origin=HOME))
+    assert (printed(encoded), reasons(encoded)) == ([assistant("x")], [("dropped", "dangling-thinking")])
 
 
 @pytest.mark.req("REQ-915-024")
 def test_foreign_reasoning_is_dropped_and_the_pair_stays() -> None:
-    spelled = spell(exchange([THOUGHT, call("a")], success("a")))
-    assert (printed(spelled), reasons(spelled)) == ([called("a"), output("a")], [("dropped", "foreign-thinking")])
+    encoded = encode(exchange([THOUGHT, call("a")], success("a")))
+    assert (printed(encoded), reasons(encoded)) == ([called("a"), output("a")], [("dropped", "foreign-thinking")])
 
 
 def test_foreign_reasoning_becomes_text_where_the_policy_says_so() -> None:
-    spelled = spell(exchange([THOUGHT, Thinking(" "), call("a")], success("a")), foreign=Foreign.TEXT)
-    assert printed(spelled) == [assistant("hm"), called("a"), output("a")]
-    assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
+    encoded = encode(exchange([THOUGHT, Thinking(" "), call("a")], success("a")), foreign=Foreign.TEXT)
+    assert printed(encoded) == [assistant("hm"), called("a"), output("a")]
+    assert reasons(encoded) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
 
 
 @pytest.mark.parametrize(
@@ -297,29 +297,29 @@ def test_foreign_reasoning_becomes_text_where_the_policy_says_so() -> None:
 def test_own_thinking_without_its_encrypted_form_is_treated_as_foreign(
     foreign: Foreign, items: list[JsonObject], decided: list[tuple[str, str]]
 ) -> None:
-    spelled = spell(exchange([Thinking("hm"), Text("x")], origin=HOME), foreign=foreign)
-    assert (printed(spelled), reasons(spelled)) == (items, decided)
+    encoded = encode(exchange([Thinking("hm"), Text("x")], origin=HOME), foreign=foreign)
+    assert (printed(encoded), reasons(encoded)) == (items, decided)
 
 
 @pytest.mark.req("REQ-915-024")
 def test_no_thinking_is_printed_where_it_is_not_kept() -> None:
-    spelled = spell(exchange([THOUGHT, Text("x")], origin=HOME), keep=False, foreign=Foreign.TEXT)
-    assert (printed(spelled), reasons(spelled)) == ([assistant("x")], [("dropped", "thinking-policy")])
+    encoded = encode(exchange([THOUGHT, Text("x")], origin=HOME), keep=False, foreign=Foreign.TEXT)
+    assert (printed(encoded), reasons(encoded)) == ([assistant("x")], [("dropped", "thinking-policy")])
 
 
 def test_an_exchange_with_nothing_left_to_print_leaves_the_end_as_it_was() -> None:
-    spelled = spell(exchange([Thinking("hm")]), before=End.RESULTS)
-    assert (spelled.messages, spelled.end, reasons(spelled)) == ((), End.RESULTS, [("dropped", "foreign-thinking")])
+    encoded = encode(exchange([Thinking("hm")]), before=End.RESULTS)
+    assert (encoded.messages, encoded.end, reasons(encoded)) == ((), End.RESULTS, [("dropped", "foreign-thinking")])
 
 
 def test_the_phase_of_a_message_goes_home_and_nowhere_else() -> None:
     text = Text("x", native={"phase": "commentary"})
-    assert printed(spell(exchange([text], origin=HOME))) == [{**assistant("x"), "phase": "commentary"}]
-    assert printed(spell(exchange([text]))) == [assistant("x")]
+    assert printed(encode(exchange([text], origin=HOME))) == [{**assistant("x"), "phase": "commentary"}]
+    assert printed(encode(exchange([text]))) == [assistant("x")]
 
 
 def test_blank_text_with_native_data_is_not_printed() -> None:
-    assert printed(spell(exchange([Text(" ", native={"phase": "final_answer"}), Text("x")], origin=HOME))) == [
+    assert printed(encode(exchange([Text(" ", native={"phase": "final_answer"}), Text("x")], origin=HOME))) == [
         assistant("x")
     ]
 
@@ -331,14 +331,14 @@ CUSTOM = ToolCall("sql", {"input": "select 1"}, "call_a", CallId("a"), kind=Call
 
 
 def test_a_custom_call_goes_home_as_free_text() -> None:
-    assert printed(spell(exchange([CUSTOM], success("a"), origin=HOME))) == [
+    assert printed(encode(exchange([CUSTOM], success("a"), origin=HOME))) == [
         {"type": "custom_tool_call", "call_id": "call_a", "name": "sql", "input": "select 1"},
         {"type": "custom_tool_call_output", "call_id": "call_a", "output": "fine"},
     ]
 
 
 def test_a_custom_call_is_a_function_elsewhere() -> None:
-    assert printed(spell(exchange([CUSTOM], success("a")))) == [
+    assert printed(encode(exchange([CUSTOM], success("a")))) == [
         called("a", '{"input":"select 1"}', "sql"),
         output("a"),
     ]
@@ -347,17 +347,21 @@ def test_a_custom_call_is_a_function_elsewhere() -> None:
 def test_the_caller_of_a_call_goes_home() -> None:
     native: JsonObject = {"caller": {"type": "program", "caller_id": "call_p"}}
     own = ToolCall("read", {}, "call_a", CallId("a"), native=native)
-    assert printed(spell(exchange([own], success("a"), origin=HOME))) == [
+    assert printed(encode(exchange([own], success("a"), origin=HOME))) == [
         {**called("a"), **native},
         {**output("a"), **native},
     ]
-    assert printed(spell(exchange([own], success("a")))) == [called("a"), output("a")]
+    assert printed(encode(exchange([own], success("a")))) == [called("a"), output("a")]
 
 
 def test_a_hosted_tool_goes_home_as_its_own_item() -> None:
     item: JsonObject = {"type": "web_search_call", "id": "ws_1", "status": "completed", "action": {"type": "search"}}
     hosted = HostedTool("web_search", {"q": "x"}, None, "ws_1", native={"item": item})
-    assert printed(spell(exchange([THOUGHT, hosted, Text("x")], origin=HOME))) == [SENT_REASONING, item, assistant("x")]
+    assert printed(encode(exchange([THOUGHT, hosted, Text("x")], origin=HOME))) == [
+        SENT_REASONING,
+        item,
+        assistant("x"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -370,40 +374,40 @@ def test_a_hosted_tool_goes_home_as_its_own_item() -> None:
     ],
 )
 def test_a_hosted_tool_is_text_elsewhere(hosted: HostedTool, text: str) -> None:
-    spelled = spell(exchange([hosted]))
-    assert (printed(spelled), reasons(spelled)) == ([assistant(text)], [("converted", "hosted-tool")])
+    encoded = encode(exchange([hosted]))
+    assert (printed(encoded), reasons(encoded)) == ([assistant(text)], [("converted", "hosted-tool")])
 
 
 def test_code_and_media_in_an_answer_become_text() -> None:
-    spelled = spell(exchange([Code("1"), PICTURE]))
-    assert printed(spelled) == [assistant("```\n1\n```"), assistant(media_omitted("image", "image/png"))]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([Code("1"), PICTURE]))
+    assert printed(encoded) == [assistant("```\n1\n```"), assistant(media_omitted("image", "image/png"))]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- media in results -------------------------------------------------------------------------------------------------
 
 
 def test_images_stand_inside_results_where_the_target_takes_them() -> None:
-    spelled = spell(exchange([call("a")], success("a", "seen", media=(PICTURE,))), result_images=True)
-    assert printed(spelled)[1] == output("a", [{"type": "input_text", "text": "seen"}, IMAGE_PART])
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
+    encoded = encode(exchange([call("a")], success("a", "seen", media=(PICTURE,))), result_images=True)
+    assert printed(encoded)[1] == output("a", [{"type": "input_text", "text": "seen"}, IMAGE_PART])
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
 
 
 def test_media_of_results_follow_after_all_results() -> None:
     unit = exchange([call("a"), call("b")], success("a", "", media=(PICTURE, PDF)), success("b"))
-    spelled = spell(unit, documents=True)
-    assert printed(spelled)[2:] == [
+    encoded = encode(unit, documents=True)
+    assert printed(encoded)[2:] == [
         output("a", MEDIA_FOLLOWS),
         output("b"),
         user(MEDIA_CAPTION.format(tool="read"), IMAGE_PART, FILE_PART),
     ]
-    assert (spelled.end, reasons(spelled)) == (End.HUMAN, [("converted", "media-moved")])
+    assert (encoded.end, reasons(encoded)) == (End.HUMAN, [("converted", "media-moved")])
 
 
 def test_media_of_results_that_the_target_cannot_take_are_named() -> None:
-    spelled = spell(exchange([call("a")], success("a", "seen", media=(PICTURE,))), images=False)
-    assert printed(spelled)[1] == output("a", "seen\n" + media_omitted("image", "image/png"))
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([call("a")], success("a", "seen", media=(PICTURE,))), images=False)
+    assert printed(encoded)[1] == output("a", "seen\n" + media_omitted("image", "image/png"))
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -411,8 +415,8 @@ def test_media_of_results_that_the_target_cannot_take_are_named() -> None:
 
 def test_more_calls_than_the_target_takes_are_printed_in_turns() -> None:
     unit = exchange([Text("x"), call("a"), THOUGHT, call("b"), call("c")], *map(success, "abc"), origin=HOME)
-    spelled = spell(unit, max_calls=1)
-    assert printed(spelled) == [
+    encoded = encode(unit, max_calls=1)
+    assert printed(encoded) == [
         assistant("x"),
         called("a"),
         output("a"),
@@ -422,8 +426,8 @@ def test_more_calls_than_the_target_takes_are_printed_in_turns() -> None:
         called("c"),
         output("c"),
     ]
-    assert reasons(spelled) == [("converted", "calls-split")]
-    assert spelled.decisions[0].calls == ("a", "b", "c")
+    assert reasons(encoded) == [("converted", "calls-split")]
+    assert encoded.decisions[0].calls == ("a", "b", "c")
 
 
 def test_results_are_embedded_as_text_where_call_items_are_not_taken() -> None:
@@ -433,20 +437,20 @@ def test_results_are_embedded_as_text_where_call_items_are_not_taken() -> None:
         failure("b"),
         origin=HOME,
     )
-    spelled = spell(unit, native_tool_history=False, max_calls=1)
-    assert printed(spelled) == [
+    encoded = encode(unit, native_tool_history=False, max_calls=1)
+    assert printed(encoded) == [
         SENT_REASONING,
         assistant("x"),
         user(EMBEDDED_RESULT + "seen\n" + media_omitted("document", "application/pdf"), IMAGE_PART),
         user(EMBEDDED_RESULT + "[Error] it broke"),
     ]
-    assert spelled.end is End.HUMAN
-    assert reasons(spelled) == [
+    assert encoded.end is End.HUMAN
+    assert reasons(encoded) == [
         ("dropped", "dangling-thinking"),
         ("converted", "media-omitted"),
         ("converted", "text-embed"),
     ]
-    assert spelled.decisions[-1].calls == ("a", "b")
+    assert encoded.decisions[-1].calls == ("a", "b")
 
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
@@ -456,8 +460,8 @@ def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
-    assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
+    encoded = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
+    assert (printed(encoded), encoded.end, reasons(encoded)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 
 # --- the envelope -----------------------------------------------------------------------------------------------------
@@ -613,9 +617,9 @@ def test_bodies_satisfy_the_official_types_and_our_rules(capabilities: dict[str,
     context = make_context(target(**capabilities), foreign=Foreign.TEXT)
     end, items = End.START, list[JsonObject]()
     for unit in EVERYTHING:
-        spelled = DIALECT.encoder(context).encode(unit, end)
-        items += printed(spelled)
-        end = spelled.end
+        encoded = DIALECT.encoder(context).encode(unit, end)
+        items += printed(encoded)
+        end = encoded.end
     options = Options(max_tokens=100, choice=Choice.AUTO, effort="low")
     body = {**DIALECT.head(Envelope("be kind", (TOOL,), options), context).fields, "input": items}
     assert DIALECT.check(body, context.target) == []

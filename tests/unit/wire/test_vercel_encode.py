@@ -63,7 +63,7 @@ def target(**capabilities: Any):
 HOME = target().origin("model-1-2026")
 
 
-def spell(
+def encode(
     unit: Unit, *, before: End = End.HUMAN, keep: bool = True, foreign: Foreign = Foreign.DROP, **capabilities: Any
 ) -> EncodedUnit:
     return DIALECT.encoder(make_context(target(**capabilities), foreign=foreign)).encode(
@@ -97,11 +97,11 @@ def result(key: str, kind: str = "text", value: Any = "fine", name: str = "read"
 
 
 def test_what_was_said_is_one_user_message() -> None:
-    spelled = spell(Said(1, (Text("look"), Code("x = 1", "python"), PICTURE, LINK)))
-    assert printed(spelled) == [
+    encoded = encode(Said(1, (Text("look"), Code("x = 1", "python"), PICTURE, LINK)))
+    assert printed(encoded) == [
         user("look", "```python\nx = 1\n```", IMAGE_PART, {**IMAGE_PART, "image": "https://a.example/b.png"})
     ]
-    assert (spelled.end, spelled.decisions) == (End.HUMAN, ())
+    assert (encoded.end, encoded.decisions) == (End.HUMAN, ())
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_what_was_said_is_one_user_message() -> None:
     ],
 )
 def test_media_that_the_target_takes_are_parts(media: Media, capabilities: dict[str, Any], part: JsonObject) -> None:
-    assert printed(spell(Said(1, (media,)), **capabilities)) == [user(part)]
+    assert printed(encode(Said(1, (media,)), **capabilities)) == [user(part)]
 
 
 @pytest.mark.parametrize(
@@ -129,13 +129,13 @@ def test_media_that_the_target_takes_are_parts(media: Media, capabilities: dict[
     ],
 )
 def test_media_that_the_target_cannot_take_are_named(media: Media) -> None:
-    spelled = spell(Said(1, (media,)))
-    assert printed(spelled) == [user(media_omitted(media.kind, media.mime))]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(Said(1, (media,)))
+    assert printed(encoded) == [user(media_omitted(media.kind, media.mime))]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 def test_a_summary_is_marked_human_side_text() -> None:
-    assert printed(spell(Summary(1, "before"))) == [user(SUMMARY_MARK + "before")]
+    assert printed(encode(Summary(1, "before"))) == [user(SUMMARY_MARK + "before")]
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_a_summary_is_marked_human_side_text() -> None:
 def test_an_instruction_in_the_middle_keeps_its_place(
     blocks: Any, capabilities: dict[str, Any], message: JsonObject, decided: list[str]
 ) -> None:
-    spelled = spell(Said(1, blocks, Authority.INSTRUCTION), **capabilities)
-    assert printed(spelled) == [message]
-    assert reasons(spelled) == [("converted", reason) for reason in decided]
+    encoded = encode(Said(1, blocks, Authority.INSTRUCTION), **capabilities)
+    assert printed(encoded) == [message]
+    assert reasons(encoded) == [("converted", reason) for reason in decided]
 
 
 @pytest.mark.req("REQ-915-006", "REQ-915-007", "REQ-915-008")
@@ -163,16 +163,16 @@ def test_all_results_of_an_answer_stand_in_one_tool_message_right_after_it() -> 
         success("b", {"n": 1}),
         failure("c"),
     )
-    spelled = spell(unit)
-    assert printed(spelled) == [
+    encoded = encode(unit)
+    assert printed(encoded) == [
         assistant("let me see", called("a", {"path": "x"}), called("b"), called("c")),
         tool(result("a"), result("b", "json", {"n": 1}), result("c", "error-text", "it broke")),
     ]
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
 
 
 def test_an_answer_without_calls_ends_on_an_answer() -> None:
-    assert spell(exchange([Text("done")])).end is End.ANSWER
+    assert encode(exchange([Text("done")])).end is End.ANSWER
 
 
 @pytest.mark.parametrize(
@@ -195,20 +195,20 @@ def test_an_answer_without_calls_ends_on_an_answer() -> None:
     ],
 )
 def test_the_output_says_how_the_call_ended(completion: Completion, kind: str, value: Any) -> None:
-    assert printed(spell(exchange([call("a")], completion)))[1] == tool(result("a", kind, value))
+    assert printed(encode(exchange([call("a")], completion)))[1] == tool(result("a", kind, value))
 
 
 def test_an_empty_output_is_named_where_empty_text_is_refused() -> None:
-    spelled = spell(exchange([call("a")], success("a", "")), empty_text=False)
-    assert printed(spelled)[1] == tool(result("a", "text", EMPTY_RESULT))
-    assert reasons(spelled) == [("inserted", "empty-result")]
+    encoded = encode(exchange([call("a")], success("a", "")), empty_text=False)
+    assert printed(encoded)[1] == tool(result("a", "text", EMPTY_RESULT))
+    assert reasons(encoded) == [("inserted", "empty-result")]
 
 
 def test_a_tool_name_that_the_target_refuses_is_projected_on_both_sides() -> None:
-    spelled = spell(exchange([call("a", "files.read")], success("a")))
-    answer, results = printed(spelled)
+    encoded = encode(exchange([call("a", "files.read")], success("a")))
+    answer, results = printed(encoded)
     assert answer["content"][0]["toolName"] == results["content"][0]["toolName"]
-    assert reasons(spelled) == [("renamed", "tool-name")]
+    assert reasons(encoded) == [("renamed", "tool-name")]
 
 
 # --- thinking and what else is native ---------------------------------------------------------------------------------
@@ -228,8 +228,8 @@ def test_own_thinking_goes_back_with_its_metadata() -> None:
         success("a"),
         origin=HOME,
     )
-    assert spell(unit).decisions == ()
-    assert printed(spell(unit))[0] == assistant(
+    assert encode(unit).decisions == ()
+    assert printed(encode(unit))[0] == assistant(
         {"type": "reasoning", "text": "hm", **SIGNED},
         {"type": "reasoning", "text": "plain"},
         {**text("x"), **SIGNED},
@@ -249,85 +249,85 @@ def test_nothing_native_goes_elsewhere() -> None:
         ],
         success("a"),
     )
-    spelled = spell(unit)
-    assert printed(spelled)[0] == assistant("x", called("a"))
-    assert reasons(spelled) == [("dropped", "foreign-thinking"), ("dropped", "blank-text")]
+    encoded = encode(unit)
+    assert printed(encoded)[0] == assistant("x", called("a"))
+    assert reasons(encoded) == [("dropped", "foreign-thinking"), ("dropped", "blank-text")]
 
 
 def test_foreign_thinking_becomes_text_where_the_policy_says_so() -> None:
-    spelled = spell(exchange([Thinking("hm"), Thinking(" "), Text("x")]), foreign=Foreign.TEXT)
-    assert printed(spelled) == [assistant("hm", "x")]
-    assert reasons(spelled) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
+    encoded = encode(exchange([Thinking("hm"), Thinking(" "), Text("x")]), foreign=Foreign.TEXT)
+    assert printed(encoded) == [assistant("hm", "x")]
+    assert reasons(encoded) == [("converted", "foreign-thinking"), ("dropped", "foreign-thinking")]
 
 
 def test_no_thinking_is_printed_where_it_is_not_kept() -> None:
-    spelled = spell(exchange([Thinking("hm", native=SIGNED), Text("x")], origin=HOME), keep=False)
-    assert (printed(spelled), reasons(spelled)) == ([assistant("x")], [("dropped", "thinking-policy")])
+    encoded = encode(exchange([Thinking("hm", native=SIGNED), Text("x")], origin=HOME), keep=False)
+    assert (printed(encoded), reasons(encoded)) == ([assistant("x")], [("dropped", "thinking-policy")])
 
 
 def test_an_exchange_with_nothing_left_to_print_leaves_the_end_as_it_was() -> None:
-    spelled = spell(exchange([Thinking("hm")]), before=End.RESULTS)
-    assert (spelled.messages, spelled.end) == ((), End.RESULTS)
+    encoded = encode(exchange([Thinking("hm")]), before=End.RESULTS)
+    assert (encoded.messages, encoded.end) == ((), End.RESULTS)
 
 
 def test_a_hosted_tool_goes_home_as_its_own_parts_and_elsewhere_as_text() -> None:
     parts = [{"type": "tool-call", "toolCallId": "ws_1", "toolName": "search", "input": {}, "providerExecuted": True}]
     hosted = HostedTool("search", {"q": "x"}, "found", "ws_1", native={"parts": parts})
-    assert printed(spell(exchange([hosted], origin=HOME))) == [assistant(*parts)]
-    spelled = spell(exchange([hosted]))
-    assert printed(spelled) == [assistant('[The provider ran search {"q":"x"}, which gave:]\nfound')]
-    assert reasons(spelled) == [("converted", "hosted-tool")]
+    assert printed(encode(exchange([hosted], origin=HOME))) == [assistant(*parts)]
+    encoded = encode(exchange([hosted]))
+    assert printed(encoded) == [assistant('[The provider ran search {"q":"x"}, which gave:]\nfound')]
+    assert reasons(encoded) == [("converted", "hosted-tool")]
 
 
 def test_a_custom_call_goes_home_as_free_text_and_elsewhere_as_an_object() -> None:
     custom = ToolCall("sql", {"input": "select 1"}, "call_a", CallId("a"), kind=CallKind.CUSTOM)
-    at_home = printed(spell(exchange([custom], success("a"), origin=HOME)))[0]
+    at_home = printed(encode(exchange([custom], success("a"), origin=HOME)))[0]
     assert at_home == assistant({**called("a", name="sql"), "input": "select 1"})
-    assert printed(spell(exchange([custom], success("a"))))[0] == assistant(called("a", {"input": "select 1"}, "sql"))
+    assert printed(encode(exchange([custom], success("a"))))[0] == assistant(called("a", {"input": "select 1"}, "sql"))
 
 
 def test_code_becomes_text_and_generated_media_are_files_at_home_only() -> None:
     unit = exchange([Code("1"), PICTURE, Media(MediaKind.IMAGE, "image/png")], origin=HOME)
-    assert printed(spell(unit)) == [
+    assert printed(encode(unit)) == [
         assistant(
             "```\n1\n```",
             {"type": "file", "data": "aGk=", "mediaType": "image/png"},
             media_omitted("image", "image/png"),
         )
     ]
-    spelled = spell(exchange([PICTURE]))
-    assert printed(spelled) == [assistant(media_omitted("image", "image/png"))]
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([PICTURE]))
+    assert printed(encoded) == [assistant(media_omitted("image", "image/png"))]
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- media in results -------------------------------------------------------------------------------------------------
 
 
 def test_images_stand_inside_results_where_the_target_takes_them() -> None:
-    spelled = spell(
+    encoded = encode(
         exchange([call("a"), call("b")], success("a", "seen", media=(PICTURE,)), success("b", "", media=(LINK,))),
         result_images=True,
     )
     image = {"type": "image-data", "data": "aGk=", "mediaType": "image/png"}
     link = {"type": "image-url", "url": "https://a.example/b.png"}
-    assert printed(spelled)[1] == tool(result("a", "content", [text("seen"), image]), result("b", "content", [link]))
-    assert (spelled.end, spelled.decisions) == (End.RESULTS, ())
+    assert printed(encoded)[1] == tool(result("a", "content", [text("seen"), image]), result("b", "content", [link]))
+    assert (encoded.end, encoded.decisions) == (End.RESULTS, ())
 
 
 def test_media_of_results_follow_after_all_results() -> None:
     unit = exchange([call("a"), call("b")], success("a", "seen", media=(PICTURE, PDF)), failure("b", media=(PICTURE,)))
     caption = MEDIA_CAPTION.format(tool="read")
     for result_images in (False, True):
-        spelled = spell(unit, documents=True, result_images=result_images)
-        assert printed(spelled)[1]["content"][1] == result("b", "error-text", f"it broke\n{MEDIA_FOLLOWS}")
-        assert (spelled.end, reasons(spelled)) == (End.HUMAN, [("converted", "media-moved")] * 2)
-    assert printed(spell(unit, documents=True))[2] == user(caption, IMAGE_PART, FILE_PART, caption, IMAGE_PART)
+        encoded = encode(unit, documents=True, result_images=result_images)
+        assert printed(encoded)[1]["content"][1] == result("b", "error-text", f"it broke\n{MEDIA_FOLLOWS}")
+        assert (encoded.end, reasons(encoded)) == (End.HUMAN, [("converted", "media-moved")] * 2)
+    assert printed(encode(unit, documents=True))[2] == user(caption, IMAGE_PART, FILE_PART, caption, IMAGE_PART)
 
 
 def test_media_of_results_that_the_target_cannot_take_are_named() -> None:
-    spelled = spell(exchange([call("a")], success("a", "seen", media=(PICTURE,))), images=False)
-    assert printed(spelled)[1] == tool(result("a", "text", "seen\n" + media_omitted("image", "image/png")))
-    assert reasons(spelled) == [("converted", "media-omitted")]
+    encoded = encode(exchange([call("a")], success("a", "seen", media=(PICTURE,))), images=False)
+    assert printed(encoded)[1] == tool(result("a", "text", "seen\n" + media_omitted("image", "image/png")))
+    assert reasons(encoded) == [("converted", "media-omitted")]
 
 
 # --- limits -----------------------------------------------------------------------------------------------------------
@@ -335,20 +335,20 @@ def test_media_of_results_that_the_target_cannot_take_are_named() -> None:
 
 def test_more_calls_than_the_target_takes_are_printed_in_turns() -> None:
     unit = exchange([call("a"), Text("x"), call("b"), call("c")], *map(success, "abc"))
-    spelled = spell(unit, max_calls=2)
-    assert printed(spelled) == [
+    encoded = encode(unit, max_calls=2)
+    assert printed(encoded) == [
         assistant(called("a"), "x", called("b")),
         tool(result("a"), result("b")),
         assistant(called("c")),
         tool(result("c")),
     ]
-    assert reasons(spelled) == [("converted", "calls-split")]
-    assert spelled.decisions[0].calls == ("a", "b", "c")
+    assert reasons(encoded) == [("converted", "calls-split")]
+    assert encoded.decisions[0].calls == ("a", "b", "c")
 
 
 def test_text_stands_before_the_calls_where_it_may_not_stand_beside_them() -> None:
     unit = exchange([call("a"), Text("x")], success("a"))
-    assert printed(spell(unit, text_beside_calls=False)) == [
+    assert printed(encode(unit, text_beside_calls=False)) == [
         assistant("x"),
         assistant(called("a")),
         tool(result("a")),
@@ -362,16 +362,16 @@ def test_results_are_embedded_as_text_where_calls_are_not_taken() -> None:
         failure("b"),
         failure("c", "[Error] known"),
     )
-    spelled = spell(unit, native_tool_history=False)
-    assert printed(spelled) == [
+    encoded = encode(unit, native_tool_history=False)
+    assert printed(encoded) == [
         assistant("x"),
         user(EMBEDDED_RESULT + "seen\n" + media_omitted("document", "application/pdf"), IMAGE_PART),
         user(EMBEDDED_RESULT + "[Error] it broke"),
         user(EMBEDDED_RESULT + "[Error] [Error] known"),
     ]
-    assert spelled.end is End.HUMAN
-    assert reasons(spelled) == [("converted", "media-omitted"), ("converted", "text-embed")]
-    assert spelled.decisions[-1].calls == ("a", "b", "c")
+    assert encoded.end is End.HUMAN
+    assert reasons(encoded) == [("converted", "media-omitted"), ("converted", "text-embed")]
+    assert encoded.decisions[-1].calls == ("a", "b", "c")
 
 
 @pytest.mark.parametrize("end", [End.START, End.HUMAN, End.RESULTS])
@@ -381,8 +381,8 @@ def test_nothing_is_added_where_the_request_may_end(end: End) -> None:
 
 
 def test_a_request_does_not_end_on_an_answer() -> None:
-    spelled = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
-    assert (printed(spelled), spelled.end, reasons(spelled)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
+    encoded = DIALECT.encoder(make_context(target())).tail(End.ANSWER)
+    assert (printed(encoded), encoded.end, reasons(encoded)) == ([user(CONTINUE)], End.HUMAN, [("inserted", "tail")])
 
 
 # --- the envelope -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Units as messages of the Messages API: what its format allows, and how what was decided is spelled.
+"""Units as messages of the Messages API: what its format allows, and how what was decided is encoded.
 
 Neighbouring messages of one role are one message to the API, so they are joined. It wants the human first and no two
 answers in a row; the results of calls come first in the human message right after them, and nothing of the model's

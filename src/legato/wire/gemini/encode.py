@@ -1,4 +1,4 @@
-"""Units as contents of `generateContent`: what its format allows, and how what was decided is spelled.
+"""Units as contents of `generateContent`: what its format allows, and how what was decided is encoded.
 
 Responses stand alone in their content, and the API takes two user contents in a row, so nothing is joined. It does not
 take two contents of the model in a row (google-gemini/gemini-cli#11814). A signature goes back on the part it came with

@@ -37,7 +37,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
+def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `contents`."""
     if "responseSchema" in as_object(settled.extra.get("generationConfig")):
         # Google's own kind of schema goes back as it came, and only one of the two is taken.

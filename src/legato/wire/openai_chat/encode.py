@@ -1,4 +1,4 @@
-"""Units as chat messages: what the format of each server allows, and how what was decided is spelled.
+"""Units as chat messages: what the format of each server allows, and how what was decided is encoded.
 
 A message holds one string of text and then its calls, so text between calls moves before them; a tool message carries
 text only, and nothing marks a failure but the text. A message without media is a plain string, which every server of

@@ -39,7 +39,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     )
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
+def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `messages`, and the instructions that come before all units."""
     target, is_streamed = context.target, envelope.options.stream
     fields: JsonObject = {
@@ -53,9 +53,9 @@ def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext)
         "stream": is_streamed or None,
         "stream_options": {"include_usage": True} if is_streamed and style_of(target).stream_options else None,
     }
-    spelled, decisions = complete(present(fields), settled, option_grammar(target))
+    written, decisions = complete(present(fields), settled, option_grammar(target))
     instructions = {"role": instruction_role(target), "content": settled.system}
-    return EncodedEnvelope(spelled, decisions, (instructions,) if settled.system else ())
+    return EncodedEnvelope(written, decisions, (instructions,) if settled.system else ())
 
 
 def _choice(settled: Settled) -> Json:

@@ -1,4 +1,4 @@
-"""Units as input items of the Responses API: what its format allows, and how what was decided is spelled.
+"""Units as input items of the Responses API: what its format allows, and how what was decided is encoded.
 
 Items are never joined with their neighbours. The history is stateless: no item refers to anything that the server
 keeps, and item ids are left out, the provider's own hosted items aside, whose schema demands one. A reasoning item is

@@ -38,7 +38,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _OPENAI if has_own_kinds(target) else _GATEWAY
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
+def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `input`."""
     capabilities = context.target.capabilities
     summary = "auto" if settled.thoughts_wanted else None  # only when asked for: some accounts may not have summaries

@@ -15,11 +15,11 @@ formats     the form of an answer (JSON, a schema) in the words of each dialect
 
 from __future__ import annotations
 
+from legato.wire.options.completing import complete
 from legato.wire.options.efforts import effort_word, plainly
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.grammar import SWITCHABLE, OptionGrammar, Switch
 from legato.wire.options.settling import Settled, settle
-from legato.wire.options.spell import complete
 
 __all__ = [
     "SWITCHABLE",

@@ -1,4 +1,4 @@
-"""The last step of an envelope: what every dialect spells in the same way."""
+"""The last step of an envelope: what every dialect encodes in the same way."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from legato.wire.projection.decisions import projected
 def complete(fields: JsonObject, settled: Settled, grammar: OptionGrammar) -> tuple[JsonObject, tuple[Decision, ...]]:
     """The fields of a body with the options of the table and with what no option covers, and decisions about those.
 
-    Parts of an object that the dialect spells (`thinking.display`) stand in `extra` too. Where the object itself is not
+    Parts of an object that the dialect writes (`thinking.display`) stand in `extra` too. Where the object itself is not
     there, because the model does not think for instance, a part alone would be refused.
     """
     if not settled.fields and not settled.extra:
@@ -23,8 +23,8 @@ def complete(fields: JsonObject, settled: Settled, grammar: OptionGrammar) -> tu
     if not left:
         return whole, ()
     detail = f"fields that mean nothing in this request were left out: {', '.join(left)}"
-    spelled = {name: value for name, value in whole.items() if name not in left}
-    return spelled, (projected(Action.DROPPED, "extra-fields", detail),)
+    written = {name: value for name, value in whole.items() if name not in left}
+    return written, (projected(Action.DROPPED, "extra-fields", detail),)
 
 
 def _may_stand(name: str, body: JsonObject, grammar: OptionGrammar) -> bool:

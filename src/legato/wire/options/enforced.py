@@ -27,16 +27,16 @@ def closed(schema: JsonObject) -> JsonObject:
 
     https://docs.claude.com/en/docs/build-with-claude/structured-outputs#json-schema-limitations
     """
-    spelled: JsonObject = {}
+    written: JsonObject = {}
     for name, value in schema.items():
         if name in ("properties", "$defs", "definitions"):
-            spelled[name] = {key: closed(as_object(part)) for key, part in as_object(value).items()}
+            written[name] = {key: closed(as_object(part)) for key, part in as_object(value).items()}
         elif name in ("anyOf", "allOf", "oneOf"):
-            spelled[name] = [closed(as_object(part)) for part in as_list(value)]
+            written[name] = [closed(as_object(part)) for part in as_list(value)]
         elif name == "items" and isinstance(value, dict):
-            spelled[name] = closed(as_object(value))
+            written[name] = closed(as_object(value))
         else:
-            spelled[name] = value
+            written[name] = value
     if schema.get("type") == "object":
-        spelled["additionalProperties"] = False
-    return spelled
+        written["additionalProperties"] = False
+    return written

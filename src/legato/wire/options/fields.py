@@ -128,10 +128,10 @@ def _portable(asked: OutputFormat, schema: JsonObject, situation: Situation) -> 
     """The form for a provider that it was not written for: a schema is refused if it cannot be enforced."""
     schema = arguments_schema(schema)  # Google's own kind of schema is nobody else's
     if situation.grammar.closed_schemas:
-        spelled = closed(schema)
-        if spelled != schema:
+        written = closed(schema)
+        if written != schema:
             situation.adjust("output-format", "the target wants objects that allow no other properties")
-        return OutputFormat(schema=spelled, name=asked.name, description=asked.description, strict=asked.strict)
+        return OutputFormat(schema=written, name=asked.name, description=asked.description, strict=asked.strict)
     if asked.strict and not is_closed(schema):
         situation.adjust("output-format", "the schema of the answer cannot be enforced here")
         return OutputFormat(schema=schema, name=asked.name, description=asked.description)

@@ -44,13 +44,13 @@ def read_responses_format(body: JsonObject) -> OutputFormat | None:
 
 def _openai_schema(output: OutputFormat) -> JsonObject:
     # The name is demanded, and may consist of these characters only.
-    spelled: JsonObject = {"name": re.sub(r"[^a-zA-Z0-9_-]", "_", output.name)[:64] or _DEFAULT_NAME}
+    written: JsonObject = {"name": re.sub(r"[^a-zA-Z0-9_-]", "_", output.name)[:64] or _DEFAULT_NAME}
     if output.description:
-        spelled["description"] = output.description
-    spelled["schema"] = output.schema
+        written["description"] = output.description
+    written["schema"] = output.schema
     if output.strict is not None:
-        spelled["strict"] = output.strict
-    return spelled
+        written["strict"] = output.strict
+    return written
 
 
 def _read_openai(form: JsonObject, inside: str) -> OutputFormat | None:

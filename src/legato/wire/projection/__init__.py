@@ -1,4 +1,4 @@
-"""Decide what a unit becomes for a target. Every dialect spells what is decided here, and decides nothing itself.
+"""Decide what a unit becomes for a target. Every dialect encodes what is decided here, and decides nothing itself.
 
 In:  a unit, how the one before it ended, and what the target's format allows (its `Grammar`).
 Out: a `Projection`: neutral messages in the order in which the target takes them, and every decision on the way.

@@ -1,4 +1,4 @@
-"""Units as ModelMessages of the AI SDK: what they allow, and how what was decided is spelled.
+"""Units as ModelMessages of the AI SDK: what they allow, and how what was decided is encoded.
 
 Messages are not joined with their neighbours: the SDK does what its provider needs, and an answer stays recognisable as
 one (https://ai-sdk.dev/docs/reference/ai-sdk-core/model-message). `native` data goes back as `providerOptions`, under

@@ -21,7 +21,7 @@ def option_grammar(target: Target) -> OptionGrammar:
     return _GRAMMAR
 
 
-def spell_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
+def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
     """The fields beside `messages`."""
     fields: JsonObject = {
         "model": context.target.model,
