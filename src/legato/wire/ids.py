@@ -9,6 +9,7 @@ stays as it was. No clock, no randomness.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Protocol
 from zlib import crc32
@@ -70,10 +71,12 @@ class IdTable(dict[CallId, str]):
         elif not (self._is_plain and self._extend_plain(calls)):
             self._extend_prefixed(calls)
         if len(self) != size or (self._taken and len(self._taken) != size):
+            uses = Counter(self.values())
+            shared = [str(call_id) for call_id, wire in self.items() if uses[wire] > 1]
             raise ProjectionError(
                 "a call was given an id twice, or two calls the same one",
                 layer="projection",
-                calls=sorted({str(call.id) for call in calls}),
+                calls=sorted(shared or {str(call.id) for call in calls}),
             )
 
     def _extend_plain(self, calls: Sequence[Numbered]) -> bool:

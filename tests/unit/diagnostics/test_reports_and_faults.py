@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -215,16 +216,23 @@ def test_a_broken_unit_builder_is_a_fault_of_rendering_and_names_its_calls(monke
 
 
 @pytest.mark.req("REQ-915-040")
-def test_a_colliding_projector_is_a_fault_of_projection_and_names_its_call(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(ids.IdTable, "_nine", lambda *_: "A" * 9)  # every call gets the same id
+def test_a_colliding_projector_is_a_fault_of_projection_and_names_the_calls_that_collide(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    def collide(table: ids.IdTable, some: Sequence[ids.Numbered]) -> None:
+        table.update({call.id: "A" * 9 if call.id.endswith(("a", "b")) else "C" * 9 for call in some})
+        table._taken |= set(table.values())
+
+    monkeypatch.setattr(ids.IdTable, "_extend_nine", collide)
+    answers = [result("a"), result("b"), result("c")]
     with pytest.raises(ProjectionError) as raised:
-        render(talk(user("go"), calls("a", "b"), result("a"), result("b")), "mistral/mistral-large-latest")
+        render(talk(user("go"), calls("a", "b", "c"), *answers), "mistral/mistral-large-latest")
 
     diagnosis = diagnose(raised.value)
 
     assert (diagnosis.fault, diagnosis.calls, diagnosis.layer) == (
         Fault.PROJECTION,
-        (CallId("hist_tool_b"),),
+        (CallId("hist_tool_a"), CallId("hist_tool_b")),
         "projection",
     )
 
