@@ -20,6 +20,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from legato import observer
 from legato.version import __version__
 
 _HOME = {
@@ -126,3 +127,12 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _load_observer() -> object:
+    from legato.diagnostics import emission
+
+    return emission
+
+
+observer.load = _load_observer

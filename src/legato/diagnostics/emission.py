@@ -18,10 +18,10 @@ from legato.diagnostics.logs import LOGGER, log_events
 from legato.diagnostics.redaction import Redactor
 from legato.diagnostics.telemetry import trace_events
 from legato.errors import LegatoError
-from legato.request.request import Request
+from legato.request.observation import Rendered
 
 
-def emit_rendered(request: Request) -> None:
+def emit_rendered(request: Rendered) -> None:
     """One line for a request, and one event of the span for each decision in it."""
     hide = Redactor()
     if LOGGER.isEnabledFor(logging.DEBUG):

@@ -18,9 +18,9 @@ from legato.model import Entry, Options, Target, ThinkingPolicy, safe
 from legato.request.catalogue import Catalogue, resolve
 from legato.request.encoded_conversation import EncodedConversation
 from legato.request.envelope import envelope_for, safe_envelope, tool_specs
+from legato.request.observation import tell_rendered
 from legato.request.render_cache import RenderCache
 from legato.request.request import Request
-from legato.request.telling import tell_rendered
 from legato.request.thinking import settle_thinking, will_think
 from legato.transcript.conversation import Conversation
 from legato.transcript.units import Exchange

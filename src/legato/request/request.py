@@ -19,10 +19,10 @@ from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_s
 from legato.model.hashing import digest
 from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
 from legato.request.encoded_conversation import EncodedConversation
+from legato.request.observation import tell_stopped
 from legato.request.offered import OfferedTools, RestoringDecoder
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
-from legato.request.telling import tell_stopped
 from legato.transcript.units import Exchange
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.bounds import read_bounded_json

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.request.telling import is_heard
+from legato.request.observation import is_heard
 from legato.session import events
 
 _LOGGED = (
