@@ -17,7 +17,7 @@ from legato.request.events import plain_event
 from legato.wire.bounds import Bounds
 from legato.wire.contract import StreamDecoder
 from legato.wire.deltas import Delta
-from legato.wire.plain import REFUSED
+from legato.wire.text_forms import REFUSED
 
 
 @contextmanager

@@ -31,7 +31,7 @@ from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Text, Th
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.growing import Growing, Part, Whole, minted_id
-from legato.wire.plain import told
+from legato.wire.text_forms import block_text
 
 Event: TypeAlias = JsonObject | bytes
 """an event of the stream, or bytes that end it"""
@@ -257,7 +257,7 @@ class EventWriter(ABC):
         own = self.own(block, len(self.output))
         if own is not None or (isinstance(block, HostedTool) and block.silent):
             return own or [], []
-        return [], [Text(told(block), native={"told": True})]
+        return [], [Text(block_text(block), native={"told": True})]
 
     # --- a part -------------------------------------------------------------------------------------------------------
 

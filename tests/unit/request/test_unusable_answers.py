@@ -10,7 +10,7 @@ from legato import render
 from legato.errors import BadAnswer
 from legato.model import Ending, Text
 from legato.wire.bounds import Bounds
-from legato.wire.plain import REFUSED
+from legato.wire.text_forms import REFUSED
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
 

@@ -31,7 +31,7 @@ from legato.wire.anthropic.encode import grammar
 from legato.wire.anthropic.shapes import media_block
 from legato.wire.arguments import wire_arguments
 from legato.wire.phrases import INSTRUCTION_MARK, SUMMARY_MARK
-from legato.wire.plain import fenced, hosted_text
+from legato.wire.text_forms import fenced, hosted_text
 
 VERSION = "2.0.0"
 """the version of Claude Code whose records these are"""

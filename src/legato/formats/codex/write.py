@@ -32,7 +32,7 @@ from legato.wire.arguments import wire_arguments_text
 from legato.wire.openai_responses.encode import grammar
 from legato.wire.openai_responses.shapes import media_part, text_part
 from legato.wire.phrases import ERROR_MARK, SUMMARY_MARK
-from legato.wire.plain import fenced, hosted_text
+from legato.wire.text_forms import fenced, hosted_text
 
 VERSION = "0.50.0"
 """the version of Codex whose lines these are"""

@@ -35,7 +35,7 @@ from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
 from legato.wire.context import Names
 from legato.wire.endings import ending_of
-from legato.wire.plain import REFUSED
+from legato.wire.text_forms import REFUSED
 
 _ENDINGS = {  # https://docs.anthropic.com/en/api/handling-stop-reasons
     "end_turn": Ending.DONE,

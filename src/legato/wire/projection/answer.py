@@ -30,12 +30,12 @@ from legato.model import (
 from legato.transcript.units import AnswerBlock, Exchange
 from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.phrases import media_omitted
-from legato.wire.plain import fenced, hosted_text
 from legato.wire.projection import decisions as why
 from legato.wire.projection.decisions import projected
 from legato.wire.projection.grammar import Grammar
 from legato.wire.projection.messages import AnswerPart, CallPart, OwnPart, TextPart
 from legato.wire.projection.results import ResultProjector
+from legato.wire.text_forms import fenced, hosted_text
 
 
 class Place(NamedTuple):

@@ -18,7 +18,6 @@ from legato.model import Action, Authority, Code, Decision, Media, Text
 from legato.transcript.units import Exchange, Said, SaidBlock, Summary, Unit
 from legato.wire import phrases
 from legato.wire.context import EncodeContext, End, Thoughts
-from legato.wire.plain import fenced
 from legato.wire.projection import decisions as why
 from legato.wire.projection.answer import AnswerProjector, Own, is_text, is_thought
 from legato.wire.projection.decisions import missing_signature, missing_thought, projected
@@ -38,6 +37,7 @@ from legato.wire.projection.messages import (
     TextPart,
 )
 from legato.wire.projection.results import ResultProjector
+from legato.wire.text_forms import fenced
 
 
 class Projector:

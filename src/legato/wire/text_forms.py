@@ -1,4 +1,4 @@
-"""Blocks that a dialect has no place for, as plain text."""
+"""Blocks that a dialect has no form for, as text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def hosted_text(block: HostedTool) -> str:
     return f"[The provider ran {block.name}{arguments}, which gave:]\n{result}"
 
 
-def told(block: Code | HostedTool | Media) -> str:
+def block_text(block: Code | HostedTool | Media) -> str:
     """A block of an answer for a reader that has no form for it."""
     match block:
         case Code():
