@@ -38,7 +38,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
 
     `outputs` is there if the exchange is simple: text that says something, then function calls outside of any
     namespace, nothing native in them, and for each call a text, which is in `outputs`; there may be no text, or no
-    calls. It is `plain` if, besides, those texts are just what the tools gave, and no call failed. Nearly all exchanges
+    calls. It is `verbatim` if, besides, those texts are just what the tools gave, and no call failed. Nearly all exchanges
     are such, and little has to be decided about them. The constructor works both out, whatever it was given.
     """
 
@@ -47,10 +47,10 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     completions: tuple[Completion, ...] = ()
     origin: Origin | None = None
     outputs: tuple[str, ...] | None = None
-    plain: bool = False
+    verbatim: bool = False
 
     def __post_init__(self) -> None:
-        completions, is_simple, plain = self.completions, True, True
+        completions, is_simple, verbatim = self.completions, True, True
         found, count = 0, len(completions)
         outputs: list[str] = []
         for block in self.blocks:
@@ -69,7 +69,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                         or not text
                         or text.isspace()
                     ):
-                        text, plain = completion.visible_text, False
+                        text, verbatim = completion.visible_text, False
                     if (
                         text is None
                         or block.native is not None
@@ -85,7 +85,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
         if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
             raise _unpaired(self)
         force_setattr(self, "outputs", tuple(outputs) if is_simple else None)
-        force_setattr(self, "plain", is_simple and plain)
+        force_setattr(self, "verbatim", is_simple and verbatim)
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -101,7 +101,7 @@ class Encoder:
     def _append_simple(self, units: Sequence[Unit | None], page: Assembly, decided: Projected) -> None:
         """The loop itself.
 
-        The calls of a plain exchange are encoded right here, and so are the places of units kept, because a function
+        The calls of a simple exchange are encoded right here, and so are the places of units kept, because a function
         for each of them would take as long as what it does.
         """
         shapes, ids = self._shapes, self._context.ids
@@ -127,7 +127,7 @@ class Encoder:
                 return
             if not (len(outputs) <= most_calls if outputs else takes_answers):
                 return
-            is_plain = unit.plain
+            verbatim = unit.verbatim
             texts: list[Any] = []
             calls: list[JsonObject] = []
             results: list[JsonObject] = []
@@ -137,11 +137,11 @@ class Encoder:
                     if name not in simple_names and not self._stays(name, simple_names):
                         return
                     calls.append(encode_call(wire_id, name, block))
-                    if is_plain:
+                    if verbatim:
                         results.append(encode_result(wire_id, name, outputs[len(results)], False))
                 elif type(block) is Text:
                     texts.append(encode_text(block.text))
-            told = results if is_plain else self._encode_results(unit, outputs)
+            told = results if verbatim else self._encode_results(unit, outputs)
             if told is None:
                 return
             lacks = placeholder if calls else self._demands_every_thought

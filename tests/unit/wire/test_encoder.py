@@ -110,6 +110,6 @@ def test_where_a_thought_is_demanded_a_placeholder_stands_with_calls_alone() -> 
 
 def test_an_exchange_works_out_itself_whether_it_is_simple() -> None:
     lie = Exchange(1, (call("a"),), (success("a", "true"),), Origin(), ("SOMETHING ELSE",))
-    assert (lie.outputs, lie.plain) == (("true",), True)
-    assert not Exchange(1, (call("a"),), (failure("a"),), plain=True).plain
+    assert (lie.outputs, lie.verbatim) == (("true",), True)
+    assert not Exchange(1, (call("a"),), (failure("a"),), verbatim=True).verbatim
     assert Exchange(1, (Thinking("hm"),), outputs=()).outputs is None
