@@ -55,7 +55,7 @@ class IdTable(dict[CallId, str]):
         self.scheme = scheme
         self._names = names
         self._prefix, self._valid = _PREFIXED.get(scheme, ("", _NINE))
-        self._is_plain = bool(self._prefix)
+        self._all_derived = bool(self._prefix)
         """whether every id is the prefix and the stem of our own: those differ as ours do, so none is in the way"""
         self._taken: set[str] = set()
         """the ids that are in the table, unless they cannot collide"""
@@ -68,7 +68,7 @@ class IdTable(dict[CallId, str]):
             self._extend_counted(calls)
         elif self.scheme is IdScheme.NINE:
             self._extend_nine(calls)
-        elif not (self._is_plain and self._extend_plain(calls)):
+        elif not (self._all_derived and self._extend_derived(calls)):
             self._extend_prefixed(calls)
         if len(self) != size or (self._taken and len(self._taken) != size):
             uses = Counter(self.values())
@@ -79,26 +79,26 @@ class IdTable(dict[CallId, str]):
                 calls=sorted(shared or {str(call.id) for call in calls}),
             )
 
-    def _extend_plain(self, calls: Sequence[Numbered]) -> bool:
-        """Add `calls` if each gets its plain id, as nearly all do; False, with nothing done, if not.
+    def _extend_derived(self, calls: Sequence[Numbered]) -> bool:
+        """Add `calls` if each gets an id derived from ours, as nearly all do; False, with nothing done, if not.
 
         A provider's id is kept where it has the prefix. Most come from another provider; what sorts before the prefix
         does not begin with it, and that is quickly asked.
         """
         prefix, is_valid = self._prefix, self._valid.fullmatch
-        plain: dict[CallId, str] = {}
+        derived: dict[CallId, str] = {}
         for call in calls:
             call_id, theirs = call.id, call.wire_id
-            plain[call_id] = wire = prefix + call_id.removeprefix(_OURS)
+            derived[call_id] = wire = prefix + call_id.removeprefix(_OURS)
             if theirs >= prefix and theirs != wire and theirs.startswith(prefix) and is_valid(theirs):
                 return False
-        self.update(plain)
+        self.update(derived)
         return True
 
     def _extend_prefixed(self, calls: Sequence[Numbered]) -> None:
         taken, prefix, is_valid = self._taken, self._prefix, self._valid.fullmatch
-        if self._is_plain:
-            self._is_plain = False
+        if self._all_derived:
+            self._all_derived = False
             taken.update(self.values())
         for call in calls:
             wire = call.wire_id
