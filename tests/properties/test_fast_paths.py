@@ -99,7 +99,7 @@ def _parts(value: Any, levels: int) -> int:
 def test_ids_that_are_given_together_are_those_that_each_call_would_get(news: list[Entry]) -> None:
     calls = list(talk(*news).ledger.calls.values())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(IdTable, "_extend_plain", _never)
+        patch.setattr(IdTable, "_extend_derived", _never)
         thorough = {scheme: _ids(scheme, calls) for scheme in IdScheme}
     assert {scheme: _ids(scheme, calls) for scheme in IdScheme} == thorough
 

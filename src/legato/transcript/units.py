@@ -38,8 +38,8 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
 
     `outputs` is there if the exchange is simple: text that says something, then function calls outside of any
     namespace, nothing native in them, and for each call a text, which is in `outputs`; there may be no text, or no
-    calls. It is `verbatim` if, besides, those texts are just what the tools gave, and no call failed. Nearly all exchanges
-    are such, and little has to be decided about them. The constructor works both out, whatever it was given.
+    calls. It is `verbatim` if, besides, those texts are just what the tools gave, and no call failed. Nearly all
+    exchanges are such, and little has to be decided about them. The constructor works both out, whatever it was given.
     """
 
     key: int

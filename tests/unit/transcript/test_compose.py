@@ -527,7 +527,7 @@ SIGNED = ToolCall("read", {}, "a", native={"thoughtSignature": "c2ln"})
     ],
     ids=["text and calls", "a value", "open", "late and twice", "an id again", "without its call", "text alone", "cut"],
 )
-def test_text_then_calls_with_a_text_for_each_is_plain_and_holds_these_texts(news: list[Entry]) -> None:
+def test_text_then_calls_with_a_text_for_each_is_simple_and_holds_these_texts(news: list[Entry]) -> None:
     exchanges = [unit for unit in units(talk(*news)) if isinstance(unit, Exchange)]
     assert exchanges
     for unit in exchanges:
