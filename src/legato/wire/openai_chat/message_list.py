@@ -11,7 +11,7 @@ message is read part by part. Both roads end in the same `EntryBuilder`, and wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import cast
 
 from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall
@@ -21,7 +21,7 @@ from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
 from legato.wire.openai_chat.simple_batch import read_batch
-from legato.wire.openai_chat.simple_messages import SimpleMessage, match_simple, most_parts
+from legato.wire.openai_chat.simple_messages import MOST_PARTS, SimpleMessage, match_simple
 from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
@@ -89,9 +89,14 @@ class MessageListReader:
         if clean is None and self._are_too_many(len(items) + sum(map(len, cast("list[JsonObject]", items)))):
             ingested()  # which refuses a body of too many parts
 
-    def read_simple(self, messages: Sequence[SimpleMessage]) -> bool:
-        """Read messages of simple shapes; false, with who knows what read, if there is more to one of them."""
-        return read_batch(messages, 0, self.builder) == len(messages) and not self._are_too_many(most_parts(messages))
+    def read_simple(self, messages: list[SimpleMessage]) -> bool:
+        """Read messages of simple shapes; false, with who knows what read, if there is more to one of them.
+
+        `messages` is used up.
+        """
+        count = len(messages)
+        is_read = read_batch(cast("list[SimpleMessage | None]", messages), 0, self.builder) == count
+        return is_read and not self._are_too_many(MOST_PARTS * count)
 
     def _are_too_many(self, parts: int) -> bool:
         return parts + self.builder.parts > MAX_NODES

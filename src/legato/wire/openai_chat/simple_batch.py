@@ -11,8 +11,6 @@ NUL has to be cleaned, and its message is not simple.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from legato.model import UNMINTED, Block, Entry, Speaker, Text, Thinking, ToolCall, ToolResponse, clean_text
 from legato.wire.arguments import read_arguments, read_plain_arguments
 from legato.wire.openai_chat.entry_builder import EntryBuilder
@@ -33,11 +31,15 @@ _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 
 
-def read_batch(messages: Sequence[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
-    """Read messages from number `first` up to one that is not simple; the number of that one."""
+def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
+    """Read messages from number `first` up to one that is not simple; the number of that one.
+
+    What was read is taken out of `messages`: a message is let go while it is at hand, because finding thousands of them
+    again in memory, to do it later, takes longer than reading them.
+    """
     results, names, places, origin = builder.results, builder.names, builder.places, builder.origin
     for number in range(first, len(messages)):
-        message = messages[number]
+        message, messages[number] = messages[number], None
         if type(message) is Result:
             wire_id, content = message.tool_call_id, message.content
             tool_name = names.get(wire_id)

@@ -12,8 +12,6 @@ refuses half a surrogate pair, and other strings are looked at.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from functools import cache
 from typing import Annotated, Any, Literal, TypeAlias, cast
 
@@ -118,16 +116,15 @@ _SHAPES: dict[str, type[SimpleMessage]] = {
 }
 
 
-def most_parts(messages: Sequence[SimpleMessage]) -> int:
-    """How many parts `messages` have at most, beside those in their calls and lists of texts."""
-    counted: Counter[type[SimpleMessage]] = Counter(map(type, messages))
-    return sum(count * (len(shape.__struct_fields__) + 2) for shape, count in counted.items())  # itself, and its role
+MOST_PARTS = max(len(shape.__struct_fields__) for shape in _SHAPES.values()) + 2
+"""how many parts a message has at most, itself and its role among them, beside those in its calls and lists of texts"""
 
 
-def match_simple(items: list[object]) -> Sequence[SimpleMessage | None]:
+def match_simple(items: list[object]) -> list[SimpleMessage | None]:
     """For each of `items` its shape, None for what has none of the simple ones."""
+    messages: list[SimpleMessage] | list[SimpleMessage | None]
     try:
-        messages: Sequence[SimpleMessage | None] = msgspec.convert(items, list[SimpleMessage])
+        messages = msgspec.convert(items, list[SimpleMessage])
     except (msgspec.ValidationError, UnicodeError):
         messages = [_match(item) for item in items]
     return [
