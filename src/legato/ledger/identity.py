@@ -11,7 +11,7 @@ that made room (`displaces`), what a call takes over (`adopts`). So `note` decid
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
@@ -62,35 +62,56 @@ class Identity:
         pairs.end(entry)
 
     def mint(self, entry: Entry) -> Entry:
-        """`entry` with every call and every response named, and remembered here.
+        """`entry` with every call and every response named, and remembered here."""
+        if entry.speaker is _TOOL and entry.answer is None:  # results do not end the answer that they come in
+            return self._mint_results(entry)
+        self._pairs.begin(entry)
+        blocks = entry.blocks
+        if len(blocks) == 1 and type(blocks[0]) is Text:
+            return entry
+        minted = replace(entry, blocks=self._mint_blocks(entry))
+        if entry.speaker is _HUMAN:
+            self._pairs.end(entry)
+        return minted
 
-        One loop, and no function for a call whose id was never met and makes a name as it is, nor for the result of an
-        open call under its own id: nearly all are such, and there is no more to look at.
+    def _mint_results(self, entry: Entry) -> Entry:
+        """An entry of a tool.
+
+        No function is called for the result of an open call under its own id: nearly all are such, and there is no more
+        to look at.
         """
-        names, pairs, speaker = self._names, self._pairs, entry.speaker
-        if speaker is not _TOOL or entry.answer is not None:  # results do not end the answer that they come in
-            pairs.begin(entry)
-            if len(entry.blocks) == 1 and type(entry.blocks[0]) is Text:
-                return entry
-        taken, ids, open_calls = names.taken, pairs.ids, pairs.open.current
-        newest, spellings, armed = ids.newest, ids.spellings, ids.armed
+        pairs = self._pairs
+        ids, open_calls = pairs.ids, pairs.open.current
+        newest, armed = ids.newest, ids.armed
         blocks: list[Block] = []
-        places: dict[int, CallId] | None = None
-        is_named, is_quiet = False, speaker is _AI and pairs.is_quiet
         for block in entry.blocks:
-            if type(block) is ToolResponse:
-                wire_id = block.wire_id
-                owner = newest.get(wire_id, UNMINTED)
-                if owner not in open_calls or wire_id in armed or (block.call_id and block.call_id != owner):
-                    if places is None:
-                        places = pairs.places(entry.blocks, len(blocks))
-                    block = self._mint_response(block, places.get(len(blocks)))
-                else:
-                    del open_calls[owner]
-                    block = replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None)
-                    pairs.round_over = True
-                is_named, is_quiet = True, False
-            elif type(block) is ToolCall:
+            if type(block) is not ToolResponse:
+                break
+            wire_id = block.wire_id
+            owner = newest.get(wire_id, UNMINTED)
+            if owner not in open_calls or (armed and wire_id in armed) or (block.call_id and block.call_id != owner):
+                break
+            del open_calls[owner]
+            blocks.append(replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None))
+        else:
+            pairs.round_over = True
+            return replace(entry, blocks=tuple(blocks))
+        if blocks:
+            pairs.round_over = True
+        return replace(entry, blocks=self._mint_blocks(entry, blocks))
+
+    def _mint_blocks(self, entry: Entry, done: Sequence[Block] = ()) -> tuple[Block, ...]:
+        """The blocks of any entry, after those that are `done`.
+
+        No function is called for a call whose id was never met and makes a name as it is.
+        """
+        names, pairs = self._names, self._pairs
+        taken, newest, spellings, open_calls = names.taken, pairs.ids.newest, pairs.ids.spellings, pairs.open.current
+        blocks = list(done)
+        places: dict[int, CallId] | None = None
+        is_quiet = entry.speaker is _AI and pairs.is_quiet
+        for block in entry.blocks[len(done) :]:
+            if type(block) is ToolCall:
                 wire_id = block.wire_id
                 simple = match_simple_id(wire_id) if is_quiet else None
                 if simple is None or (stem := simple[1]) in taken or stem in spellings or block.id:
@@ -104,11 +125,13 @@ class Identity:
                     newest[wire_id], spellings[stem] = name, wire_id
                     open_calls[name] = block
                     pairs.answer_calls.append(block)
-                is_named = True
+            elif type(block) is ToolResponse:
+                if places is None:
+                    places = pairs.places(entry.blocks, len(blocks))
+                block = self._mint_response(block, places.get(len(blocks)))
+                is_quiet = False
             blocks.append(block)
-        if speaker is _HUMAN:
-            pairs.end(entry)
-        return replace(entry, blocks=tuple(blocks)) if is_named else entry
+        return tuple(blocks)
 
     def _mint_call(self, call: ToolCall) -> ToolCall:
         """`call` with a name of its own, or with that of the call which it repeats."""

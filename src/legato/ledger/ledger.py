@@ -190,25 +190,18 @@ class Ledger:
         calls, pending = self.calls, self.pending
         for block in entry.blocks:
             if type(block) is ToolResponse:
-                call_id = block.call_id
-                call = calls.get(call_id)
                 result = block.result
-                if (
-                    call is None
-                    or call.response is not None
-                    or call.answered is not None
-                    or result is None
-                    or block.error is not None
-                    or block.reason is not None
-                    or block.guessed
-                    or self.adopted
-                ):
+                if result is None or block.error is not None or block.reason is not None or block.guessed:
+                    self._respond(seq, block, imported)
+                    continue
+                call_id = block.call_id
+                call = pending.pop(call_id, None)  # it has a result now, and is pending no longer
+                if call is None or call.response is not None or call.answered is not None or self.adopted:
                     self._respond(seq, block, imported)
                     continue
                 # The first result, and nothing else to know about it, as nearly always: `_respond` would do the same.
                 call.state, call.response, call.response_seq = _COMPLETE, block, seq
                 call.completion = Completion(call_id, _SUCCESS, result, None, block.media)
-                pending.pop(call_id, None)
             elif type(block) is ToolCall:
                 call_id = block.id
                 if call_id in calls:

@@ -42,7 +42,7 @@ from legato.model.records import (
 from legato.transcript.hosted_records import HostedRecords
 from legato.transcript.slots import Slot, SlotKind, orphan_call
 from legato.transcript.standing import standing, undone_spans
-from legato.transcript.units import AnswerBlock
+from legato.transcript.units import AnswerBlock, Said
 
 _HUMAN, _AI, _TOOL = Speaker
 _PERSON, _INSTRUCTION = Authority
@@ -134,10 +134,10 @@ class Composer:
                 self._add_to_answer(block, speaker, answer)
             else:
                 if said is None:
-                    said = self._append(Slot(_SAID, seq, seq, [], entry.authority))
+                    said = self._append(Slot(_SAID, seq, seq, (), entry.authority))
                     if speaker is _TOOL:
                         said.note(Decision(Action.REATTRIBUTED, "text-beside-results", Fault.CANONICAL))
-                said.blocks.append(block)
+                said.add(block)
 
     def _add_to_answer(self, block: AnswerBlock, speaker: Speaker, answer: Slot) -> None:
         if type(block) is ToolCall:
@@ -150,7 +150,7 @@ class Composer:
                 self._note_odd_call(block, speaker, answer)
         elif type(block) is HostedTool:
             block = self._hosted.take(block, answer)
-        answer.blocks.append(block)
+        answer.add(block)
 
     def _place_awaited(self, entry: Entry) -> bool:
         """Place an entry of nothing but results for the newest answer, which needs nothing to know of them."""
@@ -176,32 +176,32 @@ class Composer:
         first = blocks[0]
         if len(blocks) != 1 or type(first) is not Text:
             return False
-        slot = Slot(_SAID, seq, seq, [first], authority)
-        slot.make(self.ledger)  # it is whole
+        if not first.text or first.text.isspace():
+            return False
         if self._stale:
             self._make_units()
-        self.slots.append(slot)
+        words = (first,)
+        self.slots.append(Slot(_SAID, seq, seq, words, authority, unit=Said(seq, words, authority), is_stale=False))
         return True
 
     def _place_simple_answer(self, seq: int, entry: Entry) -> bool:
         """Place an answer whose calls are all new and that holds no results; false, with nothing done, for another."""
-        slot = Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending)
+        blocks = cast("tuple[AnswerBlock, ...]", entry.blocks)  # all but results, as is seen below
+        slot = Slot(_ANSWER, seq, seq, blocks, _PERSON, entry.origin, entry.ending)
         slot_of, record_calls = self._slot_of, self._hosted.calls
-        placed = 0
         for block in entry.blocks:
             if type(block) is ToolCall:
-                if block.adopts is not None or block.id in slot_of or block.wire_id in record_calls:
+                call_id = block.id
+                if call_id in slot_of or block.adopts is not None or (record_calls and block.wire_id in record_calls):
                     break
-                slot_of[block.id] = slot
+                slot_of[call_id] = slot
             elif type(block) is ToolResponse or (type(block) is HostedTool and block.native is not None):
                 break
-            placed += 1
         else:
-            slot.blocks = cast("list[AnswerBlock]", list(entry.blocks))  # all but results
             self._append(slot)
             return True
-        for block in entry.blocks[:placed]:
-            if type(block) is ToolCall:
+        for block in entry.blocks:
+            if type(block) is ToolCall and slot_of.get(block.id) is slot:
                 del slot_of[block.id]
         return False
 
@@ -220,7 +220,7 @@ class Composer:
         key = entry.answer
         slot = self._answers.get(key) if key is not None and continues else None
         if slot is None:
-            slot = self._append(Slot(_ANSWER, seq, seq, [], _PERSON, entry.origin, entry.ending, key))
+            slot = self._append(Slot(_ANSWER, seq, seq, (), _PERSON, entry.origin, entry.ending, key))
             if key is not None:
                 self._answers[key] = slot
             return slot
@@ -242,8 +242,8 @@ class Composer:
                 return orphans  # its call was undone, or comes later and has adopted it
             # Those in a row stand together; where something else came between them, the order stays as it was.
             if orphans is None or orphans is not self.slots[-1] or _has_names(orphans) != bool(response.tool_name):
-                orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, []))
-            orphans.blocks.append(orphan_call(orphan))
+                orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, ()))
+            orphans.add(orphan_call(orphan))
             self._slot_of[call_id] = orphans
             self._hosted.claim(orphan.wire_id)
             slot = orphans
@@ -267,7 +267,7 @@ class Composer:
         if slot is not None:
             self._touch_slot(slot, _LATE_RESULT)
         elif orphan is not None and not any(orphan.seq in span for span in self._undone):
-            self._slot_of[call_id] = self._append(Slot(SlotKind.ORPHANS, seq, seq, [orphan_call(orphan)]))
+            self._slot_of[call_id] = self._append(Slot(SlotKind.ORPHANS, seq, seq, (orphan_call(orphan),)))
 
     def _append(self, slot: Slot) -> Slot:
         """`slot` at the end. Those before it are likely whole now."""

@@ -65,7 +65,8 @@ class Slot(Struct, eq=False, gc=False):
     kind: SlotKind
     first: int
     last: int
-    blocks: list[AnswerBlock]
+    blocks: list[AnswerBlock] | tuple[AnswerBlock, ...]
+    """those of its entry; a list as soon as one is added"""
     authority: Authority = Authority.PERSON
     origin: Origin | None = None
     ending: Ending | None = None
@@ -79,6 +80,12 @@ class Slot(Struct, eq=False, gc=False):
     is_stale: bool = True
     revision: int = 0
     cause: PrefixCause | None = None
+
+    def add(self, block: AnswerBlock) -> None:
+        """One more block belongs here."""
+        if not isinstance(self.blocks, list):
+            self.blocks = list(self.blocks)
+        self.blocks.append(block)
 
     def note(self, decision: Decision) -> None:
         """Something was decided about where a block stands."""
@@ -108,7 +115,7 @@ class Slot(Struct, eq=False, gc=False):
     def is_same_as(self, other: Slot) -> bool:
         """Whether both hold the same, so that their units come out the same."""
         return (
-            self.blocks == other.blocks
+            tuple(self.blocks) == tuple(other.blocks)
             and self.moved == other.moved
             and self.ending == other.ending
             and self.told == other.told
@@ -124,7 +131,7 @@ class Slot(Struct, eq=False, gc=False):
 
 def summary_slot(text: str, first: int, last: int) -> Slot:
     """The slot that stands for covered ones."""
-    return Slot(SlotKind.SUMMARY, first, last, [], unit=Summary(first, text), is_stale=False)
+    return Slot(SlotKind.SUMMARY, first, last, (), unit=Summary(first, text), is_stale=False)
 
 
 # --- said -------------------------------------------------------------------------------------------------------------
@@ -153,14 +160,19 @@ _CUT, _CANCELLED, _REFUSED = BROKEN_OFF
 
 def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
     """The exchange of an answer. About nearly all there is nothing to decide: text, and calls that were answered."""
-    if not (slot.notes or slot.moved) and slot.ending not in BROKEN_OFF:
-        calls = [ledger.calls[block.id] for block in slot.blocks if type(block) is ToolCall]
-        completions = [call.completion for call in calls if call.completion is not None and not call.is_odd]
-        if len(completions) == len(calls):
-            unit = Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin)
-            if unit.outputs is not None:
-                return unit, ()
-    return _decide_exchange(slot, ledger)
+    if slot.notes or slot.moved or (slot.ending is not None and slot.ending in BROKEN_OFF):
+        return _decide_exchange(slot, ledger)
+    calls = ledger.calls
+    completions: list[Completion] = []
+    for block in slot.blocks:
+        if type(block) is ToolCall:
+            call = calls[block.id]
+            completion = call.completion
+            if completion is None or call.is_odd:
+                return _decide_exchange(slot, ledger)
+            completions.append(completion)
+    unit = Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin)
+    return (unit, ()) if unit.outputs is not None else _decide_exchange(slot, ledger)
 
 
 def _decide_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:

@@ -50,39 +50,40 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     verbatim: bool = False
 
     def __post_init__(self) -> None:
-        completions, is_simple, verbatim = self.completions, True, True
-        found, count = 0, len(completions)
+        blocks, completions = self.blocks, self.completions
+        first = len(blocks) - len(completions)  # the calls stand last in a simple exchange, and this is the first
         outputs: list[str] = []
-        for block in self.blocks:
-            if type(block) is ToolCall:
-                if found == count or (completion := completions[found]).call_id != block.id:
-                    raise _unpaired(self)
-                found += 1
-                if is_simple:
-                    text = completion.result
-                    if (
-                        type(text) is not str
-                        or completion.kind is not _SUCCESS
-                        or completion.shortened is not None
-                        or completion.ran_with is not None
-                        or completion.media
-                        or not text
-                        or text.isspace()
-                    ):
-                        text, verbatim = completion.visible_text, False
-                    if (
-                        text is None
-                        or block.native is not None
-                        or block.raw is not None
-                        or block.kind is not _FUNCTION
-                        or block.namespace
-                    ):
-                        is_simple = False
-                    else:
-                        outputs.append(text)
-            elif found or type(block) is not Text or block.native is not None or not block.text or block.text.isspace():
+        is_simple, verbatim = first >= 0, True
+        for block in blocks[:first]:
+            if type(block) is not Text or block.native is not None or not block.text or block.text.isspace():
                 is_simple = False
-        if found != count or (count > 1 and len(set(map(_CALL_ID, completions))) != count):
+        for call, completion in zip(blocks[first:], completions, strict=False):
+            text = completion.result
+            if (
+                type(text) is not str
+                or completion.kind is not _SUCCESS
+                or completion.shortened is not None
+                or completion.ran_with is not None
+                or completion.media
+                or not text
+                or text.isspace()
+            ):
+                text, verbatim = completion.visible_text, False
+            if (
+                type(call) is not ToolCall
+                or call.id != completion.call_id
+                or text is None
+                or call.native is not None
+                or call.raw is not None
+                or call.kind is not _FUNCTION
+                or call.namespace
+            ):
+                is_simple = False
+                break
+            outputs.append(text)
+        if not is_simple:  # else the loop has compared the ids
+            _check_order(self)
+        if len(completions) > 1 and len(set(map(_CALL_ID, completions))) != len(completions):
             raise _unpaired(self)
         force_setattr(self, "outputs", tuple(outputs) if is_simple else None)
         force_setattr(self, "verbatim", is_simple and verbatim)
@@ -104,6 +105,12 @@ _CALL_ID = attrgetter("call_id")
 _FUNCTION, _SUCCESS = CallKind.FUNCTION, CompletionKind.SUCCESS
 
 Unit: TypeAlias = Said | Exchange | Summary
+
+
+def _check_order(unit: Exchange) -> None:
+    """Refuse completions that are not those of the calls, in call order."""
+    if [call.id for call in unit.calls] != list(map(_CALL_ID, unit.completions)):
+        raise _unpaired(unit)
 
 
 def _unpaired(unit: Exchange) -> RenderError:
