@@ -248,8 +248,9 @@ def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
 def _all_meaningful(entries: Iterable[Entry]) -> list[Entry]:
     """`entries`, if somebody says something in each of them."""
     news = list(entries)
-    kinds = set(map(type, chain.from_iterable(map(_blocks_of, news))))
-    if kinds <= _BLOCKS and all(map(_blocks_of, news)) and set(map(type, map(_speaker_of, news))) <= _SPEAKERS:
+    blocks = list(map(_blocks_of, news))
+    kinds = set(map(type, chain.from_iterable(blocks)))
+    if kinds <= _BLOCKS and all(blocks) and set(map(type, map(_speaker_of, news))) <= _SPEAKERS:
         return news
     return [_meaningful(entry) for entry in news]  # which says what is wrong with one of them
 

@@ -25,8 +25,10 @@ class EntryBuilder:
         """where the answers were made"""
         self.has_begun = False
         """whether there was a message that is no instruction: the instructions before it are the system prompt"""
-        self.names: dict[str, str] = {}
-        """by wire id: the tool of the newest call"""
+        self.calls: dict[str, ToolCall] = {}
+        """by wire id: the newest call"""
+        self.tools: dict[str, str] = {}
+        """the name of each tool, which all its calls share: a long conversation names a few tools thousands of times"""
         self.parts = 0
         """how many parts there were in the calls and the lists of texts of simple messages"""
         self._said: list[Entry] = []
@@ -54,6 +56,11 @@ class EntryBuilder:
             self.places.append(self.first_result)
             self.results.clear()
         return self._said
+
+    def tool_of(self, wire_id: str) -> str:
+        """The name of the tool that was called under this id."""
+        call = self.calls.get(wire_id)
+        return "" if call is None else call.name
 
     def take(self, entry: Entry, number: int) -> None:
         """What the message of that number says."""
@@ -84,7 +91,7 @@ class EntryBuilder:
         """What an answer says."""
         for block in blocks:
             if type(block) is ToolCall and block.wire_id:
-                self.names[block.wire_id] = block.name
+                self.calls[block.wire_id] = block
         self.take(Entry(_AI, tuple(blocks), self.origin), number)
 
     def take_result(self, response: ToolResponse, number: int) -> None:

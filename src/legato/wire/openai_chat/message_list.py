@@ -206,7 +206,7 @@ class MessageListReader:
     def _read_result(self, path: str, message: JsonObject) -> None:
         blocks = self._read_parts(path, message.get("content"))
         wire_id = as_id(message.get("tool_call_id"))
-        tool_name = as_string(message.get("name")) or self.builder.names.get(wire_id, "")
+        tool_name = as_string(message.get("name")) or self.builder.tool_of(wire_id)
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
         self.builder.take_result(read_result(text, wire_id, tool_name, media), self._number)

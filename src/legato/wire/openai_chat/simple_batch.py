@@ -37,14 +37,13 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
     What was read is taken out of `messages`: a message is let go while it is at hand, because finding thousands of them
     again in memory, to do it later, takes longer than reading them.
     """
-    results, names, places, origin = builder.results, builder.names, builder.places, builder.origin
+    results, calls, places, origin = builder.results, builder.calls, builder.places, builder.origin
     for number in range(first, len(messages)):
         message, messages[number] = messages[number], None
         if type(message) is Result:
-            wire_id, content = message.tool_call_id, message.content
-            tool_name = names.get(wire_id)
+            content, call = message.content, calls.get(message.tool_call_id)
             if (
-                tool_name is None
+                call is None
                 or message.name is not None
                 or type(content) is not str
                 or "\0" in content
@@ -54,7 +53,8 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
                 if response is None:
                     return number
             else:
-                response = ToolResponse(UNMINTED, wire_id, tool_name, content, None, True)
+                # With the id as the call holds it: that one is at hand when the two are paired.
+                response = ToolResponse(UNMINTED, call.wire_id, call.name, content, None, True)
             if results:
                 results.append(response)
                 builder.last_result = number
@@ -97,11 +97,11 @@ def _read_result(message: Result, builder: EntryBuilder) -> ToolResponse | None:
     texts = _read_texts(message.content, builder)
     if texts is None or "\0" in wire_id or "\0" in name:
         return None
-    return read_result("".join(block.text for block in texts), wire_id, name or builder.names.get(wire_id, ""))
+    return read_result("".join(block.text for block in texts), wire_id, name or builder.tool_of(wire_id))
 
 
 def _read_answer(message: Assistant, builder: EntryBuilder) -> list[Block] | None:
-    """The blocks of an answer: what was thought, then its text, then its calls, whose names are remembered."""
+    """The blocks of an answer: what was thought, then its text, then its calls, which are remembered."""
     thought, content, calls = message.reasoning_content, message.content, message.tool_calls
     blocks: list[Block] = []
     if thought and not thought.isspace():
@@ -114,20 +114,26 @@ def _read_answer(message: Assistant, builder: EntryBuilder) -> list[Block] | Non
         blocks.append(Text(content))
     if not calls:
         return blocks
-    names = builder.names
+    tools, known = builder.tools, builder.calls
     for call in calls:
         function, wire_id = call.function, call.id
-        name = function.name
-        if not name or "\0" in name or "\0" in wire_id:
+        name = tools.get(function.name)
+        if name is None:
+            name = function.name
+            if not name or "\0" in name:
+                return None
+            tools[name] = name
+        if "\0" in wire_id:
             return None
-        if wire_id:
-            names[wire_id] = name
         arguments = read_plain_arguments(function.arguments)  # a text that is not clean is no JSON
         if arguments is not None:
-            blocks.append(ToolCall(name, arguments, wire_id))
+            block = ToolCall(name, arguments, wire_id)
         else:
             arguments, raw, finished = read_arguments(clean_text(function.arguments))
-            blocks.append(ToolCall(name, arguments, wire_id, raw=raw, finished=finished))
+            block = ToolCall(name, arguments, wire_id, raw=raw, finished=finished)
+        if wire_id:
+            known[wire_id] = block
+        blocks.append(block)
     builder.parts += _PARTS_OF_A_CALL * len(calls)
     return blocks
 
