@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from legato.errors import IngestError
+from legato.ledger import Identity
 from legato.model import CallId, Entry, IdScheme, NameRule, ingest, ingestion
 from legato.transcript import Conversation
 from legato.transcript.compose import Composer
@@ -60,6 +62,22 @@ def test_ids_that_make_names_as_they_are_give_the_names_that_looking_closer_give
     quick = talk(*news)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("legato.ledger.identity.match_simple_id", _never_matches)
+        thorough = talk(*news)
+    assert quick.log == thorough.log
+
+
+def _block_by_block(identity: Identity, entry: Entry) -> Entry:
+    return replace(entry, blocks=identity._mint_blocks(entry))
+
+
+@given(interleaved())
+@example(
+    [calls("a", "a", "b"), result("b"), result("a"), result("a", "again"), calls("b"), result("toolu_b"), result("")]
+)
+def test_results_of_open_calls_are_named_as_looking_closer_names_them(news: list[Any]) -> None:
+    quick = talk(*news)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Identity, "_mint_results", _block_by_block)
         thorough = talk(*news)
     assert quick.log == thorough.log
 
