@@ -349,7 +349,7 @@ async def test_a_session_can_be_opened_again_and_costs_are_not_counted_twice() -
         talk.send("Hello")
     async with talk:
         second = await talk.send("Hello")
-    assert talk.spending.cost == pytest.approx(first.cost + second.cost)
+    assert talk.spending.cost == pytest.approx((first.cost or 0.0) + (second.cost or 0.0))
     assert [line for line in told(talk.talk.log) if line.startswith("opened")] == ["opened 1", "opened 2"]
 
 

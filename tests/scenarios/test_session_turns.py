@@ -606,7 +606,7 @@ async def test_a_limit_on_dollars_holds_for_the_whole_session_and_before_the_fir
     transport = simulated()
     async with session(tools=[Library().read], limits=Limits(max_cost=0.000_001), world=world(transport)) as talk:
         first = await talk.send("use read_file on a.txt")
-        assert (first.outcome, first.cost > 0) == (TurnOutcome.LIMIT, True)
+        assert (first.outcome, (first.cost or 0.0) > 0) == (TurnOutcome.LIMIT, True)
         second = await talk.send("Hello")
         assert (second.outcome, second.steps) == (TurnOutcome.LIMIT, 0)
     assert len(transport.requests) == 1
@@ -615,13 +615,35 @@ async def test_a_limit_on_dollars_holds_for_the_whole_session_and_before_the_fir
 async def test_usage_and_cost_are_counted_for_each_turn_and_each_route() -> None:
     async with session() as talk:
         first = await talk.send("Hello")
-        await talk.switch(MISTRAL)
+        await talk.switch(GPT)
         second = await talk.send("Hello")
-    assert set(talk.spending.by_route) == {CLAUDE, MISTRAL}
+    assert first.cost is not None
+    assert second.cost is not None
+    assert set(talk.spending.by_route) == {CLAUDE, GPT}
     assert talk.spending.by_route[CLAUDE] == (first.usage, first.cost)
-    assert talk.spending.by_route[MISTRAL] == (second.usage, pytest.approx(second.cost))
+    assert talk.spending.by_route[GPT] == (second.usage, pytest.approx(second.cost))
     assert talk.spending.cost == pytest.approx(first.cost + second.cost)
     assert min(first.usage.input, first.usage.output, first.cost) > 0
+
+
+async def test_a_turn_on_a_route_without_a_price_costs_an_unknown_amount_and_a_limit_on_dollars_says_that() -> None:
+    nowhere = "ollama/qwen3"
+    async with session(nowhere, limits=Limits(max_cost=1.0)) as talk:
+        turn = talk.send("Hello")
+        told = [event async for event in turn]
+        first = await turn
+        await talk.switch(CLAUDE)
+        second = await talk.send("Hello")
+    assert (first.outcome, first.cost, second.outcome) == (TurnOutcome.DONE, None, TurnOutcome.DONE)
+    assert [event.cost for event in told if isinstance(event, shown.StepFinished | shown.TurnFinished)] == [None, None]
+    assert [event.text for event in told if isinstance(event, shown.Notice)] == [
+        (
+            f"the limit of $1 leaves out what is not known: the price of {nowhere}; "
+            "set price_input and price_output in the settings"
+        )
+    ]
+    assert second.cost is not None, "the turn before has no say in what this one cost"
+    assert (talk.spending.cost, talk.spending.known) == (None, second.cost)
 
 
 # --- too long ---------------------------------------------------------------------------------------------------------
@@ -959,7 +981,7 @@ async def test_what_a_session_cost_is_known_when_it_is_opened_again() -> None:
         await first.send("Hello")
     async with session(GPT, store=store, session_id=first.id) as second:
         assert second.spending.by_route == first.spending.by_route
-        assert (second.turns, second.spending.cost > 0) == (1, True)
+        assert (second.turns, second.spending.known > 0) == (1, True)
 
 
 # --- patience ---------------------------------------------------------------------------------------------------------

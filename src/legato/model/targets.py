@@ -123,11 +123,12 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     """answers come from other models than the one asked for; only the served one knows its thoughts"""
     window: int = 128_000
     max_output: int = 8_192
-    price_input: float = 0.0
-    """dollars for a million tokens"""
-    price_output: float = 0.0
-    price_cache_read: float = 0.0
-    price_cache_write: float = 0.0
+    price_input: float | None = None
+    """dollars for a million tokens; None where no price is known, which is not the same as nothing to pay"""
+    price_output: float | None = None
+    price_cache_read: float | None = None
+    """None: what fresh input costs"""
+    price_cache_write: float | None = None
 
 
 class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, kw_only=True):

@@ -7,10 +7,10 @@ Providers come from three places: the hosts of the chat family from their files 
 first named; the others from `catalogue.toml`; a user's own from the settings, in the form of that file.
 
 A catalogue is made of sheets, and a later one goes over all of an earlier one: what hosts say of themselves, the
-packaged file, what hosts say of their own models, and a user's own sheets. Within a sheet a provider's capabilities
-come first and those of the families that fit the model's name second. So what a user says of a provider is never
-undone by what we know of a model's name. `explain` says where each capability comes from. What is wrong in a sheet is
-an error that names the place.
+packaged file, what hosts say of their own models, published prices, and a user's own sheets. Within a sheet a
+provider's capabilities come first and those of the families that fit the model's name second. So what a user says of a
+provider is never undone by what we know of a model's name. `explain` says where each capability comes from. What is
+wrong in a sheet is an error that names the place.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ from msgspec.structs import replace
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Capabilities, Dialect, Target
 from legato.request.catalogue_tables import Family, Provider, check_tables, convert, near, read_capabilities, where
+from legato.request.family_names import family_name
+from legato.request.known_models import known_models
+from legato.wire.hosting import Retirement
 from legato.wire.hosts import find_host, host_names
 
 
@@ -36,10 +39,21 @@ class CapabilityGrant(NamedTuple):
 
     capabilities: Mapping[str, Any]
     source: str
+    seen: str = ""
+    """of a price: when it was last seen"""
 
 
-Grants: TypeAlias = Callable[[str, str], Iterator[CapabilityGrant]]
-"""what a sheet says: (provider, the model's name without a vendor's prefix) -> grants, of which later ones count"""
+class Asked(NamedTuple):
+    """Whose capabilities are asked for: a model at a provider."""
+
+    provider: str
+    dialect: Dialect
+    names: tuple[str, ...]
+    """of the model, in lower case: as the provider writes it, without path, and as its vendor does"""
+
+
+Grants: TypeAlias = Callable[[Asked], Iterator[CapabilityGrant]]
+"""what a sheet says of a model at a provider: grants, of which later ones count"""
 
 
 class Sheet(Struct, frozen=True):
@@ -51,23 +65,25 @@ class Sheet(Struct, frozen=True):
     families: Sequence[Family]
     places: Mapping[str, str] = {}
 
-    def grants(self, name: str, model: str) -> Iterator[CapabilityGrant]:
-        """What stands here of `model` at the provider `name`."""
-        own = self.capabilities.get(name)
+    def grants(self, asked: Asked) -> Iterator[CapabilityGrant]:
+        """What stands here of that model at that provider."""
+        own = self.capabilities.get(asked.provider)
         if own:
-            yield CapabilityGrant(own, where(f"providers.{name}", self.source, self.places))
+            yield CapabilityGrant(own, where(f"providers.{asked.provider}", self.source, self.places))
         for family in self.families:
-            if not family.on or name in family.on:
+            if family.is_served(asked.provider, asked.dialect):
                 place = where("families", self.source, self.places)
-                yield from _grant_if_fitting(family.name, family.match, family.capabilities, model, place)
+                yield from _grant_if_fitting(family.name, family.match, family.capabilities, asked, place)
 
 
 def _grant_if_fitting(
-    name: str, match: Sequence[str], capabilities: Mapping[str, Any], model: str, place: str
+    name: str, match: Sequence[str], capabilities: Mapping[str, Any], asked: Asked, place: str
 ) -> Iterator[CapabilityGrant]:
-    fitting = next((pattern for pattern in match if fnmatchcase(model, pattern.lower())), None)
-    if fitting is not None:
-        yield CapabilityGrant(capabilities, f"{place}: {name!r}, because {model} fits {fitting}")
+    for pattern in match:
+        for model in asked.names:
+            if fnmatchcase(model, pattern.lower()):
+                yield CapabilityGrant(capabilities, f"{place}: {name!r}, because {model} fits {pattern}")
+                return
 
 
 class Explained(Struct, frozen=True):
@@ -110,16 +126,22 @@ class HostProviders(Mapping[str, Provider]):
         return len(host_names())
 
 
-def _grants_of_host(name: str, model: str) -> Iterator[CapabilityGrant]:
-    host = find_host(name)
+def _grants_of_host(asked: Asked) -> Iterator[CapabilityGrant]:
+    host = find_host(asked.provider)
     if host is not None and host.capabilities:
-        yield CapabilityGrant(host.capabilities, f"{PACKAGED}: providers.{name}")
+        yield CapabilityGrant(host.capabilities, f"{PACKAGED}: providers.{asked.provider}")
 
 
-def _grants_of_host_models(name: str, model: str) -> Iterator[CapabilityGrant]:
-    host = find_host(name)
+def _grants_of_host_models(asked: Asked) -> Iterator[CapabilityGrant]:
+    host = find_host(asked.provider)
     for models in host.models if host is not None else ():
-        yield from _grant_if_fitting(*models, model, f"{PACKAGED}: families")
+        yield from _grant_if_fitting(*models, asked, f"{PACKAGED}: families")
+
+
+def _grants_of_prices(asked: Asked) -> Iterator[CapabilityGrant]:
+    price = known_models(asked.provider).price_of(asked.names[0])
+    if price is not None:
+        yield CapabilityGrant(price.capabilities(), f"{PACKAGED}: {price.source}, seen {price.seen}", price.seen)
 
 
 # --- the catalogue ----------------------------------------------------------------------------------------------------
@@ -171,6 +193,19 @@ class Catalogue:
             for field in Capabilities.__struct_fields__
         ]
 
+    def priced(self, route: str) -> str:
+        """When the price of `route` was last seen; empty if a user set it, or if there is none."""
+        seen = ""
+        for grant in self._grants(*self._split(route)):
+            if "price_input" in grant.capabilities:
+                seen = grant.seen
+        return seen
+
+    def retirement(self, route: str) -> Retirement | None:
+        """When the model that `route` names ends, where that is known."""
+        name, model = self._split(route)
+        return known_models(name).retirement_of(_bare(model))
+
     def _split(self, route: str) -> tuple[str, str]:
         name, slash, model = route.strip().partition("/")
         if name not in self.providers or not slash or not model:
@@ -179,9 +214,10 @@ class Catalogue:
 
     def _grants(self, name: str, model: str) -> Iterator[CapabilityGrant]:
         """What every sheet says of `model` at the provider `name`; what comes later goes over what came before."""
-        bare = model.rsplit("/", 1)[-1].lower()
+        names = tuple(dict.fromkeys((_bare(model), family_name(model))))
+        asked = Asked(name, self.providers[name].dialect, names)
         for grants in self._sheets:
-            yield from grants(name, bare)
+            yield from grants(asked)
 
     def extended(
         self,
@@ -232,6 +268,10 @@ class Catalogue:
         )
 
 
+def _bare(model: str) -> str:
+    return model.rsplit("/", 1)[-1].lower()
+
+
 @cache
 def default_catalogue() -> Catalogue:
     """The packaged catalogue."""
@@ -240,7 +280,7 @@ def default_catalogue() -> Catalogue:
 
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
     catalogue = Catalogue(HostProviders(), [_grants_of_host]).extended(tomllib.loads(text), source=PACKAGED)
-    return catalogue._over({}, _grants_of_host_models)  # pyright: ignore[reportPrivateUsage]
+    return catalogue._over({}, _grants_of_host_models, _grants_of_prices)  # pyright: ignore[reportPrivateUsage]
 
 
 def resolve(route: str | Target, catalogue: Catalogue | None = None) -> Target:

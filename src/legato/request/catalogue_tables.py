@@ -38,6 +38,13 @@ class Family(Struct, frozen=True, forbid_unknown_fields=True):
     match: list[str]
     capabilities: dict[str, Any]
     on: list[str] = []
+    """providers that it is limited to"""
+    dialects: list[Dialect] = []
+    """dialects that it is limited to, whoever the provider is"""
+
+    def is_served(self, provider: str, dialect: Dialect) -> bool:
+        """Whether its capabilities are meant for a provider of that name and dialect."""
+        return (not self.on and not self.dialects) or provider in self.on or dialect in self.dialects
 
 
 def check_tables(extra: Mapping[str, Any], *, source: str, places: Mapping[str, str] | None = None) -> None:
@@ -100,7 +107,7 @@ def read_capabilities(values: Mapping[str, Any], place: str) -> Capabilities:
         raise ConfigError(f"{place}.{path.rstrip('`')}: {told[:1].lower()}{told[1:]}", place=place) from None
     for name, least in _LEAST.items():
         value = getattr(capabilities, name)
-        if not value >= least:
+        if value is not None and not value >= least:
             raise ConfigError(f"{place}.{name}: {value} is not possible; it has to be at least {least}", place=place)
     return capabilities
 

@@ -1,8 +1,9 @@
-"""What it cost: tokens and dollars, for each route."""
+"""What it cost: tokens and dollars, for each route. A price that is not known makes a cost unknown, never zero."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from legato.model import Capabilities, Record, Usage
 from legato.model.records import Compacted, StepBegan, StepEnded
@@ -19,35 +20,65 @@ def add(one: Usage, other: Usage) -> Usage:
     )
 
 
-def cost(usage: Usage, prices: Capabilities) -> float:
-    """Dollars for `usage`. A cache without a price of its own costs what fresh input costs."""
+def cost(usage: Usage, prices: Capabilities) -> float | None:
+    """Dollars for `usage`; None if something was used whose price is not known.
+
+    A cache without a price of its own costs what fresh input costs.
+    """
     fresh = max(usage.input - usage.cache_read - usage.cache_write, 0)
-    read = prices.price_cache_read or prices.price_input
-    write = prices.price_cache_write or prices.price_input
-    return (
-        fresh * prices.price_input
-        + usage.cache_read * read
-        + usage.cache_write * write
-        + usage.output * prices.price_output
-    ) / 1_000_000
+    plain = prices.price_input
+    counted = (
+        (fresh, plain),
+        (usage.cache_read, plain if prices.price_cache_read is None else prices.price_cache_read),
+        (usage.cache_write, plain if prices.price_cache_write is None else prices.price_cache_write),
+        (usage.output, prices.price_output),
+    )
+    dollars = 0.0
+    for count, price in counted:
+        if count:
+            if price is None:
+                return None
+            dollars += count * price
+    return dollars / 1_000_000
+
+
+class Spent(NamedTuple):
+    """How much was spent at some moment: tokens, the dollars that are known, and how many answers had no price."""
+
+    usage: Usage
+    known: float
+    unpriced: int
 
 
 class Spending:
-    """What a session has used, for each route. Subagents may be counted in it too."""
+    """What a session has used, for each route. Subagents may be counted in it too.
+
+    Dollars are None where the price of something is not known: a part of a sum is no sum.
+    """
 
     def __init__(self) -> None:
-        self.by_route: dict[str, tuple[Usage, float]] = {}
+        self.by_route: dict[str, tuple[Usage, float | None]] = {}
+        self.known = 0.0
+        """dollars for what has a price: at least this much was spent"""
+        self.unpriced = 0
+        """answers and summaries whose price is not known"""
 
-    def add(self, route: str, usage: Usage, prices: Capabilities) -> float:
+    def add(self, route: str, usage: Usage, prices: Capabilities) -> float | None:
         """Count `usage` on `route`; the dollars it cost."""
         dollars = cost(usage, prices)
         self._count(route, usage, dollars)
+        if dollars is None:
+            self.unpriced += 1
+        else:
+            self.known += dollars
         return dollars
 
     def include(self, other: Spending) -> None:
         """Count what a subagent spent as well."""
         for route, (usage, dollars) in other.by_route.items():
             self._count(route, usage, dollars)
+        self.known += other.known
+        self.unpriced += other.unpriced
 
     def replay(self, log: Iterable[Record], prices: Callable[[str], Capabilities]) -> None:
         """Count what the steps and summaries in `log` used, at today's `prices` of their routes."""
@@ -60,9 +91,10 @@ class Spending:
             elif isinstance(record, Compacted) and record.usage is not None:
                 self.add(record.by, record.usage, prices(record.by))
 
-    def _count(self, route: str, usage: Usage, dollars: float) -> None:
+    def _count(self, route: str, usage: Usage, dollars: float | None) -> None:
         before, spent = self.by_route.get(route, (Usage(), 0.0))
-        self.by_route[route] = (add(before, usage), spent + dollars)
+        together = None if spent is None or dollars is None else spent + dollars
+        self.by_route[route] = (add(before, usage), together)
 
     @property
     def usage(self) -> Usage:
@@ -72,12 +104,17 @@ class Spending:
             total = add(total, usage)
         return total
 
-    def since(self, before: Usage) -> Usage:
-        """What was used since it was `before`."""
-        now = self.usage
-        return Usage(*(getattr(now, name) - getattr(before, name) for name in Usage.__struct_fields__))
-
     @property
-    def cost(self) -> float:
-        """Dollars for all routes together."""
-        return sum(dollars for _, dollars in self.by_route.values())
+    def cost(self) -> float | None:
+        """Dollars for all routes together; None if a price is not known (`known` says how much it is at least)."""
+        return None if self.unpriced else self.known
+
+    def now(self) -> Spent:
+        """How much was spent up to now, to be compared with later."""
+        return Spent(self.usage, self.known, self.unpriced)
+
+    def since(self, before: Spent) -> tuple[Usage, float | None]:
+        """What was used since then, and the dollars for it."""
+        now = self.usage
+        usage = Usage(*(getattr(now, name) - getattr(before.usage, name) for name in Usage.__struct_fields__))
+        return usage, None if self.unpriced > before.unpriced else self.known - before.known

@@ -178,7 +178,8 @@ class StepFinished(_Event, frozen=True, tag="step-ended"):
     step: int
     usage: Usage | None = None
     served: str = ""
-    cost: float = 0.0
+    cost: float | None = 0.0
+    """dollars; None where a price is not known"""
     ending: Ending | None = None
 
 
@@ -190,7 +191,8 @@ class TurnFinished(_Event, frozen=True, tag="turn-ended"):
     detail: str = ""
     ending: Ending | None = None
     usage: Usage = Usage()
-    cost: float = 0.0
+    cost: float | None = 0.0
+    """dollars; None where a price is not known"""
 
 
 Event: TypeAlias = (

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Limits(Struct, frozen=True):
-    """How far one message may go: requests for it, and dollars for the whole session."""
+    """How far one message may go: requests for it, and dollars for the whole session, as far as prices are known."""
 
     max_turns: int | None = None
     max_cost: float | None = None

@@ -121,7 +121,7 @@ class TurnLoop:
         self._answer: Entry | None = None
         self._text = ""
         """of the last answer, with what it said before its provider paused"""
-        self._spent, self._used = spending.cost, spending.usage
+        self._before = spending.now()
 
     # --- from outside -------------------------------------------------------------------------------------------------
 
@@ -177,7 +177,7 @@ class TurnLoop:
         calls = parked_calls(self._journal.talk)
         self._machine.advance(SessionEvent.RESUMED if message is None else SessionEvent.MESSAGE)
         self._has_begun = True
-        self._spent, self._used = self._spending.cost, self._spending.usage
+        self._before = self._spending.now()
         await self._commit_pending()
         said: tuple[Entry, ...] = ()
         cause = TurnCause.CONTINUATION
@@ -214,7 +214,7 @@ class TurnLoop:
             if self._is_cancelled:
                 return _CANCELLED
             await self.record_pending()
-            if limit := self._limits.exceeded(self._steps, self._spending.cost):
+            if limit := self._limits.exceeded(self._steps, self._spending.known):
                 return _End(TurnOutcome.LIMIT, limit)
             self._steps += 1
             self._step = step = self._begin_step(self.turn, route, self._steps)
@@ -304,7 +304,10 @@ class TurnLoop:
             end = _failed(cause)
         if self._has_begun:
             self._come_to_rest(_EVENT_OF[end.outcome])
-        usage, cost = spending.since(self._used), spending.cost - self._spent
+        usage, cost = spending.since(self._before)
+        if cost is None and (limit := self._limits.max_cost) is not None:
+            told = f"the limit of ${limit:g} leaves out what is not known: the price of {self._route}"
+            turn.show(events.Notice(text=f"{told}; set price_input and price_output in the settings"))
         ending = None if self._answer is None else self._answer.ending
         turn.show(
             events.TurnFinished(

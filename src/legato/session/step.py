@@ -75,7 +75,7 @@ class Step:
         self._scope = anyio.CancelScope()
         self._stream: AnswerStream | None = None
         self._answer: Answer | None = None
-        self._cost = 0.0
+        self._cost: float | None = 0.0
 
     def cancel(self) -> None:
         """Withdraw the request; closing the connection tells the provider."""

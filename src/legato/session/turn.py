@@ -34,7 +34,8 @@ class TurnResult(Struct, frozen=True):
     route: str = ""
     steps: int = 0
     usage: Usage = Usage()
-    cost: float = 0.0
+    cost: float | None = 0.0
+    """dollars; None where the price of something that was used is not known"""
     answer: Entry | None = None
     detail: str = ""
 

@@ -48,7 +48,7 @@ class World(Struct, frozen=True, kw_only=True):
         return replace(target, account=self.keys.account(target.provider))
 
     def prices(self, route: str) -> Capabilities:
-        """What `route` costs; nothing if the catalogue no longer knows it."""
+        """What `route` costs; unknown if the catalogue no longer knows the route."""
         try:
             return self.target(route).capabilities
         except UnknownTarget:

@@ -1,5 +1,6 @@
 """The catalogue: what a user says goes over what we know, and what means nothing is refused with its place."""
 
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from legato.errors import ConfigError
 from legato.model import Capabilities, IdScheme, NameRule, ThinkingMode
 from legato.request import default_catalogue
+from legato.request.known_models import known_models
 
 _WORDS = {"id_scheme": IdScheme, "name_rule": NameRule, "thinking": ThinkingMode}
 _ROUTES = [
@@ -38,7 +40,7 @@ def overrides(draw: st.DrawFn) -> dict[str, Any]:
             chosen[name] = draw(st.booleans())
         elif isinstance(default, int):
             chosen[name] = draw(st.integers(1, 10**6))
-        elif isinstance(default, float):
+        elif name.startswith("price_"):
             chosen[name] = float(draw(st.integers(0, 100)))
         elif name == "max_tokens_field":
             chosen[name] = draw(st.sampled_from(["max_tokens", "max_completion_tokens"]))
@@ -120,3 +122,76 @@ def test_what_means_nothing_is_refused_with_its_place_and_key(extra: dict[str, A
         default_catalogue().extended(extra, source="mine.toml")
 
     assert raised.value.message == told
+
+
+@pytest.mark.parametrize("provider", sorted(default_catalogue().providers))
+def test_every_packaged_price_and_end_names_its_day_and_its_source(provider: str):
+    known = known_models(provider)
+    facts = [(one.source, one.seen, "2999") for one in known.prices]
+    facts += [(one.source, one.deprecated or one.retires, one.retires) for one in known.retirements]
+
+    for source, earlier, later in facts:
+        assert re.fullmatch(r"https://\S+|[\w.-]+/[\w.-]+#\d+", source)
+        assert re.fullmatch(r"\d{4}-\d{2}(-\d{2})?", earlier)
+        assert earlier <= later
+
+
+def test_no_family_and_no_host_says_a_price_without_a_source():
+    without = [
+        f"{provider}/{explained.name}"
+        for provider, described in default_catalogue().providers.items()
+        for explained in default_catalogue().explain(f"{provider}/{described.example or 'any'}")
+        if explained.name.startswith("price_") and explained.value is not None and "seen 20" not in explained.source
+    ]
+
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("route", "price", "seen"),
+    [
+        ("anthropic/claude-opus-4-8", (5.0, 25.0, 0.5, 6.25), "2026-10-10"),
+        ("anthropic/claude-opus-4-1", (15.0, 75.0, 1.5, 18.75), "2026-10-10"),
+        ("openai-responses/gpt-5.1", (1.25, 10.0, 0.125, None), "2026-05-12"),
+        ("openai/gpt-5.1-codex-mini", (None, None, None, None), ""),
+        ("ollama/mistral", (None, None, None, None), ""),
+        ("openrouter/anthropic/claude-opus-4-8", (None, None, None, None), ""),
+        ("openrouter/moonshotai/kimi-k3", (None, None, None, None), ""),
+    ],
+)
+def test_a_price_holds_for_one_provider_and_one_model_and_is_else_unknown(
+    route: str, price: tuple[float | None, ...], seen: str
+):
+    known = default_catalogue().resolve(route).capabilities
+
+    assert (known.price_input, known.price_output, known.price_cache_read, known.price_cache_write) == price
+    assert default_catalogue().priced(route) == seen
+
+
+def test_a_users_price_goes_over_the_published_one_and_has_no_date():
+    catalogue = default_catalogue().extended({"providers": {"anthropic": {"capabilities": {"price_input": 0.0}}}})
+
+    assert catalogue.resolve("anthropic/claude-opus-4-8").capabilities.price_input == 0.0
+    assert catalogue.priced("anthropic/claude-opus-4-8") == ""
+
+
+def test_a_family_of_a_dialect_is_recognised_wherever_that_dialect_is_spoken():
+    catalogue = default_catalogue().extended(
+        {"providers": {"mycloud": {"dialect": "anthropic", "profile": "anthropic", "endpoint": "https://x.example"}}}
+    )
+    fields = ("thinking", "thinking_first", "efforts", "window", "prefill", "middle_system")
+
+    def told(route: str) -> list[Any]:
+        return [getattr(catalogue.resolve(route).capabilities, name) for name in fields]
+
+    for model in ("claude-opus-4-8@20260528", "us.anthropic.claude-opus-4-8-v1:0", "anthropic/claude-opus-4-8"):
+        assert told(f"mycloud/{model}") == told("anthropic/claude-opus-4-8")
+    assert catalogue.resolve("openrouter/anthropic/claude-opus-4-8").capabilities.thinking is ThinkingMode.NEVER
+
+
+def test_a_model_that_ends_says_when_and_what_comes_instead():
+    ends = default_catalogue().retirement("anthropic/claude-sonnet-4-5-20250929")
+
+    assert ends is not None
+    assert (ends.retires, ends.instead) == ("2026-11-30", "claude-sonnet-5-5")
+    assert default_catalogue().retirement("openrouter/anthropic/claude-sonnet-4-5") is None

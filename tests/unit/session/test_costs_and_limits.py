@@ -5,7 +5,7 @@ import pytest
 from legato.model import Capabilities, Usage
 from legato.model.records import Compacted, CompactionKind, StepBegan, StepEnded
 from legato.session import Limits, Spending
-from legato.session.costs import add, cost
+from legato.session.costs import Spent, add, cost
 from legato.session.tokens import BYTES_PER_TOKEN, Estimator
 
 PRICES = Capabilities(price_input=3.0, price_output=15.0, price_cache_read=0.3, price_cache_write=3.75)
@@ -21,20 +21,62 @@ def test_a_cache_without_a_price_costs_what_fresh_input_costs() -> None:
     assert cost(usage, Capabilities(price_input=2.0)) == pytest.approx(1_000 * 2.0 / 1_000_000)
 
 
+def test_a_cache_that_costs_nothing_is_no_cache_without_a_price() -> None:
+    prices = Capabilities(price_input=2.0, price_cache_read=0.0, price_cache_write=0.0)
+    assert cost(Usage(input=1_000, cache_read=600, cache_write=200), prices) == pytest.approx(200 * 2.0 / 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("usage", "prices", "dollars"),
+    [
+        (Usage(input=10, output=5), Capabilities(), None),
+        (Usage(input=10, output=5), Capabilities(price_input=1.0), None),
+        (Usage(input=10, output=5), Capabilities(price_output=1.0), None),
+        (Usage(input=10), Capabilities(price_input=1.0), 10 / 1_000_000),
+        (Usage(input=10, output=5), Capabilities(price_input=0.0, price_output=0.0), 0.0),
+        (Usage(), Capabilities(), 0.0),
+    ],
+)
+def test_what_was_used_without_a_known_price_makes_the_cost_unknown_and_never_zero(
+    usage: Usage, prices: Capabilities, dollars: float | None
+) -> None:
+    assert cost(usage, prices) == (None if dollars is None else pytest.approx(dollars))
+
+
+def test_a_sum_with_an_unknown_part_is_unknown_and_says_how_much_it_is_at_least() -> None:
+    spending, child = Spending(), Spending()
+    spending.add("a/x", Usage(input=100), PRICES)
+    at_first = spending.now()
+    child.add("b/y", Usage(input=50), Capabilities())
+    child.add("a/x", Usage(input=100), PRICES)
+    spending.include(child)
+    later = spending.now()
+    spending.add("a/x", Usage(input=100), PRICES)
+
+    assert spending.by_route == {
+        "a/x": (Usage(input=300), pytest.approx(900 / 1_000_000)),
+        "b/y": (Usage(input=50), None),
+    }
+    assert (spending.cost, spending.known) == (None, pytest.approx(900 / 1_000_000))
+    assert at_first == Spent(Usage(input=100), 300 / 1_000_000, 0)
+    assert spending.since(at_first) == (Usage(input=250), None)
+    assert spending.since(later) == (Usage(input=100), pytest.approx(300 / 1_000_000)), "the unknown part was earlier"
+
+
 def test_a_provider_that_counts_its_cache_beside_the_input_costs_nothing_negative() -> None:
     assert cost(Usage(input=10, cache_read=600), PRICES) == pytest.approx(600 * 0.3 / 1_000_000)
 
 
 def test_spending_is_kept_for_each_route_and_for_all() -> None:
     spending = Spending()
-    first = spending.add("a/x", Usage(input=100, output=10, reasoning=4), PRICES)
-    before = spending.usage
-    second = spending.add("b/y", Usage(input=50, output=5), PRICES)
+    spending.add("a/x", Usage(input=100, output=10, reasoning=4), PRICES)
+    before = spending.now()
+    spending.add("b/y", Usage(input=50, output=5), PRICES)
     spending.add("a/x", Usage(input=1, output=1), PRICES)
     assert spending.by_route["a/x"][0] == Usage(input=101, output=11, reasoning=4)
     assert spending.usage == Usage(input=151, output=16, reasoning=4)
-    assert spending.since(before) == Usage(input=51, output=6)
-    assert spending.cost == pytest.approx(first + second + cost(Usage(input=1, output=1), PRICES))
+    assert spending.since(before) == (Usage(input=51, output=6), pytest.approx((51 * 3.0 + 6 * 15.0) / 1_000_000))
+    assert spending.cost == pytest.approx((151 * 3.0 + 16 * 15.0) / 1_000_000)
 
 
 def test_what_a_subagent_spent_is_included_route_by_route() -> None:
@@ -77,7 +119,7 @@ def test_spending_is_known_again_from_the_log() -> None:
     ]
     spending = Spending()
     spending.replay(log, lambda route: PRICES if route == "a/x" else Capabilities())
-    assert spending.by_route == {"a/x": (Usage(input=10), pytest.approx(30 / 1_000_000)), "b/y": (Usage(input=5), 0.0)}
+    assert spending.by_route == {"a/x": (Usage(input=10), pytest.approx(30 / 1_000_000)), "b/y": (Usage(input=5), None)}
 
 
 def test_usages_add_up_field_by_field() -> None:

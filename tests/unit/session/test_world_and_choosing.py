@@ -26,12 +26,12 @@ def test_a_target_has_its_own_endpoint_and_the_account_of_its_own_key() -> None:
     assert gpt.account == keys.account("openai") != claude.account
 
 
-def test_a_route_that_names_nobody_any_more_costs_nothing() -> None:
+def test_what_a_route_costs_that_names_nobody_any_more_is_unknown() -> None:
     here = world()
     with pytest.raises(UnknownTarget):
         here.target("gone/model")
     assert here.prices("gone/model") == Capabilities()
-    assert here.prices(CLAUDE).price_input > 0
+    assert here.prices(CLAUDE).price_input == 3.0
 
 
 @pytest.mark.anyio

@@ -60,7 +60,8 @@ class Report(Struct, frozen=True, kw_only=True):
     route: str = ""
     steps: int = 0
     usage: Usage = Usage()
-    cost: float = 0.0
+    cost: float | None = 0.0
+    """dollars; null where a price is not known"""
     detail: str = ""
     ending: str | None = None
     approvals_needed: tuple[Pending, ...] = ()

@@ -78,7 +78,6 @@ class TurnDisplay:
         self._route = ""
         self._doing = ""
         self._usage = Usage()
-        self._cost = 0.0
         self._running: dict[CallId, str] = {}
         self.typed = ""
         """what a person has typed meanwhile; it is shown on the status line"""
@@ -86,7 +85,7 @@ class TurnDisplay:
     def begin(self, route: str) -> None:
         """A turn begins: the clock and the counters start anew."""
         self._began, self._route, self._doing = self._clock(), route, "waiting"
-        self._usage, self._cost = Usage(), 0.0
+        self._usage = Usage()
         self._running.clear()
 
     def tick(self) -> None:
@@ -132,7 +131,6 @@ class TurnDisplay:
                     self.note(line)
             case events.StepFinished():
                 self._usage = add(self._usage, event.usage or Usage())
-                self._cost += event.cost
             case events.TurnFinished():
                 self._show_end(event)
                 return
@@ -241,7 +239,7 @@ class TurnDisplay:
         if event.outcome not in (TurnOutcome.DONE, TurnOutcome.FAILED):  # what failed is told with its error
             self.note(event.detail or event.outcome, Style.YELLOW)
         elapsed = seconds(self._clock() - self._began)
-        cost = f" · {dollars(event.cost)}" if event.cost else ""
+        cost = f" · {dollars(event.cost)}" if event.cost or event.cost is None else ""
         used = f" · {tokens(event.usage)}" if event.usage.input or event.usage.output else ""
         self._screen.line(about_route(clip(self._route, 80), f"{elapsed}{used}{cost}", self._screen.width), Style.DIM)
         self._running.clear()

@@ -71,8 +71,10 @@ def tokens(usage: Usage) -> str:
     return f"{_short(usage.input)} in{cached}, {_short(usage.output)} out"
 
 
-def dollars(cost: float) -> str:
-    """`$0.0123`, as exact as it needs to be."""
+def dollars(cost: float | None, *, known: float = 0.0) -> str:
+    """`$0.0123`, as exact as it needs to be; of a cost that is not known, how much it is at least."""
+    if cost is None:
+        return f"at least {dollars(known)}" if known else "price unknown"
     return f"${cost:.2f}" if cost >= 1 else f"${cost:.4f}"
 
 

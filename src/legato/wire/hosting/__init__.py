@@ -1,6 +1,7 @@
 """What can be declared about a host: a server of the chat family, whoever runs it.
 
 host         the record that a file of `wire.hosts` declares
+known        names, prices and ends of single models
 style        how requests to it are written
 acceptance   what it accepts, as the rules judge it
 server       how it behaves as a server: what only a simulation has to know
@@ -19,6 +20,7 @@ from legato.wire.hosting.acceptance import (
     Acceptance,
 )
 from legato.wire.hosting.host import Citation, Host, HostRule, Models
+from legato.wire.hosting.known import KnownModels, Price, Retirement
 from legato.wire.hosting.server import (
     CacheHabit,
     ErrorFacts,
@@ -42,10 +44,13 @@ __all__ = [
     "Host",
     "HostRule",
     "IdHabit",
+    "KnownModels",
     "Models",
     "OptionField",
+    "Price",
     "RefusalReason",
     "RequestStyle",
+    "Retirement",
     "ServerHabits",
     "Switch",
     "openai_error",

@@ -2,7 +2,7 @@
 
 A file of `wire.hosts` declares one, and everything else looks it up there:
 
-    the catalogue          endpoint, keys, capabilities, models
+    the catalogue          endpoint, keys, capabilities, models, known
     the encoder            style, options
     the rules              acceptance, rules
     the simulation         server
@@ -21,6 +21,7 @@ from msgspec import Struct
 
 from legato.model import JsonObject
 from legato.wire.hosting.acceptance import Acceptance
+from legato.wire.hosting.known import KnownModels
 from legato.wire.hosting.server import ServerHabits
 from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle
 
@@ -89,6 +90,8 @@ class Host(Struct, frozen=True, kw_only=True):
     capabilities: Mapping[str, Any] = {}
     """what all of its models have, in the words of `legato.model.Capabilities`"""
     models: tuple[Models, ...] = ()
+    known: KnownModels = KnownModels()
+    """names of single models, their prices and their ends"""
     style: RequestStyle = STRICT_STYLE
     options: Mapping[str, OptionField] = {}
     """options that it takes elsewhere than the rest of the family, or not at all"""

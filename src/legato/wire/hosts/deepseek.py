@@ -11,16 +11,20 @@ from legato.wire.hosting import (
     Host,
     HostRule,
     IdHabit,
+    KnownModels,
     Models,
     OptionField,
+    Price,
     RefusalReason,
     RequestStyle,
+    Retirement,
     ServerHabits,
     Switch,
 )
 
 _API = "https://api-docs.deepseek.com/api/create-chat-completion"
 _THINKING_MODE = "https://api-docs.deepseek.com/guides/thinking_mode"
+_PRICES = "https://api-docs.deepseek.com/quick_start/pricing"
 _ROLES = frozenset({"system", "user", "assistant", "tool", "latest_reminder"})
 _PASSED_BACK = "The `reasoning_content` in the thinking mode must be passed back to the API"
 _REASONER = "deepseek-reasoner"
@@ -89,16 +93,27 @@ HOST = Host(
     sources=(
         Citation(_API, "Temperatures go from 0 to 2, stop sequences are at most sixteen; there is no seed."),
         Citation(_THINKING_MODE, "Reasoning is demanded on every answer of a turn with calls, ignored on the others."),
+        Citation(_PRICES, "Prices, a window of a million tokens and answers of up to 384,000 since V4."),
         Citation("https://api-docs.deepseek.com/guides/kv_cache", "Prompts are cached in steps of 64 tokens."),
     ),
     profile="deepseek",
-    capabilities={
-        "images": False,
-        "window": 131_072,
-        "price_input": 0.28,
-        "price_output": 0.42,
-        "price_cache_read": 0.028,
-    },
+    capabilities={"images": False, "window": 131_072},
+    known=KnownModels(
+        names=("deepseek-flash", "deepseek-v4-pro", "deepseek-chat", "deepseek-reasoner"),
+        # Half of these outside the peak hours of the day; a cost is better told too high than too low.
+        prices=(
+            Price(("deepseek-flash*", "deepseek-v4-flash*"), "2026-10-27", _PRICES, 0.3, 1.2, 0.006),
+            Price(("deepseek-v4-pro*",), "2026-10-27", _PRICES, 1.32, 3.96, 0.044),
+        ),
+        retirements=(
+            Retirement(
+                ("deepseek-chat", "deepseek-reasoner"),
+                "https://api-docs.deepseek.com/news/news260424",
+                retires="2026-07-24",
+                instead="deepseek-flash",
+            ),
+        ),
+    ),
     models=(
         Models(
             "DeepSeek that thinks",
@@ -107,8 +122,10 @@ HOST = Host(
         ),
         Models(
             "DeepSeek V4",
-            ("deepseek-v4*",),
+            ("deepseek-v4*", "deepseek-flash*"),
             {
+                "window": 1_000_000,
+                "max_output": 384_000,
                 "thinking": "switch",
                 "thinking_default": True,
                 "efforts": ["low", "high", "max"],

@@ -12,10 +12,13 @@ from legato.wire.hosting import (
     Host,
     HostRule,
     IdHabit,
+    KnownModels,
     Models,
     OptionField,
+    Price,
     RefusalReason,
     RequestStyle,
+    Retirement,
     ServerHabits,
     Switch,
 )
@@ -118,6 +121,18 @@ HOST = Host(
     ),
     profile="kimi",
     capabilities={"id_scheme": "kimi", "name_rule": "kimi", "window": 262_144, "images": False},
+    known=KnownModels(
+        names=("kimi-k3", "kimi-k2.7-code", "kimi-k2.6", "kimi-k2.5", _THINKING),
+        prices=(Price(("kimi-k3",), "2026-07-18", "https://platform.kimi.ai/docs/pricing/chat-k3", 3.0, 15.0, 0.3),),
+        retirements=(
+            Retirement(
+                ("kimi-k2", "kimi-k2-*", "kimi-latest", "kimi-thinking*"),
+                "https://www.chatbase.co/blog/kimi-k2-api",
+                retires="2026-05-25",
+                instead="kimi-k2.6",
+            ),
+        ),
+    ),
     models=(
         Models(
             "Kimi that thinks",
@@ -133,6 +148,8 @@ HOST = Host(
             "Kimi K3",
             ("kimi-k3*",),
             {
+                "window": 1_048_576,
+                "max_output": 131_072,
                 "thinking": "effort",
                 "thinking_default": True,
                 "efforts": ["low", "high", "max"],

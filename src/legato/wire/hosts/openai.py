@@ -9,14 +9,90 @@ from legato.wire.hosting import (
     CacheHabit,
     Citation,
     Host,
+    KnownModels,
     OptionField,
+    Price,
     RefusalReason,
     RequestStyle,
+    Retirement,
     ServerHabits,
     Switch,
 )
 
 _API = "https://platform.openai.com/docs/api-reference/chat/create"
+
+_PAGE = "https://developers.openai.com/api/docs/pricing"
+_ENDS = "https://developers.openai.com/api/docs/deprecations"
+
+_NAMES = (
+    "gpt-5.5",
+    "gpt-5.5-pro",
+    "gpt-5.4",
+    "gpt-5.4-mini",
+    "gpt-5.4-nano",
+    "gpt-5.2",
+    "gpt-5.1",
+    "gpt-5",
+    "gpt-5-mini",
+    "gpt-5-nano",
+    "gpt-5-pro",
+    "o3",
+    "o4-mini",
+    "gpt-4.1",
+    "gpt-4.1-mini",
+    "gpt-4o",
+    "gpt-4o-mini",
+)
+
+# For prompts up to 272,000 tokens; longer ones cost more with the newest models.
+_PRICES = (
+    Price(("gpt-6-sol*",), "2026-09-22", _PAGE, 2.0, 10.0, 0.2, 2.5),
+    Price(("gpt-6-luna*",), "2026-09-22", _PAGE, 0.1, 0.5, 0.01, 0.125),
+    Price(("gpt-5.5-pro*", "gpt-5.4-pro*"), "2026-06", _PAGE, 30.0, 180.0),
+    Price(("gpt-5.5", "gpt-5.5-20*"), "2026-06", _PAGE, 5.0, 30.0, 0.5),
+    Price(("gpt-5.4-mini*",), "2026-06", _PAGE, 0.75, 4.5, 0.075),
+    Price(("gpt-5.4-nano*",), "2026-06", _PAGE, 0.2, 1.25, 0.02),
+    Price(("gpt-5.4", "gpt-5.4-20*"), "2026-06", _PAGE, 2.5, 15.0, 0.25),
+    Price(("gpt-5.2", "gpt-5.2-20*"), "2026-05-12", _PAGE, 1.75, 14.0, 0.175),
+    Price(("gpt-5-pro*",), "2026-05-12", _PAGE, 15.0, 120.0),
+    Price(("gpt-5.1", "gpt-5.1-20*", "gpt-5", "gpt-5-20*"), "2026-05-12", _PAGE, 1.25, 10.0, 0.125),
+    Price(("gpt-4o-mini", "gpt-4o-mini-20*"), "2026-05-27", _PAGE, 0.15, 0.6, 0.075),
+    Price(("gpt-4o", "gpt-4o-2024-08-06", "gpt-4o-2024-11-20"), "2026-05-27", _PAGE, 2.5, 10.0, 1.25),
+    Price(("gpt-4.1", "gpt-4.1-20*", "o3", "o3-20*"), "2026-03-21", _PAGE, 2.0, 8.0, 0.5),
+)
+
+_RETIREMENTS = (
+    Retirement(
+        (
+            "gpt-3.5-turbo*",
+            "gpt-4",
+            "gpt-4-*",
+            "gpt-4o-2024-05-13",
+            "o1",
+            "o1-*",
+            "o3-mini*",
+            "o4-mini*",
+            "gpt-4.1-nano*",
+        ),
+        _ENDS,
+        retires="2026-10-23",
+    ),
+    Retirement(
+        ("gpt-5", "gpt-5-20*", "gpt-5-mini*", "gpt-5-nano*", "gpt-5-pro*", "o3", "o3-20*", "o3-pro*"),
+        _ENDS,
+        retires="2026-12-11",
+        deprecated="2026-06-11",
+        instead="gpt-5.6-sol",
+    ),
+    Retirement(
+        ("gpt-4o", "gpt-4o-20*", "gpt-4o-mini", "gpt-4o-mini-20*", "gpt-4.1", "gpt-4.1-20*", "gpt-4.1-mini*"),
+        _ENDS,
+        retires="2027-01-14",
+        deprecated="2026-10-14",
+        instead="gpt-6-luna",
+    ),
+    Retirement(("gpt-5.1", "gpt-5.1-20*"), _ENDS, retires="2027-04-01"),
+)
 
 HOST = Host(
     name="openai",
@@ -32,6 +108,7 @@ HOST = Host(
         Citation("microsoft/autogen#6377", "The id of a call has at most 40 characters."),
     ),
     profile="openai",
+    known=KnownModels(names=_NAMES, prices=_PRICES, retirements=_RETIREMENTS),
     capabilities={"developer_role": True, "documents": True, "max_tokens_field": "max_completion_tokens"},
     style=RequestStyle(
         null_beside_calls=True,

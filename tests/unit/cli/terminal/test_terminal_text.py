@@ -157,6 +157,7 @@ def test_numbers_are_short():
     assert tokens(Usage(input=1234, output=5, cache_read=1000)) == "1.2k in (1.0k cached), 5 out"
     assert tokens(Usage(input=2_500_000, output=999)) == "2.5M in, 999 out"
     assert (dollars(0.01234), dollars(12.5)) == ("$0.0123", "$12.50")
+    assert (dollars(None), dollars(None, known=0.5), dollars(0.0)) == ("price unknown", "at least $0.5000", "$0.0000")
     assert (seconds(4.25), seconds(185.0)) == ("4.2 s", "3 min 5 s")
 
 

@@ -132,6 +132,12 @@ def test_the_end_of_a_turn_says_route_time_tokens_and_cost():
     assert shown(events.TextShown(text="done"), ended) == "done\na/b · 0.0 s · 1.5k in, 20 out · $0.0100\n"
 
 
+def test_the_end_of_a_turn_whose_price_is_not_known_says_so():
+    ended = events.TurnFinished(turn=1, outcome=TurnOutcome.DONE, usage=Usage(input=1500, output=20), cost=None)
+
+    assert shown(events.TextShown(text="done"), ended) == "done\na/b · 0.0 s · 1.5k in, 20 out · price unknown\n"
+
+
 def test_a_cancelled_turn_says_so():
     ended = events.TurnFinished(turn=1, outcome=TurnOutcome.CANCELLED, detail="cancelled while tools ran")
 

@@ -200,7 +200,7 @@ def test_the_headers_of_the_route_go_along() -> None:
 @pytest.mark.parametrize("ending", [Ending.DONE, Ending.LENGTH])
 def test_what_a_summary_used_is_told_also_if_nothing_comes_of_it(ending: Ending) -> None:
     provider = Provider(said("Fine.", ending, Usage(input=100, output=5)))
-    spent: list[tuple[str, Usage, float]] = []
+    spent: list[tuple[str, Usage, float | None]] = []
 
     def note(route: str, usage: Usage, prices: Capabilities) -> None:
         spent.append((route, usage, prices.price_output))

@@ -21,7 +21,7 @@ async def status(chat: Chat, _: str) -> Next:
         ("folder", str(setup.folder)),
         ("approval", setup.approval.mode.value),
         ("conversation", f"about {preview.tokens:,} of {preview.window:,} tokens"),
-        ("used", f"{tokens(usage)}, {dollars(session.spending.cost)}"),
+        ("used", f"{tokens(usage)}, {dollars(session.spending.cost, known=session.spending.known)}"),
         ("tools", str(len(session.tools))),
     ]
     for line in table(rows, width=chat.screen.width):
@@ -50,7 +50,7 @@ async def cost(chat: Chat, _: str) -> Next:
     """`/cost`: tokens and dollars, by route."""
     spending = chat.session.spending
     rows = [(route, tokens(usage), dollars(cost)) for route, (usage, cost) in spending.by_route.items()]
-    rows.append(("together", tokens(spending.usage), dollars(spending.cost)))
+    rows.append(("together", tokens(spending.usage), dollars(spending.cost, known=spending.known)))
     for line in table(rows, width=chat.screen.width, flexible=0):
         chat.screen.line(line)
     return None
