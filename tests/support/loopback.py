@@ -55,7 +55,8 @@ class Loopback:
     async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while not writer.is_closing():
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
-            length = next(int(line[16:]) for line in head.lower().splitlines() if line.startswith("content-length:"))
+            lines = head.lower().splitlines()
+            length = next((int(line[16:]) for line in lines if line.startswith("content-length:")), 0)
             self.heads.append(head)
             self.bodies.append(await reader.readexactly(length))
             await self.answer(reader, writer)

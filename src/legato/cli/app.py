@@ -36,6 +36,7 @@ COMMANDS: dict[str, Listed] = {
     "inspect": Listed("legato.cli.commands.inspect:inspect", "Show a conversation, its calls and every decision."),
     "sessions": Listed("legato.cli.commands.sessions:sessions", "List, show, export or delete stored sessions."),
     "import": Listed("legato.cli.commands.import_:import_", "Bring a session file into the store, to go on with it."),
+    "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys, and which of them end."),
     "config": Listed("legato.cli.commands.config:config", "Show the settings and where each comes from."),
     "doctor": Listed("legato.cli.commands.doctor:doctor", "Check keys, routes, store and terminal."),
     "simulate": Listed("legato.cli.commands.simulate:simulate", "Serve strict simulated providers on this machine."),

@@ -43,7 +43,7 @@ class CapabilityGrant(NamedTuple):
     """of a price: when it was last seen"""
 
 
-class Asked(NamedTuple):
+class AskedModel(NamedTuple):
     """Whose capabilities are asked for: a model at a provider."""
 
     provider: str
@@ -52,7 +52,7 @@ class Asked(NamedTuple):
     """of the model, in lower case: as the provider writes it, without path, and as its vendor does"""
 
 
-Grants: TypeAlias = Callable[[Asked], Iterator[CapabilityGrant]]
+Grants: TypeAlias = Callable[[AskedModel], Iterator[CapabilityGrant]]
 """what a sheet says of a model at a provider: grants, of which later ones count"""
 
 
@@ -65,7 +65,7 @@ class Sheet(Struct, frozen=True):
     families: Sequence[Family]
     places: Mapping[str, str] = {}
 
-    def grants(self, asked: Asked) -> Iterator[CapabilityGrant]:
+    def grants(self, asked: AskedModel) -> Iterator[CapabilityGrant]:
         """What stands here of that model at that provider."""
         own = self.capabilities.get(asked.provider)
         if own:
@@ -77,7 +77,7 @@ class Sheet(Struct, frozen=True):
 
 
 def _grant_if_fitting(
-    name: str, match: Sequence[str], capabilities: Mapping[str, Any], asked: Asked, place: str
+    name: str, match: Sequence[str], capabilities: Mapping[str, Any], asked: AskedModel, place: str
 ) -> Iterator[CapabilityGrant]:
     for pattern in match:
         for model in asked.names:
@@ -126,19 +126,19 @@ class HostProviders(Mapping[str, Provider]):
         return len(host_names())
 
 
-def _grants_of_host(asked: Asked) -> Iterator[CapabilityGrant]:
+def _grants_of_host(asked: AskedModel) -> Iterator[CapabilityGrant]:
     host = find_host(asked.provider)
     if host is not None and host.capabilities:
         yield CapabilityGrant(host.capabilities, f"{PACKAGED}: providers.{asked.provider}")
 
 
-def _grants_of_host_models(asked: Asked) -> Iterator[CapabilityGrant]:
+def _grants_of_host_models(asked: AskedModel) -> Iterator[CapabilityGrant]:
     host = find_host(asked.provider)
     for models in host.models if host is not None else ():
         yield from _grant_if_fitting(*models, asked, f"{PACKAGED}: families")
 
 
-def _grants_of_prices(asked: Asked) -> Iterator[CapabilityGrant]:
+def _grants_of_prices(asked: AskedModel) -> Iterator[CapabilityGrant]:
     price = known_models(asked.provider).price_of(asked.names[0])
     if price is not None:
         yield CapabilityGrant(price.capabilities(), f"{PACKAGED}: {price.source}, seen {price.seen}", price.seen)
@@ -150,8 +150,12 @@ def _grants_of_prices(asked: Asked) -> Iterator[CapabilityGrant]:
 class Catalogue:
     """Providers, and sheets of what they and their models accept."""
 
-    def __init__(self, providers: Mapping[str, Provider], sheets: Sequence[Grants]) -> None:
+    def __init__(
+        self, providers: Mapping[str, Provider], sheets: Sequence[Grants], families: Sequence[Family] = ()
+    ) -> None:
         self.providers = providers
+        self.families = tuple(families)
+        """those of all sheets, in their order"""
         self._sheets = tuple(sheets)
         self._resolved: dict[tuple[str, str, str], Target] = {}
 
@@ -215,7 +219,7 @@ class Catalogue:
     def _grants(self, name: str, model: str) -> Iterator[CapabilityGrant]:
         """What every sheet says of `model` at the provider `name`; what comes later goes over what came before."""
         names = tuple(dict.fromkeys((_bare(model), family_name(model))))
-        asked = Asked(name, self.providers[name].dialect, names)
+        asked = AskedModel(name, self.providers[name].dialect, names)
         for grants in self._sheets:
             yield from grants(asked)
 
@@ -244,7 +248,7 @@ class Catalogue:
         }
         families = [convert(table, Family, where("families", source, places)) for table in extra.get("families", ())]
         said = {name: table["capabilities"] for name, table in own.items() if "capabilities" in table}
-        catalogue = self._over(providers, Sheet(source, said, families, places or {}).grants)
+        catalogue = self._over(providers, Sheet(source, said, families, places or {}).grants, families=families)
         for family in families:
             place = f"{where('families', source, places)}: {family.name!r}"
             for name in family.on:
@@ -253,10 +257,10 @@ class Catalogue:
                     raise ConfigError(f"{place}: on: there is no provider {name!r}{told}", place=place)
         return catalogue
 
-    def _over(self, providers: dict[str, Provider], *sheets: Grants) -> Catalogue:
+    def _over(self, providers: dict[str, Provider], *sheets: Grants, families: Sequence[Family] = ()) -> Catalogue:
         """This catalogue with `providers` in place of those of the same name, and with `sheets` over its own."""
         below = cast("dict[str, Provider]", self.providers)  # nothing is ever written into it
-        return Catalogue(ChainMap(providers, below), [*self._sheets, *sheets])
+        return Catalogue(ChainMap(providers, below), [*self._sheets, *sheets], [*self.families, *families])
 
     def _unknown(self, route: str, name: str, *, has_model: bool) -> UnknownTarget:
         known = sorted(self.providers)

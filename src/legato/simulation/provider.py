@@ -34,6 +34,7 @@ from legato.model import (
 )
 from legato.model.hashing import base62, digest
 from legato.request import Catalogue, default_catalogue
+from legato.request.model_list import names_of
 from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Ask, Reply
@@ -107,6 +108,7 @@ class SimulatedProvider:
         self.ids = ids
         self._cache = PromptCache(self.habits.cache)
         self._stored = StoredResponses()
+        self._shelf = (names_of(book, name) if name in book.providers else []) or [self.example or "any"]
         self._gate = RequestGate(
             habits=self.habits,
             dialect=self.dialect,
@@ -244,7 +246,7 @@ class SimulatedProvider:
     def _looked_up(self, ask: Ask, request: ValidRequest) -> JsonObject:
         match request.operation:
             case Operation.MODELS:
-                return list_models(request.target, self.name, self.habits)
+                return list_models([self._gate.resolve(model) for model in self._shelf], self.name, self.habits)
             case Operation.MODEL:
                 return one_model(request.target, self.name, self.habits)
             case Operation.COUNT:

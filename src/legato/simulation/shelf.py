@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from legato.model import Dialect, JsonObject, Target
 from legato.wire.hosting import ServerHabits
 
@@ -35,16 +37,16 @@ def one_model(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
             return card | habits.model_card
 
 
-def list_models(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
-    """The list of them: the one of `target`."""
-    model = one_model(target, owner, habits)
-    match target.dialect:
+def list_models(targets: Sequence[Target], owner: str, habits: ServerHabits) -> JsonObject:
+    """The list of the models of `targets`, which are at least one."""
+    models = [one_model(target, owner, habits) for target in targets]
+    match targets[0].dialect:
         case Dialect.GEMINI:
-            return {"models": [model]}
+            return {"models": models}
         case Dialect.ANTHROPIC:
-            return {"data": [model], "has_more": False, "first_id": target.model, "last_id": target.model}
+            return {"data": models, "has_more": False, "first_id": targets[0].model, "last_id": targets[-1].model}
         case _:
-            return {"object": "list", "data": [model]}
+            return {"object": "list", "data": models}
 
 
 _LONG_AGO = "2025-01-01T00:00:00Z"

@@ -50,7 +50,7 @@ def flowing(parts: Sequence[str], width: int) -> list[str]:
     return lines
 
 
-def table(rows: Sequence[Sequence[str]], *, width: int, flexible: int = -1) -> list[str]:
+def table(rows: Sequence[Sequence[str]], *, width: int, flexible: int = -1, gap: int = 2) -> list[str]:
     """`rows` as aligned lines of at most `width` columns; the column `flexible` gives way where space is short."""
     from rich.cells import cell_len
 
@@ -59,10 +59,12 @@ def table(rows: Sequence[Sequence[str]], *, width: int, flexible: int = -1) -> l
     cells = [[one_line(cell) for cell in row] for row in rows]
     flexible %= len(cells[0])
     widths = [max(cell_len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    spare = width - sum(widths) - 2 * (len(widths) - 1)
+    spare = width - sum(widths) - gap * (len(widths) - 1)
     if spare < 0:
         widths[flexible] = max(widths[flexible] + spare, 8)
-    return ["  ".join(_padded(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells]
+    return [
+        (" " * gap).join(_padded(cell, size) for cell, size in zip(row, widths, strict=True)).rstrip() for row in cells
+    ]
 
 
 def _padded(cell: str, width: int) -> str:
