@@ -10,6 +10,7 @@ import platform
 import stat
 import sys
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
@@ -148,6 +149,8 @@ def _usable(profile: Profile, settings: Settings) -> Iterator[DoctorCheck]:
             provider = catalogue.providers[target.provider]
             if provider.keys and not settings.simulate and ring.find(target.provider) is None:
                 yield DoctorCheck("routes", Health.BROKEN, f"{where} has no key: set {provider.keys[0]}")
+            if (ends := catalogue.retirement(route.name)) is not None and not settings.simulate:
+                yield DoctorCheck("routes", Health.NOTE, f"{where} {ends.told(datetime.now(UTC).date().isoformat())}")
         except LegatoError as error:
             yield DoctorCheck("routes", Health.BROKEN, f"{where}: {line_of(error)}")
 

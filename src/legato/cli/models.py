@@ -124,8 +124,8 @@ def as_lines(
         if len(row[1]) > room:
             yield f"{row[0]} {row[1]}"
         yield line
-        if model.retires:
-            yield f"    {_end(model, today)}"
+        if model.ends is not None:
+            yield f"    {model.ends.told(today.isoformat())}"
 
 
 def legend(width: int) -> Iterable[str]:
@@ -154,12 +154,6 @@ def _price(model: ListedModel) -> str:
     return f"{model.price_input:g}/{model.price_output:g}"
 
 
-def _end(model: ListedModel, today: date) -> str:
-    is_over = model.retires <= today.isoformat()[: len(model.retires)]
-    instead = f"; use {model.instead}" if model.instead else ""
-    return f"{'ended' if is_over else 'ends'} {model.retires}{instead}"
-
-
 def short_count(count: int) -> str:
     """`1M`, `200k`: tokens in a narrow column."""
     if count >= 1_000_000:
@@ -169,4 +163,7 @@ def short_count(count: int) -> str:
 
 def as_json(model: ListedModel, key: KeyState) -> str:
     """One line of JSON; what is not known is null or empty."""
-    return msgspec.json.encode({**msgspec.to_builtins(model), "key": key.value}).decode()
+    ends = model.ends
+    plain: dict[str, Any] = msgspec.to_builtins(model)
+    plain["ends"] = ends and {name: getattr(ends, name) for name in ("retires", "deprecated", "instead", "source")}
+    return msgspec.json.encode({**plain, "key": key.value}).decode()

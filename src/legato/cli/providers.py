@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError, LegatoError
 from legato.request import Catalogue, default_catalogue
+from legato.request.model_list import current_model
 from legato.routing import Profile, only, read_profiles
 from legato.session import World
 from legato.transport import HttpTransport, KeyRing
@@ -128,8 +130,9 @@ def _with_a_key(settings: Settings, environment: Mapping[str, str] | None) -> st
     catalogue = catalogue_of(settings)
     keys = key_ring(settings, catalogue, environment)
     rest = [name for name in catalogue.providers if name not in _FIRST]
+    today = datetime.now(UTC).date().isoformat()
     for name in (*_FIRST, *rest):
         provider = catalogue.providers[name]
         if provider.keys and provider.example and keys.find(name) is not None:
-            return f"{name}/{provider.example}"
+            return f"{name}/{current_model(catalogue, name, today)}"
     raise NotConfigured(NOT_CONFIGURED)

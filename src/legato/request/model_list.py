@@ -16,6 +16,7 @@ from msgspec import Struct
 from legato.model import Capabilities, ThinkingMode
 from legato.request.catalogue import DEFAULT, Catalogue
 from legato.request.known_models import known_models
+from legato.wire.hosting import Retirement
 
 _MODALITIES = tuple(
     name for name in ("images", "documents", "audio", "video") if name in Capabilities.__struct_fields__
@@ -42,10 +43,8 @@ class ListedModel(Struct, frozen=True, kw_only=True):
     price_output: float | None = None
     priced: str = ""
     """when the price was last seen; empty if it is not known, or if a user set it"""
-    deprecated: str = ""
-    retires: str = ""
-    """the day from which on requests fail, where one is known"""
-    instead: str = ""
+    ends: Retirement | None = None
+    """when requests begin to fail, where that is known, and what its provider recommends instead"""
 
     @property
     def provider(self) -> str:
@@ -81,6 +80,21 @@ def names_of(catalogue: Catalogue, provider: str) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def current_model(catalogue: Catalogue, provider: str, today: str) -> str:
+    """A model to ask at `provider` where nobody named one: its example or, if that has ended, what came instead.
+
+    `today` is a day as `2026-11-16`. If all that is known has ended, it is the example after all.
+    """
+    example = catalogue.providers[provider].example
+    ends = catalogue.retirement(f"{provider}/{example}") if example else None
+    if ends is None or not ends.is_over(today):
+        return example
+    for model in (ends.instead, *names_of(catalogue, provider)):
+        if model and not ((end := catalogue.retirement(f"{provider}/{model}")) and end.is_over(today)):
+            return model
+    return example
+
+
 ANY = "any"
 """the example of a provider that takes whatever name it is given"""
 
@@ -88,7 +102,6 @@ ANY = "any"
 def describe_route(catalogue: Catalogue, route: str) -> ListedModel:
     """What is known of the model that `route` names; raises `UnknownTarget` if it names none."""
     known = catalogue.resolve(route).capabilities
-    ends = catalogue.retirement(route)
     defaults = {row.name for row in catalogue.explain(route) if row.source == DEFAULT}
     return ListedModel(
         route=route,
@@ -102,9 +115,7 @@ def describe_route(catalogue: Catalogue, route: str) -> ListedModel:
         price_input=known.price_input,
         price_output=known.price_output,
         priced=catalogue.priced(route),
-        deprecated=ends.deprecated if ends else "",
-        retires=ends.retires if ends else "",
-        instead=ends.instead if ends else "",
+        ends=catalogue.retirement(route),
     )
 
 

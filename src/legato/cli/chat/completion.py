@@ -11,6 +11,7 @@ from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.providers import profiles_of
 from legato.cli.terminal.prompt import Suggestion
+from legato.request.model_list import names_of
 from legato.tools import Mode
 
 _FILE = re.compile(r"(?:(?<=\s)|^)@(\S*)\Z")
@@ -48,15 +49,16 @@ class Suggestions:
                 yield Suggestion(item, len(argument))
 
     def _routes(self) -> Iterator[str]:
-        """Routes of profiles first, then one for each provider whose key is there, or that needs none."""
+        """Routes of profiles first, then those known at each provider whose key is there, or that needs none."""
         setup = self._setup
         named = [route.name for profile in profiles_of(setup.settings).values() for route in profile.routes]
-        providers = setup.world.catalogue.providers
+        catalogue = setup.world.catalogue
         reachable = [
-            f"{name}/{provider.example}"
-            for name, provider in providers.items()
-            if provider.example
-            and (setup.settings.simulate or not provider.keys or setup.world.keys.find(name) is not None)
+            f"{name}/{model}"
+            for name, provider in catalogue.providers.items()
+            if setup.settings.simulate or not provider.keys or setup.world.keys.find(name) is not None
+            for model in dict.fromkeys([provider.example, *names_of(catalogue, name)])
+            if model
         ]
         yield from dict.fromkeys([*named, *reachable])
 

@@ -49,6 +49,15 @@ class Retirement(NamedTuple):
     instead: str = ""
     """what its provider recommends in its place"""
 
+    def is_over(self, today: str) -> bool:
+        """Whether the end has come on the day `today`, such as `2026-11-16`."""
+        return self.retires <= today[: len(self.retires)]
+
+    def told(self, today: str) -> str:
+        """The end in words: when, and what to use instead."""
+        instead = f"; use {self.instead}" if self.instead else ""
+        return f"{'ended' if self.is_over(today) else 'ends'} {self.retires}{instead}"
+
 
 class KnownModels(Struct, frozen=True, kw_only=True):
     """The models that a provider is known to serve; it may serve others as well."""

@@ -558,6 +558,7 @@ def test_commands_routes_profiles_and_files_are_completed(talk: Talk, home: Home
     assert "groq/quick" in texts("/model ")
     assert texts("/model mistral") == ["mistral/mistral-large-latest"]
     assert texts("/model qui") == ["groq/quick"]
+    assert texts("/model claude-opus-5-5") == ["anthropic/claude-opus-5-5"]
     assert texts("/route f") == ["fast"]
     assert texts("/approval e") == ["edits"]
     assert texts("/undo ") == []

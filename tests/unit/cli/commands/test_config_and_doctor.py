@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,8 @@ import pytest
 
 from legato.cli.settings.layers import every_setting
 from legato.cli.settings.schema import ENVIRONMENT, Settings
+from legato.request import default_catalogue
+from legato.request.model_list import current_model
 from program import Home
 
 DOCS = Path(__file__).parents[4] / "docs"
@@ -61,12 +64,12 @@ def test_every_capability_of_a_route_says_where_it_comes_from(home: Home):
 
     assert f"window = 32000  # {home.settings}: providers.openai" in shown
     assert f"images = false  # {home.settings}: families: 'mine', because gpt-4o-mini fits GPT-4o*" in shown
-    assert (
-        "max_output = 16384  # built-in catalogue: families: 'gpt-4o and 4.1', because gpt-4o-mini fits gpt-4o*"
-        in shown
-    )
+    assert "max_output = 16384  # built-in catalogue: families: 'gpt-4o', because gpt-4o-mini fits gpt-4o*" in shown
     assert "developer_role = true  # built-in catalogue: providers.openai" in shown
     assert "audio = false  # default of every model" in shown
+    page = "https://developers.openai.com/api/docs/pricing"
+    assert f"price_input = 0.15  # built-in catalogue: {page}, seen 2026-05-27" in shown
+    assert "price_cache_write = null  # default of every model" in shown
     assert msgspec.json.decode(home.legato("config", "explain", "openai/gpt-4o-mini", "--json").stdout)["window"] == {
         "value": 32_000, "origin": f"{home.settings}: providers.openai",
     }  # fmt: skip
@@ -163,7 +166,15 @@ def test_keys_are_found_and_never_shown(home: Home, monkeypatch: pytest.MonkeyPa
     assert ("ok", "mistral: from MISTRAL_API_KEY") in found(home)["keys"]
     assert ("ok", "openai: from $MINE") in found(home)["keys"]
     assert ("ok", "kimi: from the settings") in found(home)["keys"]
-    assert ("ok", "openai/gpt-5.1 answers first") in found(home)["routes"]
+    first = current_model(default_catalogue(), "openai", datetime.now(UTC).date().isoformat())
+    assert ("ok", f"openai/{first} answers first") in found(home)["routes"]
+
+
+def test_a_route_whose_model_has_ended_is_noted_with_what_came_instead(home: Home):
+    home.configure('model = "gemini/gemini-3-pro-preview"\n[keys]\ngemini = "secret-12345"\n')
+
+    told = ("note", "gemini/gemini-3-pro-preview ended 2026-03-09; use gemini-3.1-pro-preview")
+    assert told in found(home)["routes"]
 
 
 def test_what_is_broken_is_said_with_what_to_do(home: Home):

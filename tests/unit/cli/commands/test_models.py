@@ -13,7 +13,8 @@ import pytest
 from legato.cli.models import KeyState, Sort, Wanted, as_lines, choose_models, fits, short_count
 from legato.model import ThinkingMode
 from legato.request import default_catalogue
-from legato.request.model_list import ListedModel, list_models
+from legato.request.model_list import ListedModel, current_model, list_models
+from legato.wire.hosting import Retirement
 from program import Home
 
 PLAIN = {
@@ -64,6 +65,21 @@ def test_a_users_family_that_spells_names_out_is_listed():
     mine = [model for model in list_models(catalogue) if model.provider == "ollama"]
 
     assert [(model.route, model.window) for model in mine] == [("ollama/mine", 5_000), ("ollama/qwen3", 32_768)]
+
+
+@pytest.mark.parametrize(
+    ("provider", "today", "model"),
+    [
+        ("gemini", "2026-03-08", "gemini-3-pro-preview"),
+        ("gemini", "2026-03-09", "gemini-3.1-pro-preview"),
+        ("deepseek", "2026-07-24", "deepseek-flash"),
+        ("openai", "2027-03-31", "gpt-5.1"),
+        ("openai", "2027-04-01", "gpt-5.5"),
+        ("vllm", "2027-04-01", "any"),
+    ],
+)
+def test_who_is_asked_where_nobody_is_named_has_not_ended(provider: str, today: str, model: str):
+    assert current_model(default_catalogue(), provider, today) == model
 
 
 def listed(**changes: object) -> ListedModel:
@@ -127,7 +143,9 @@ def test_tokens_are_short(count: int, shown: str):
 
 
 def test_the_table_keeps_to_its_width_and_cuts_no_route():
-    long = listed(route="fireworks/accounts/fireworks/models/gpt-oss-20b", retires="2026-10", instead="another")
+    long = listed(
+        route="fireworks/accounts/fireworks/models/gpt-oss-20b", ends=Retirement((), "", "2026-10", instead="another")
+    )
     models = [*list_models(default_catalogue()), long]
     lines = list(as_lines(models, lambda _: KeyState.MISSING, width=80, today=date(2026, 11, 16)))
 
@@ -137,9 +155,8 @@ def test_the_table_keeps_to_its_width_and_cuts_no_route():
 
 
 def test_a_model_says_whether_it_ends_or_has_ended():
-    ends = [
-        listed(route="a/b", retires=day, instead="c") for day in ("2026-11-15", "2026-11-16", "2026-11-17", "2026-12")
-    ]
+    days = ("2026-11-15", "2026-11-16", "2026-11-17", "2026-12")
+    ends = [listed(route="a/b", ends=Retirement((), "", day, instead="c")) for day in days]
     lines = list(as_lines(ends, lambda _: KeyState.FOUND, width=80, today=date(2026, 11, 16)))
 
     assert [line.strip() for line in lines[2::2]] == [
@@ -167,6 +184,15 @@ def test_the_same_as_json_has_null_for_a_price_that_is_not_known(home: Home):
         {**msgspec.json.decode(msgspec.json.encode(PLAIN["ollama/qwen3"])), "key": "not needed"}
     ]
     assert '"price_input":null,"price_output":null' in told[0]
+
+
+def test_the_same_as_json_says_when_a_model_ends_and_where_that_is_written(home: Home):
+    (told,) = home.legato("models", "anthropic/claude-sonnet-4-5", "--json").stdout.splitlines()
+
+    assert msgspec.json.decode(told)["ends"] == {
+        "retires": "2026-11-30", "deprecated": "", "instead": "claude-sonnet-5-5",
+        "source": "https://platform.claude.com/docs/en/models/sonnet-4-5/overview",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
