@@ -19,27 +19,56 @@ from __future__ import annotations
 
 import re
 
-_AREA = r"(?:us|us-gov|eu|apac|apne|jp|au|ca|sa|me|af|global)"
+_AREAS = frozenset({"us", "us-gov", "eu", "apac", "apne", "jp", "au", "ca", "sa", "me", "af", "global"})
 """of an inference profile of Bedrock
 (https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html)"""
 
-_VENDOR = (
-    r"(?:ai21|amazon|anthropic|cohere|deepseek|google|luma|meta|minimax|mistral|moonshot|moonshotai|nvidia|openai|qwen"
-    r"|stability|twelvelabs|writer|xai|zai)"
+_VENDORS = frozenset(
+    [
+        "ai21",
+        "amazon",
+        "anthropic",
+        "cohere",
+        "deepseek",
+        "google",
+        "luma",
+        "meta",
+        "minimax",
+        "mistral",
+        "moonshot",
+        "moonshotai",
+        "nvidia",
+        "openai",
+        "qwen",
+        "stability",
+        "twelvelabs",
+        "writer",
+        "xai",
+        "zai",
+    ]
 )
 """makers as Bedrock writes them before a name; versions such as `gpt-5.1` also have a point, so they are listed"""
 
-_BEFORE = re.compile(rf"(?:(?:{_AREA}\.)?{_VENDOR}\.)+(?=[a-z])")
-_VERSION = re.compile(r"-v\d+(?::\d+)?(?::\d+k)?$")
+_VERSION = r"-v\d+(?::\d+)?(?::\d+k)?$"
 """of Bedrock, such as `-v1:0`; `:200k` is the window"""
 
 
 def family_name(model: str) -> str:
     """The vendor's own name of `model`. Applied again, it changes nothing."""
     name = model.strip().rstrip("/").rpartition("/")[2].lower()
-    before = _BEFORE.match(name)
-    if before is not None:
-        name = _VERSION.sub("", name[before.end() :])
+    if "." in name:
+        own = _without_maker(name)
+        name = re.sub(_VERSION, "", own) if own != name else name
     name = name.partition(":")[0]  # a router's `:free` or `:nitro`, a local server's `:8b`
     name, _, version = name.partition("@")  # Vertex AI: a day, or `latest`, `default`
     return f"{name}-{version}" if version.isdecimal() else name.strip()
+
+
+def _without_maker(name: str) -> str:
+    """`name` without area and maker, as often as they stand before it."""
+    while True:
+        area, _, behind = name.partition(".")
+        maker, _, rest = (behind if area in _AREAS else name).partition(".")
+        if maker not in _VENDORS or not rest[:1].isalpha():
+            return name
+        name = rest

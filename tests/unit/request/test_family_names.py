@@ -32,6 +32,7 @@ from legato.request.family_names import family_name
         ("qwen3:8b", "qwen3"),
         ("mistral.example", "example"),
         ("amazing.model", "amazing.model"),
+        ("meta." * 5_000 + "x", "x"),
         ("", ""),
     ],
 )
