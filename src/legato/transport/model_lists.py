@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from legato.errors import BadAnswer, ConfigError, IngestError, ProviderError, TimedOut
 from legato.model import Dialect, Json, JsonObject, Target
-from legato.transport.classify import classify
+from legato.transport.classification import classify
 from legato.transport.complaint import read_complaint
 from legato.transport.contract import Transport, WireResponse
 from legato.transport.keys import Key
