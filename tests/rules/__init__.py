@@ -10,7 +10,7 @@ from legato.model import Dialect, JsonObject
 from legato.wire.dialects import dialect_parts
 from legato.wire.rules import WireRule
 from rule_examples import Example
-from rules import anthropic, gemini, openai_chat, openai_responses, vercel
+from rules import anthropic, bedrock, gemini, openai_chat, openai_responses, vercel
 
 EXAMPLES: dict[Dialect, dict[str, Example]] = {
     Dialect.OPENAI_CHAT: openai_chat.EXAMPLES,
@@ -18,9 +18,10 @@ EXAMPLES: dict[Dialect, dict[str, Example]] = {
     Dialect.ANTHROPIC: anthropic.EXAMPLES,
     Dialect.GEMINI: gemini.EXAMPLES,
     Dialect.VERCEL: vercel.EXAMPLES,
+    Dialect.BEDROCK: bedrock.EXAMPLES,
 }
 
-_NAMES_NO_MODEL = (Dialect.GEMINI, Dialect.VERCEL)
+_NAMES_NO_MODEL = (Dialect.GEMINI, Dialect.VERCEL, Dialect.BEDROCK)
 """dialects whose bodies do not say which model they are for"""
 
 

@@ -6,11 +6,12 @@ nothing but themselves.
 
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from legato.model import Capabilities, Dialect, IdScheme, NameRule, Target, ThinkingMode
 from legato.request import resolve
 from legato.wire.anthropic import rules as anthropic
+from legato.wire.bedrock import rules as bedrock
 from legato.wire.findings import Violation
 from legato.wire.gemini import rules as gemini
 from legato.wire.hosts import all_hosts
@@ -24,6 +25,7 @@ CHECKS: dict[Dialect, Callable[[Any, Target], list[Violation]]] = {
     Dialect.ANTHROPIC: anthropic.check,
     Dialect.GEMINI: gemini.check,
     Dialect.VERCEL: vercel.check,
+    Dialect.BEDROCK: bedrock.check,
 }
 
 
@@ -71,6 +73,21 @@ def gemini_model(model: str, **capabilities: Any) -> Target:
         "empty_text": False,
     }
     return _target(Dialect.GEMINI, "gemini", model, profile="gemini", **{**defaults, **capabilities})
+
+
+def converse(model: str, **capabilities: Any) -> Target:
+    """A model at Bedrock, with what its family takes."""
+    is_nova, is_claude = "amazon.nova" in model, "anthropic.claude" in model
+    defaults: dict[str, Any] = {
+        "id_scheme": IdScheme.TOOLUSE,
+        "documents": True,
+        "video": is_nova,
+        "result_images": True,
+        "user_after_tool": is_nova or is_claude,
+        "empty_text": False,
+        "thinking": ThinkingMode.BUDGET if is_claude else ThinkingMode.NEVER,
+    }
+    return _target(Dialect.BEDROCK, "bedrock", model, profile="bedrock", **{**defaults, **capabilities})
 
 
 def _target(
@@ -122,7 +139,13 @@ _GEMINI = [
 ]
 _VERCEL = [_target(Dialect.VERCEL, "vercel", "openai/gpt-4o", profile="vercel")]
 
-TARGETS: list[Target] = [*_CHAT, *_RESPONSES, *_CLAUDE, *_GEMINI, *_VERCEL]
+_BEDROCK = [
+    converse("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    converse("us.meta.llama4-maverick-17b-instruct-v1:0"),
+    converse("us.amazon.nova-2-lite-v1:0"),
+]
+
+TARGETS: list[Target] = [*_CHAT, *_RESPONSES, *_CLAUDE, *_GEMINI, *_VERCEL, *_BEDROCK]
 
 
 def target_of_route(dialect: Dialect, route: str) -> Target:
@@ -142,7 +165,7 @@ _PROVIDERS = {urlsplit(host.endpoint).netloc: host.name for host in all_hosts()}
 def target_of_exchange(host: str, path: str, model: str) -> Target | None:
     """The target of a recorded request; None for a dialect that is not spoken here."""
     if host.startswith("bedrock-runtime"):
-        return None
+        return converse(unquote(path.split("/")[2])) if path.split("/")[-1].startswith("converse") else None
     if host.endswith("googleapis.com"):
         return gemini_model(path.rpartition("/")[2].partition(":")[0])
     if host == "api.anthropic.com":

@@ -263,6 +263,23 @@ def _provider_options(value: Json) -> Json:
     return options if options and all(isinstance(item, dict) for item in options.values()) else None
 
 
+def _bedrock_blocks(value: Json) -> Json:
+    """A call that the service ran, or what it gave."""
+    blocks = _objects(value)
+    return blocks if blocks and all(map(_is_bedrock_block, blocks)) else None
+
+
+def _is_bedrock_block(block: JsonObject) -> bool:
+    held = block.get("toolUse") or block.get("toolResult")
+    if len(block) != 1 or not isinstance(held, dict):
+        return False
+    held = cast(JsonObject, held)
+    has_id = _is_text(held.get("toolUseId")) and bool(_PLAIN_ID.fullmatch(held["toolUseId"]))
+    if "toolUse" in block:
+        return has_id and held.get("type") == "server_tool_use" and isinstance(held.get("input"), dict)
+    return has_id and _is_text(held.get("type")) and isinstance(held.get("content"), list)
+
+
 # --- all of them ------------------------------------------------------------------------------------------------------
 
 _SHAPES: Mapping[str, Mapping[type | None, Mapping[str, Shape]]] = {
@@ -285,6 +302,10 @@ _SHAPES: Mapping[str, Mapping[type | None, Mapping[str, Shape]]] = {
     Dialect.OPENAI_CHAT: {
         Thinking: {"chunk": _truth, "signature": _text, "reasoning_details": _objects},
         ToolCall: {"extra_content": _object},
+    },
+    Dialect.BEDROCK: {
+        Thinking: {"signature": _text, "data": _text},
+        HostedTool: {"blocks": _bedrock_blocks},
     },
     Dialect.VERCEL: {
         None: {"providerOptions": _provider_options},

@@ -20,6 +20,7 @@ class Dialect(FastStrEnum):
     ANTHROPIC = "anthropic"
     GEMINI = "gemini"
     VERCEL = "vercel"
+    BEDROCK = "bedrock"
 
 
 class IdScheme(FastStrEnum):
@@ -37,6 +38,9 @@ class IdScheme(FastStrEnum):
     KIMI = "kimi"
     """`functions.{name}:{index}`, which Kimi was trained on; with other ids in the history it may stop calling
     (https://github.com/MoonshotAI/Kimi-K2/blob/main/docs/tool_call_guidance.md)"""
+    TOOLUSE = "tooluse"
+    """`tooluse_` and `[a-zA-Z0-9_-]`, at most 64 characters: what Bedrock gives its calls
+    (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolUseBlock.html)"""
 
 
 class NameRule(FastStrEnum):
@@ -76,6 +80,7 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     images: bool = True
     documents: bool = False
     audio: bool = False
+    video: bool = False
     result_images: bool = False
     """images inside tool results"""
     native_tool_history: bool = True
@@ -115,6 +120,8 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     reasoning_field: bool = False
     """`reasoning_content` on answers with calls, demanded while thinking is on (theopenco/llmgateway#2093,
     https://api-docs.deepseek.com/guides/thinking_mode)"""
+    cache_marks: bool = True
+    """marks for the prompt cache are understood, in dialects that have them"""
     empty_text: bool = True
     """an empty string is accepted as content; Claude refuses one (anthropics/claude-code#23440)"""
     max_tokens_field: str = "max_tokens"

@@ -96,7 +96,7 @@ def _head(encoded: EncodedConversation, context: EncodeContext, envelope: Envelo
         return known[2], known[3]
     parts = encoded.parts
     head = parts.head(safe_envelope(envelope), context)
-    if envelope.options.cache and parts.mark_head:
+    if envelope.options.cache and parts.mark_head and context.target.capabilities.cache_marks:
         head = replace(head, fields=parts.mark_head(head.fields, envelope.options.cache_ttl))
     opening = open_json(encode_json(head.fields), parts.messages_field, head.first)
     encoded.head = (envelope, context.thinking_on, head, opening)
@@ -105,7 +105,7 @@ def _head(encoded: EncodedConversation, context: EncodeContext, envelope: Envelo
 
 def _cache_marks(encoded: EncodedConversation, end: tuple[int, int]) -> list[tuple[int, int]]:
     """Where the last request ended, if that still stands, and where this one ends."""
-    if encoded.parts.mark is None:
+    if encoded.parts.mark is None or not encoded.context.target.capabilities.cache_marks:
         return []
     before = encoded.cached_end
     stands = (

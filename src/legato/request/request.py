@@ -139,7 +139,7 @@ class Request:
             last = [] if self._last is None else [self._last]
             first = self._count - len(last)
             own = dict(enumerate(with_tail(last, self._tail, self._parts.blocks_field), first))
-        for number, block in self._marks:
+        for number, block in reversed(self._marks):  # a mark may be a block of its own, which moves those behind it
             message = own.get(number) or (self._last if number == self._count - 1 else self._lent[number])
             if message is not None:
                 own[number] = self._marked(message, block)
@@ -156,7 +156,7 @@ class Request:
         for place in range(last, -1, -1):
             marked = mark(blocks[place], self.options.cache_ttl) if mark else None
             if marked is not None:
-                return {**message, field: [*blocks[:place], marked, *blocks[place + 1 :]]}
+                return {**message, field: [*blocks[:place], *marked, *blocks[place + 1 :]]}
         return message
 
     # --- what comes back ----------------------------------------------------------------------------------------------

@@ -74,7 +74,11 @@ class HttpApi(NamedTuple):
     key_prefix: str = ""
     stream_query: str = ""
     fixed: tuple[tuple[str, str], ...] = ()
+    accepts: str = "text/event-stream"
+    """how a stream is framed"""
 
+
+EVENT_FRAMES = "application/vnd.amazon.eventstream"
 
 HTTP_APIS: dict[Dialect, HttpApi] = {
     Dialect.OPENAI_CHAT: HttpApi("/chat/completions", "/chat/completions", "authorization", "Bearer "),
@@ -89,6 +93,9 @@ HTTP_APIS: dict[Dialect, HttpApi] = {
         stream_query="alt=sse",
     ),
     Dialect.VERCEL: HttpApi("/chat", "/chat", "authorization", "Bearer "),
+    Dialect.BEDROCK: HttpApi(
+        "/model/{model}/converse", "/model/{model}/converse-stream", "authorization", "Bearer ", accepts=EVENT_FRAMES
+    ),
 }
 
 KEY_HEADERS = frozenset({api.key_header for api in HTTP_APIS.values()} | {"api-key", "proxy-authorization", "cookie"})
@@ -111,7 +118,7 @@ def wire_request(
     api = HTTP_APIS[target.dialect]
     shown = {
         "content-type": "application/json",
-        "accept": "text/event-stream" if stream else "application/json",
+        "accept": api.accepts if stream else "application/json",
         "user-agent": f"legato/{__version__}",
         **dict(api.fixed),
     }

@@ -221,9 +221,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     writer: WriterMaker
     """what writes a response, whole or streamed"""
-    mark: Callable[[JsonObject, str], JsonObject | None] | None = None
-    """a copy of a block that marks the end of what the provider should cache, and for how long; None if this block may
-    not carry it"""
+    mark: Callable[[JsonObject, str], list[JsonObject] | None] | None = None
+    """what stands in place of a block that ends what the provider should cache, and for how long; None if this block
+    may not end it"""
     mark_head: Callable[[JsonObject, str], JsonObject] | None = None
     """the fields of the head with its own cache marks, and for how long"""
 

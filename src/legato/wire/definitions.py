@@ -33,6 +33,8 @@ def read_definition(definition: JsonObject) -> list[ToolSpec]:
 
 def _dialect_of(definition: JsonObject) -> Dialect | None:
     kind = definition.get("type")
+    if isinstance(definition.get("toolSpec"), dict):
+        return Dialect.BEDROCK
     if isinstance(definition.get("function"), dict) or isinstance(definition.get("custom"), dict):
         return Dialect.OPENAI_CHAT
     if kind is None or (kind == "custom" and "input_schema" in definition):

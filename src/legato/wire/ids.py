@@ -41,6 +41,7 @@ _PREFIXED: dict[IdScheme, tuple[str, re.Pattern[str]]] = {
     IdScheme.CALL40: ("call_", re.compile(r"call_[A-Za-z0-9_-]{1,35}")),
     IdScheme.CALL64: ("call_", re.compile(r"call_[A-Za-z0-9_-]{1,59}")),
     IdScheme.TOOLU: ("toolu_", re.compile(r"toolu_[A-Za-z0-9_-]{1,58}")),
+    IdScheme.TOOLUSE: ("tooluse_", re.compile(r"tooluse_[A-Za-z0-9_-]{1,56}")),
 }
 _NINE = re.compile(r"[A-Za-z0-9]{9}")
 _KIMI_PREFIX = "functions."

@@ -24,9 +24,9 @@ from legato.wire.contract import DialectParts
 from legato.wire.dialects import dialect_parts
 
 _INSTEAD = {
-    "model": "the route names the model",
+    **dict.fromkeys(("model", "modelId"), "the route names the model"),
     "tools": "offer tools as `tools`; only what the provider runs itself may be named here",
-    "functions": "offer tools as `tools`",
+    **dict.fromkeys(("functions", "toolConfig"), "offer tools as `tools`"),
     "stream": "use the option `stream`",
     "store": "requests carry the whole conversation and leave nothing with the provider",
     **dict.fromkeys(("messages", "input", "contents"), "record entries in the conversation"),

@@ -6,6 +6,8 @@ transcript that comes back in does not grow.
 
 from __future__ import annotations
 
+import re
+
 EMPTY_RESULT = "(no output)"
 """in place of an empty tool result, where empty is refused"""
 
@@ -36,6 +38,33 @@ MEDIA_FOLLOWS = "[The media of this result follow in the next message.]"
 MEDIA_CAPTION = "[Media from the result of {tool}:]"
 
 
+DOCUMENT_CAPTION = "[Document]"
+"""beside a document that is sent without a word, where that is refused"""
+
+
 def media_omitted(kind: str, mime: str) -> str:
     """A visible placeholder for a medium that the target cannot take; never its data or its address."""
     return f"[{kind} omitted: {mime}, which this model cannot take]"
+
+
+# --- names of documents -----------------------------------------------------------------------------------------------
+
+# Letters, digits, single spaces, hyphens and brackets, 200 characters at most:
+# https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
+_NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
+_UNNAMED = "document"
+_LONGEST_NAME = 150
+_UNIQUE = re.compile(r"(.*) \d+-\d+")
+
+
+def unique_name(name: str | None, key: int, number: int) -> str:
+    """A name for the document `number` of a unit that no document of another unit has."""
+    plain = _NOT_IN_NAMES.sub(" ", name or "").strip()[:_LONGEST_NAME] or _UNNAMED
+    return f"{plain} {key}-{number}"
+
+
+def plain_name(name: str) -> str | None:
+    """The name that `unique_name` made another of; None if there was none."""
+    match = _UNIQUE.fullmatch(name)
+    plain = match[1] if match else name
+    return None if plain in ("", _UNNAMED) else plain

@@ -105,7 +105,7 @@ _BLANK = re.compile(
     r"\{(path|parent|field|index|value|id|type|name|role|before)\}"
 )  # no other braces: words may hold some
 _STEP = re.compile(r"[^.\[\]]+")
-_IDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "id")
+_IDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "toolUseId", "id")
 
 
 def _facts(path: str, body: Json) -> dict[str, str]:

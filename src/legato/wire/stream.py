@@ -8,6 +8,7 @@ of it goes through `as_text` or `ingest`, as it must anyway for events that come
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import ClassVar, Protocol
 
 from legato.errors import BadAnswer, IngestError
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, Usage
@@ -20,8 +21,26 @@ from legato.wire.endings import CUT_SHORT
 from legato.wire.sse import SSEParser
 
 
+class Framing(Protocol):
+    """Takes the bytes of a response apart, however they are split."""
+
+    longest: int
+    """how many bytes an event may have"""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The JSON of the events that `data` completes."""
+        ...
+
+    def close(self) -> list[bytes]:
+        """That of an event which was still open at the end."""
+        ...
+
+
 class EventDecoder(ABC):
-    """A stream decoder whose stream is server-sent events with JSON data; implements `StreamDecoder`."""
+    """A stream decoder whose stream is events with JSON data, mostly server-sent; implements `StreamDecoder`."""
+
+    framing: ClassVar[type[Framing]] = SSEParser
+    """what takes the bytes of a response apart"""
 
     def __init__(self, target: Target, names: Names) -> None:
         self.target = target
@@ -31,7 +50,7 @@ class EventDecoder(ABC):
         self.response_id = ""
         self.ending: Ending | None = None
         """set by the event that ends the answer; as long as it is None the answer is incomplete"""
-        self._sse = SSEParser()
+        self._frames: Framing = self.framing()
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
 
@@ -47,7 +66,7 @@ class EventDecoder(ABC):
     def limit(self, bounds: Bounds) -> None:
         """Hold the answer to `bounds` from now on."""
         self.builder.bounds = bounds
-        self._sse.longest = bounds.event
+        self._frames.longest = bounds.event
 
     def event(self, event: JsonObject) -> list[Delta]:
         """Take one event that is already parsed."""
@@ -56,13 +75,13 @@ class EventDecoder(ABC):
 
     def feed(self, data: bytes) -> list[Delta]:
         """Take raw bytes of the response."""
-        for event in self._sse.feed(data):
+        for event in self._frames.feed(data):
             self._take(event)
         return self._news()
 
     def finish(self) -> Answer:
         """The whole answer; raises `BadAnswer` if the stream ended before it did, or if it was empty."""
-        for event in self._sse.close():
+        for event in self._frames.close():
             self._take(event)
         if self.ending is None:
             raise BadAnswer("the stream ended before the answer did", layer="decode")

@@ -26,9 +26,9 @@ def marked(block: JsonObject, ttl: str = "") -> JsonObject:
     return {**block, "cache_control": {"type": "ephemeral", "ttl": ttl} if ttl else {"type": "ephemeral"}}
 
 
-def mark(block: JsonObject, ttl: str = "") -> JsonObject | None:
+def mark(block: JsonObject, ttl: str = "") -> list[JsonObject] | None:
     """A copy of `block` that ends a cached prefix; None if it may not."""
-    return marked(block, ttl) if may_carry_mark(block) else None
+    return [marked(block, ttl)] if may_carry_mark(block) else None
 
 
 def mark_head(fields: JsonObject, ttl: str = "") -> JsonObject:

@@ -2,14 +2,10 @@
 
 In:  a body as somebody sent it: ours, another program's, or one that was refused.
 Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
-
-What `encode` put there only to please the API (bridges, the tail, the words for an empty result) is left out again,
-and closures become closures, so that a conversation that goes round does not grow.
 """
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import Any
 
 import msgspec
@@ -28,7 +24,6 @@ from legato.model import (
     SpecKind,
     Text,
     ThinkingSwitch,
-    ToolCall,
     ToolResponse,
     ToolSpec,
     ingest,
@@ -38,13 +33,12 @@ from legato.wire.anthropic.caching import find_marks
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
-from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.options.efforts import effort_word
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
-from legato.wire.phrases import INSTRUCTION_MARK
-from legato.wire.readback import is_filler, read_result
+from legato.wire.readback import read_result
+from legato.wire.turn_reader import TurnReader
 
 _OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control"})
 """what is not an option, or is one that says how the request travels"""
@@ -60,15 +54,10 @@ def parse(body: JsonObject) -> Parsed:
     return _Reader().read(body)
 
 
-class _Reader:
+class _Reader(TurnReader):
     """One body on its way to entries."""
 
-    def __init__(self) -> None:
-        self.collected = Collected()
-        self.notes: list[str] = []
-        self.adjusted: list[str] = []
-        self.called: dict[str, str] = {}
-        """the tool behind each call id, as far as the body has been read"""
+    call, result = "tool_use", "tool_result"
 
     def read(self, body: JsonObject) -> Parsed:
         messages = as_list(body.get("messages"))
@@ -101,75 +90,18 @@ class _Reader:
             self.adjusted,
         )
 
-    def note(self, path: str, what: str) -> None:
-        self.notes.append(f"{path}: {what}")
-
     # --- messages -----------------------------------------------------------------------------------------------------
 
-    def assistant(self, content: list[Json], path: str, *, continues: bool) -> None:
-        """An answer. Results of ours in it are taken out where they stand, to be paired with their calls."""
-        if not content:
-            self.note(path, "the message is empty")
-        for has_results, run in _runs(content, "tool_result"):
-            if has_results:
-                self.adjusted.append(f"{path}: results stand in a message of the assistant")
-                results = [self.result(block, f"{path}.content[{at}]") for at, block in run]
-                self.collected.add(Speaker.TOOL, results)
-            else:
-                self.answer(run, path, continues=continues)
-            continues = False
+    def kind_of(self, block: JsonObject) -> str:
+        """The type of a block."""
+        return as_text(block.get("type"))
 
-    def answer(self, run: list[tuple[int, JsonObject]], path: str, *, continues: bool) -> None:
-        for at, block in run:
-            if as_text(block.get("type")) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
-                self.note(f"{path}.content[{at}]", f"a block of type {block.get('type')!r} is not understood")
-        blocks = tuple(read_blocks([block for _, block in run], str))
-        self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall) and block.wire_id}
-        if not blocks:
-            self.note(path, "the message is empty")
-        elif continues and self.collected.ends_on(Speaker.AI):
-            self.collected.prolong(blocks)  # neighbours are one turn to the API
-        else:
-            self.collected.add(Speaker.AI, blocks)
-
-    def user(self, content: list[Json], path: str, *, is_last: bool) -> None:
-        """Results, then what the human said beside them. Calls in it are the model's, and stand where they stood."""
-        if not content:
-            self.note(path, "the message is empty")
-        runs = _runs(content, "tool_use")
-        for number, (has_calls, run) in enumerate(runs, 1):
-            if has_calls:
-                self.adjusted.append(f"{path}: calls stand in a message of the user")
-                self.answer(run, path, continues=False)
-            else:
-                self.heard(run, path, is_last=is_last and number == len(runs))
-
-    def heard(self, run: list[tuple[int, JsonObject]], path: str, *, is_last: bool) -> None:
-        results: list[Block] = []
-        others: list[tuple[int, JsonObject]] = []
-        for at, block in run:
-            if block.get("type") == "tool_result":
-                results.append(self.result(block, f"{path}.content[{at}]"))
-            else:
-                others.append((at, block))
-        self.collected.add(Speaker.TOOL, results)
-        said = [block for at, item in others for block in self.said([item], f"{path}.content", first=at)]
-        if not is_filler(said, self.collected.last, is_last=is_last):
-            self.told(self.collected.give_back(said, joined=True))
-
-    def told(self, blocks: list[Block]) -> None:
-        """What the human side said. Messages were joined, so each text of an instruction bears the mark."""
-        run: list[Block] = []
-        authority = Authority.PERSON
-        for block in blocks:
-            marked = isinstance(block, Text) and block.text.startswith(INSTRUCTION_MARK)
-            if marked is (authority is Authority.PERSON):
-                self.collected.add(Speaker.HUMAN, run, authority)
-                run, authority = [], Authority.INSTRUCTION if marked else Authority.PERSON
-            if marked and isinstance(block, Text):
-                block = Text(block.text.removeprefix(INSTRUCTION_MARK))
-            run.append(block)
-        self.collected.add(Speaker.HUMAN, run, authority)
+    def read_answer(self, blocks: list[tuple[int, JsonObject]], path: str) -> list[Block]:
+        """Blocks of the model; tools that the provider ran are two blocks there and one here."""
+        for at, block in blocks:
+            if self.kind_of(block) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
+                self.note(f"{path}[{at}]", f"a block of type {block.get('type')!r} is not understood")
+        return read_blocks([block for _, block in blocks], str)
 
     def said(self, content: list[Json], path: str, *, first: int = 0) -> list[Block]:
         """Text and media of a message; what is neither is noted."""
@@ -185,7 +117,8 @@ class _Reader:
                 blocks.append(read)
         return blocks
 
-    def result(self, block: JsonObject, path: str) -> ToolResponse:
+    def read_result(self, block: JsonObject, path: str) -> ToolResponse:
+        """The result of a call."""
         wire_id = as_id(block.get("tool_use_id"))
         name = self.called.get(wire_id, "")
         texts: list[str] = []
@@ -285,12 +218,6 @@ def _content(content: Json) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return as_list(content)
-
-
-def _runs(content: list[Json], kind: str) -> list[tuple[bool, list[tuple[int, JsonObject]]]]:
-    """The blocks of a message with their numbers, parted into those of that kind and others, in their order."""
-    blocks = enumerate(map(as_object, content))
-    return [(is_kind, list(run)) for is_kind, run in groupby(blocks, key=lambda one: one[1].get("type") == kind)]
 
 
 def _number(value: Json) -> int | None:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-from legato.model import JsonObject, OutputFormat
+import msgspec
+
+from legato.errors import IngestError
+from legato.model import JsonObject, OutputFormat, read_json_leniently
 from legato.model.json_access import as_object, as_text
 from legato.wire.options.paths import take
 
@@ -137,3 +140,31 @@ def read_vercel_format(body: JsonObject) -> OutputFormat | None:
         )
 
     return take(body, "responseFormat", understand)
+
+
+def write_bedrock_format(output: OutputFormat) -> JsonObject:
+    """As a field of a Converse request, which takes the schema as text."""
+    schema: JsonObject = {"schema": msgspec.json.encode(output.schema).decode()}
+    if output.name:
+        schema["name"] = output.name
+    if output.description:
+        schema["description"] = output.description
+    return {"outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": schema}}}}
+
+
+def read_bedrock_format(body: JsonObject) -> OutputFormat | None:
+    """From a Converse request."""
+
+    def understand(value: object) -> OutputFormat | None:
+        form = as_object(value)
+        described = as_object(as_object(form.get("structure")).get("jsonSchema"))
+        if form.get("type") != "json_schema" or described.keys() - {"schema", "name", "description"}:
+            return None
+        try:
+            schema = as_object(read_json_leniently(as_text(described.get("schema"))))
+        except IngestError:
+            return None
+        name, description = as_text(described.get("name")), as_text(described.get("description"))
+        return OutputFormat(schema=schema, name=name, description=description) if schema else None
+
+    return take(body, "outputConfig.textFormat", understand)

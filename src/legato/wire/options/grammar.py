@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from legato.model import ThinkingMode
+from legato.model import Choice, ThinkingMode
 from legato.wire.hosting.style import Switch
 
 __all__ = ["SWITCHABLE", "OptionGrammar", "Switch"]
@@ -33,6 +33,8 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     """the provider can be asked to enforce the schema of one tool"""
     forced_choice: bool = True
     """a call may be forced"""
+    choices: frozenset[Choice] = frozenset(Choice)
+    """what can be said about how tools may be used; what cannot is left to the model"""
     forced_while_thinking: bool = True
     """a call may be forced while the model thinks"""
 

@@ -17,17 +17,20 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
+import msgspec
 from msgspec import Struct
 
 from legato.model import Dialect, JsonObject, Target
 from legato.wire.hosting import OptionField
 from legato.wire.hosts import STRICT, find_host, host_of
 from legato.wire.options.formats import (
+    read_bedrock_format,
     read_chat_format,
     read_claude_format,
     read_gemini_format,
     read_responses_format,
     read_vercel_format,
+    write_bedrock_format,
     write_chat_format,
     write_claude_format,
     write_gemini_format,
@@ -86,6 +89,16 @@ def _texts(value: object) -> tuple[str, ...] | None:
 
 def _labels(value: object) -> JsonObject | None:
     return value if isinstance(value, dict) and value else None  # pyright: ignore[reportUnknownVariableType]
+
+
+def _words(value: object) -> JsonObject | None:
+    """Labels that are all texts."""
+    labels = _labels(value)
+    return labels if labels is not None and all(isinstance(label, str) for label in labels.values()) else None
+
+
+def _said(label: object) -> str:
+    return label if isinstance(label, str) else msgspec.json.encode(label).decode()
 
 
 def _at(path: str, understand: Callable[[object], Any], *, write: Callable[[Any], Any] = lambda value: value) -> Room:
@@ -187,6 +200,18 @@ TABLE: Mapping[str, Mapping[str, Room]] = {
         "verbosity": _NO_VERBOSITY,
         "metadata": _NO_LABELS,
         "cache_ttl": _NO_TTL,
+    },
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+    "bedrock": {
+        "top_p": _at("inferenceConfig.topP", _number),
+        "top_k": _own("additionalModelRequestFields.top_k", _whole, "each family of models has its own word for it"),
+        "seed": _NO_SEED,
+        "stop": _at("inferenceConfig.stopSequences", _texts, write=list),
+        "output": Room(fields="`outputConfig.textFormat`", write=write_bedrock_format, read=read_bedrock_format),
+        "parallel_calls": _ONE_BY_ONE,
+        "verbosity": _NO_VERBOSITY,
+        "metadata": _at("requestMetadata", _words, write=lambda labels: {key: _said(labels[key]) for key in labels}),
+        "cache_ttl": Room(fields="`cachePoint.ttl`, on each mark", write=lambda ttl: {}),  # see `caching`
     },
     # https://ai-sdk.dev/docs/ai-sdk-core/settings
     "vercel": {

@@ -58,12 +58,15 @@ def settle_choice(
     """How the model may use the tools, and the one that it has to call, by the target's name."""
     options, context = envelope.options, situation.context
     if not envelope.tools:
-        return (Choice.NONE if tools else None), None
+        return (Choice.NONE if tools and Choice.NONE in situation.grammar.choices else None), None
     if not tools:
         if options.tool is not None or options.choice is Choice.REQUIRED:
             situation.adjust("forced-tool", "none of the tools can be offered here, so there is no choice among them")
         return None, None
     if options.tool is None and options.choice is not Choice.REQUIRED:
+        if options.choice is not None and options.choice not in situation.grammar.choices:
+            situation.adjust("tool-choice", f"the target has no word for the choice {options.choice}")
+            return None, None
         return options.choice, None
     if not situation.grammar.forced_choice:
         situation.adjust("forced-tool", "no tool can be forced here, so the model may choose")

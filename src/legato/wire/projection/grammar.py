@@ -118,6 +118,8 @@ class Grammar(Struct, frozen=True, kw_only=True):
     empty_results: bool = True
     result_images: bool = False
     """images may stand inside a result"""
+    result_documents: bool = False
+    """and documents"""
     images_in_errors: bool = True
     """also inside a failed one"""
 
@@ -127,6 +129,8 @@ class Grammar(Struct, frozen=True, kw_only=True):
     documents: MediaRule | None = None
     audio: MediaRule | None = None
     video: MediaRule | None = None
+    names_documents: bool = False
+    """every document has a name that no other one of the request has, and stands beside a text"""
 
     def accepts(self, media: Media) -> bool:
         """Whether `media` can stand on the human side, or in a result."""

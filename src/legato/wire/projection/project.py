@@ -14,7 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
-from legato.model import Action, Authority, Code, Decision, Media, Text
+from msgspec.structs import replace
+
+from legato.model import Action, Authority, Code, Decision, Media, MediaKind, Text
 from legato.transcript.units import Exchange, Said, SaidBlock, Summary, Unit
 from legato.wire import phrases
 from legato.wire.context import EncodeContext, End, Thoughts
@@ -52,7 +54,7 @@ class Projector:
 
     def project(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> Projection:
         """What `unit` becomes after a unit that ended with `before`."""
-        page = _Page(self._grammar, before, bridge_lacks_thought=self._demands_every_thought)
+        page = _Page(self._grammar, before, unit.key, bridge_lacks_thought=self._demands_every_thought)
         match unit:
             case Said():
                 self._said(unit, page)
@@ -227,8 +229,10 @@ class Projector:
 class _Page:
     """The messages of one unit. It knows what may follow what, and puts a bridge where something must stand between."""
 
-    def __init__(self, grammar: Grammar, before: End, *, bridge_lacks_thought: bool) -> None:
+    def __init__(self, grammar: Grammar, before: End, key: int, *, bridge_lacks_thought: bool) -> None:
         self._grammar = grammar
+        self._key = key
+        self._documents = 0
         self._bridge_lacks_thought = bridge_lacks_thought
         self.end = before
         self._messages: list[Message] = []
@@ -238,7 +242,21 @@ class _Page:
         if self.end is End.RESULTS and not self._grammar.user_after_tool:
             self._messages.append(AnswerMessage([TextPart(phrases.ANSWER_BRIDGE)], self._bridge_lacks_thought))
             self.decisions.append(why.ANSWER_BRIDGED)
-        self._add(HumanMessage(parts), End.HUMAN)
+        self._add(HumanMessage(self._named(parts) if self._grammar.names_documents else parts), End.HUMAN)
+
+    def _named(self, parts: list[HumanPart]) -> list[HumanPart]:
+        """The same with a name for every document, from the place of the unit, and a text beside them."""
+        before = self._documents
+        named = [MediaPart(self._with_name(part.media)) if type(part) is MediaPart else part for part in parts]
+        if self._documents > before and not any(type(part) is TextPart for part in parts):
+            named.append(TextPart(phrases.DOCUMENT_CAPTION))
+        return named
+
+    def _with_name(self, media: Media) -> Media:
+        if media.kind is not MediaKind.DOCUMENT:
+            return media
+        self._documents += 1
+        return replace(media, name=phrases.unique_name(media.name, self._key, self._documents))
 
     def instruct(self, parts: list[HumanPart]) -> None:
         self._add(HumanMessage(parts, instructs=True), End.HUMAN)
@@ -250,6 +268,8 @@ class _Page:
         self._add(AnswerMessage(parts, placeholder), End.ANSWER)
 
     def results(self, results: list[ResultPart]) -> None:
+        if self._grammar.names_documents:
+            results = [replace(part, media=tuple(map(self._with_name, part.media))) for part in results]
         self._add(ResultsMessage(results), End.RESULTS)
 
     def _add(self, message: Message, end: End) -> None:

@@ -77,6 +77,8 @@ class ResultProjector:
 
     def _fits(self, media: Media, completion: Completion) -> bool:
         """Whether `media`, which the target accepts, may stand inside a result."""
+        if media.kind is MediaKind.DOCUMENT:
+            return self._grammar.result_documents
         may_fail = self._grammar.images_in_errors or completion.kind is CompletionKind.SUCCESS
         return self._grammar.result_images and media.kind is MediaKind.IMAGE and may_fail
 

@@ -1,0 +1,123 @@
+"""AWS's binary event stream, in both directions.
+
+In:  bytes as they arrive, split anywhere; or a name and a payload.
+Out: the events in them, as JSON; or the bytes of one event.
+
+    total length   headers length   checksum of these   headers   payload   checksum of everything before
+       4 bytes         4 bytes           4 bytes                                    4 bytes
+
+A header is a name (one byte of length), one byte for its type and a value; the service sends only strings, type 7. All
+numbers are big-endian, checksums are CRC-32
+(https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html). Other types of header are skipped by
+their size. `:message-type` is `event`, or `exception` for an error in the middle of a stream.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import msgspec
+
+from legato.errors import BadAnswer
+from legato.wire.bounds import Bounds, beyond
+
+_PRELUDE = struct.Struct(">II")
+_CHECKSUM = struct.Struct(">I")
+_SMALLEST = 16
+_HEADERS = 12
+"""where the headers begin"""
+_NAMES = (":event-type", ":exception-type", ":error-code")
+_STRING = 7
+_SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
+"""the bytes of a header's value, by its type; bytes (6) and strings (7) say their own length"""
+
+
+class FrameParser:
+    """Collects bytes and gives out whole events as JSON, as `SSEParser` does for server-sent events."""
+
+    def __init__(self, longest: int = Bounds().event) -> None:
+        self.longest = longest
+        self._held = bytearray()
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The events that `data` completes, each an object whose one member is the event's name."""
+        self._held += data
+        events: list[bytes] = []
+        while (length := self._length()) is not None:
+            events.append(_read_frame(bytes(self._held[:length])))
+            del self._held[:length]
+        return events
+
+    def close(self) -> list[bytes]:
+        """Nothing: what has not arrived whole is no event."""
+        return []
+
+    def _length(self) -> int | None:
+        """The length of the first frame; None as long as it has not arrived."""
+        held = self._held
+        if len(held) < _SMALLEST:
+            return None
+        length, headers = _PRELUDE.unpack_from(held)
+        if _CHECKSUM.unpack_from(held, _PRELUDE.size)[0] != zlib.crc32(held[: _PRELUDE.size]):
+            raise _damaged("the lengths of an event do not match their checksum")
+        if length < _SMALLEST + headers:
+            raise _damaged("the headers of an event are longer than the event")
+        if length > self.longest:
+            raise beyond(f"an event of the stream has {length} bytes", bound="event", limit=self.longest)
+        return length if len(held) >= length else None
+
+
+def _read_frame(frame: bytes) -> bytes:
+    """The event in `frame`, which holds all of its bytes, as JSON."""
+    if _CHECKSUM.unpack_from(frame, len(frame) - _CHECKSUM.size)[0] != zlib.crc32(frame[: -_CHECKSUM.size]):
+        raise _damaged("an event does not match its checksum")
+    end = _HEADERS + _PRELUDE.unpack_from(frame)[1]
+    try:
+        headers = _read_headers(frame[_HEADERS:end])
+    except (IndexError, struct.error, UnicodeDecodeError):
+        raise _damaged("the headers of an event cannot be read") from None
+    name = next((headers[kind] for kind in _NAMES if kind in headers), "")
+    payload = frame[end : -_CHECKSUM.size] or msgspec.json.encode({"message": headers.get(":error-message", "")})
+    return b"".join((b"{", msgspec.json.encode(name), b":", payload, b"}"))
+
+
+def _read_headers(data: bytes) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    at = 0
+    while at < len(data):
+        name_end = at + 1 + data[at]
+        name, kind = data[at + 1 : name_end].decode(), data[name_end]
+        at = name_end + 1
+        if kind in _SIZES:
+            at += _SIZES[kind]
+            continue
+        (size,) = struct.unpack_from(">H", data, at)
+        value = data[at + 2 : at + 2 + size]
+        at += 2 + size
+        if kind == _STRING:
+            headers[name] = value.decode()
+    if at != len(data):
+        raise IndexError("a header runs out of its event")
+    return headers
+
+
+def write_frame(name: str, payload: bytes, *, is_error: bool = False) -> bytes:
+    """The bytes of one event."""
+    kind, header = ("exception", ":exception-type") if is_error else ("event", ":event-type")
+    headers = b"".join(
+        _write_header(key, value)
+        for key, value in ((header, name), (":content-type", "application/json"), (":message-type", kind))
+    )
+    prelude = _PRELUDE.pack(_SMALLEST + len(headers) + len(payload), len(headers))
+    frame = b"".join((prelude, _CHECKSUM.pack(zlib.crc32(prelude)), headers, payload))
+    return frame + _CHECKSUM.pack(zlib.crc32(frame))
+
+
+def _write_header(name: str, value: str) -> bytes:
+    spelled, text = name.encode(), value.encode()
+    return b"".join((bytes((len(spelled),)), spelled, bytes((_STRING,)), struct.pack(">H", len(text)), text))
+
+
+def _damaged(what: str) -> BadAnswer:
+    return BadAnswer(f"the stream is damaged: {what}", layer="decode")

@@ -1,0 +1,217 @@
+"""Read a request body back into entries.
+
+In:  a body as somebody sent it: ours, another program's, or one that was refused.
+Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from legato.model import (
+    Block,
+    Choice,
+    Dialect,
+    Json,
+    JsonObject,
+    Media,
+    Options,
+    SpecKind,
+    Text,
+    ThinkingSwitch,
+    ToolResponse,
+    ToolSpec,
+    ingest,
+)
+from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
+from legato.wire.bedrock.caching import find_marks
+from legato.wire.bedrock.decode import kind_of, read_blocks
+from legato.wire.bedrock.media import read_media
+from legato.wire.contract import Parsed
+from legato.wire.options.efforts import effort_word
+from legato.wire.options.paths import take
+from legato.wire.options.table import home_for, read_options
+from legato.wire.phrases import DOCUMENT_CAPTION
+from legato.wire.readback import read_result
+from legato.wire.turn_reader import TurnReader
+
+_OURS = frozenset({"messages", "modelId", "system"})
+"""what is not an option"""
+_HOME = str(Dialect.BEDROCK)
+_TOOL_FIELDS = frozenset({"name", "description", "inputSchema", "strict"})
+_CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED}
+_MODEL_FIELDS = "additionalModelRequestFields"
+
+
+def parse(body: JsonObject) -> Parsed:
+    """Read a request body."""
+    return _Reader().read(body)
+
+
+class _Reader(TurnReader):
+    """One body on its way to entries."""
+
+    call, result = "toolUse", "toolResult"
+
+    def read(self, body: JsonObject) -> Parsed:
+        messages = as_list(body.get("messages"))
+        if not messages:
+            self.note("messages", "there are none")
+        role = ""
+        for at, item in enumerate(messages):
+            message, path = as_object(item), f"messages[{at}]"
+            self.collected.number = at
+            previous, role = role, as_text(message.get("role"))
+            content = [block for block in as_list(message.get("content")) if kind_of(as_object(block)) != "cachePoint"]
+            match role:
+                case "assistant":
+                    self.assistant(content, path, continues=previous == "assistant")
+                case "user":
+                    self.user(content, path, is_last=at == len(messages) - 1)
+                case _:
+                    self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
+        return Parsed(
+            self.collected.entries,
+            self.system(body),
+            self.tools(as_object(body.get("toolConfig"))),
+            as_text(body.get("modelId")),
+            self.options(body),
+            self.notes,
+            self.collected.places,
+            self.collected.ends,
+            self.adjusted,
+        )
+
+    # --- messages -----------------------------------------------------------------------------------------------------
+
+    def kind_of(self, block: JsonObject) -> str:
+        """The one member of a block that says what it is."""
+        return kind_of(block)
+
+    def read_answer(self, blocks: list[tuple[int, JsonObject]], path: str) -> list[Block]:
+        """Blocks of the model."""
+        return read_blocks([block for _, block in blocks], str)
+
+    def said(self, content: list[Json], path: str, *, first: int = 0) -> list[Block]:
+        """Text and media of a message; what is neither is noted."""
+        blocks: list[Block] = []
+        for at, item in enumerate(content, first):
+            block = as_object(item)
+            read = read_media(block)
+            if read is not None:
+                blocks.append(read)
+            elif text := as_text(block.get("text")):
+                if text != DOCUMENT_CAPTION:
+                    blocks.append(Text(text))
+            elif "text" not in block:
+                self.note(f"{path}[{at}]", f"a {kind_of(block) or 'nameless'} block is not understood and was left out")
+        return blocks
+
+    def read_result(self, block: JsonObject, path: str) -> ToolResponse:
+        """The result of a call."""
+        result = as_object(block.get("toolResult"))
+        wire_id = as_id(result.get("toolUseId"))
+        texts: list[str] = []
+        media: list[Media] = []
+        for item in as_list(result.get("content")):
+            part = as_object(item)
+            read = read_media(part)
+            if read is not None:
+                media.append(read)
+            elif isinstance(part.get("text"), str):
+                texts.append(as_text(part["text"]))
+            else:
+                texts.append(msgspec.json.encode(ingest(part.get("json", part))).decode())
+        failed = result.get("status") == "error"
+        return read_result("\n".join(texts), wire_id, self.called.get(wire_id, ""), tuple(media), failed=failed)
+
+    # --- around them --------------------------------------------------------------------------------------------------
+
+    def system(self, body: JsonObject) -> str:
+        blocks = [block for block in as_objects(body.get("system")) if kind_of(block) != "cachePoint"]
+        return "\n\n".join(block.text for block in self.said([*blocks], "system") if isinstance(block, Text))
+
+    def tools(self, config: JsonObject) -> list[ToolSpec]:
+        tools: list[ToolSpec] = []
+        for at, item in enumerate(as_objects(config.get("tools"))):
+            kind = kind_of(item)
+            spec = as_object(ingest(item.get("toolSpec")))
+            name = as_text(spec.get("name"))
+            if name:
+                tools.append(_read_tool(name, spec))
+            elif kind == "toolSpec":
+                self.note(f"toolConfig.tools[{at}]", "a tool without a name was left out")
+            elif kind not in ("", "cachePoint"):
+                held = as_text(as_object(item[kind]).get("name")) or kind
+                tools.append(ToolSpec(held, kind=SpecKind.HOSTED, home=_HOME, native=as_object(ingest(item))))
+        return tools
+
+    def options(self, body: JsonObject) -> Options:
+        """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
+        rest = as_object(ingest({name: value for name, value in body.items() if name not in _OURS}))
+        rest = {name: value for name, value in rest.items() if value is not None}
+        config = as_object(rest.pop("toolConfig", None))
+        known = read_options(rest, Dialect.BEDROCK) | _read_choice(as_object(config.get("toolChoice")))
+        known |= _read_thinking(rest)
+        known["max_tokens"] = take(rest, "inferenceConfig.maxTokens", _number)
+        known["temperature"] = take(rest, "inferenceConfig.temperature", _temperature)
+        if marks := find_marks(body):
+            known["cache_ttl"] = next((ttl for mark in marks if (ttl := as_text(mark.get("ttl")))), "")
+        rest = {name: value for name, value in rest.items() if value != {}}
+        return Options(**known, extra=rest, home=home_for(Dialect.BEDROCK, known, rest))
+
+
+def _read_tool(name: str, tool: JsonObject) -> ToolSpec:
+    strict = tool.get("strict")
+    own = {field: value for field, value in tool.items() if field not in _TOOL_FIELDS and value is not None}
+    spec = ToolSpec(
+        name,
+        as_text(tool.get("description")),
+        strict=strict if isinstance(strict, bool) else None,
+        home=_HOME if own or strict is not None else "",
+        native=own,
+    )
+    schema = as_object(as_object(tool.get("inputSchema")).get("json"))
+    return replace(spec, parameters=schema) if schema else spec
+
+
+def _read_choice(choice: JsonObject) -> dict[str, Any]:
+    kind = kind_of(choice)
+    if kind == "tool" and (name := as_text(as_object(choice[kind]).get("name"))):
+        return {"tool": name}
+    return {"choice": _CHOICES.get(kind)}
+
+
+def _read_thinking(rest: JsonObject) -> dict[str, Any]:
+    """Thinking is not a field of the service's own: each family of models has its own (see `envelope`)."""
+    if kind := take(rest, f"{_MODEL_FIELDS}.thinking.type", _word):
+        switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
+        budget = take(rest, f"{_MODEL_FIELDS}.thinking.budget_tokens", _number)
+        effort = take(rest, f"{_MODEL_FIELDS}.output_config.effort", _effort)
+        return {"thinking": switch, "thinking_budget": budget, "effort": effort}
+    if kind := take(rest, f"{_MODEL_FIELDS}.reasoningConfig.type", _word):
+        switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
+        return {
+            "thinking": switch,
+            "effort": take(rest, f"{_MODEL_FIELDS}.reasoningConfig.maxReasoningEffort", _effort),
+        }
+    return {"effort": take(rest, f"{_MODEL_FIELDS}.reasoning_effort", _effort)}
+
+
+def _number(value: Json) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _temperature(value: Json) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _word(value: Json) -> str | None:
+    return as_text(value) or None
+
+
+def _effort(value: Json) -> str | None:
+    return effort_word(as_text(value)) or None
