@@ -41,6 +41,7 @@ SECTIONS = {
     "openai-responses": ("OpenAI Responses", "Calls and outputs pair over the whole request."),
     "anthropic": ("Anthropic Messages", "Neighbouring messages of one role are judged as one turn."),
     "gemini": ("Gemini generateContent", "Read in camelCase and snake_case; neighbouring model contents count as one."),
+    "bedrock": ("Amazon Bedrock Converse", "The same for all models there, except where a rule names a family."),
     "vercel": ("Vercel AI SDK", "What the SDK checks before it sends; the provider's own rules come after."),
 }
 

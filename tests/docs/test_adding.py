@@ -80,13 +80,13 @@ def _run(copy: Path, program: str) -> str:
 
 def test_a_dialect_is_one_folder_and_three_lines(copy: Path) -> None:
     wire = copy / "src" / "legato" / "wire"
-    shutil.copytree(wire / "vercel", wire / "sixth")
-    for path in (wire / "sixth").rglob("*.py"):
-        text = path.read_text(encoding="utf-8").replace("legato.wire.vercel", "legato.wire.sixth")
-        path.write_text(text.replace("Dialect.VERCEL", "Dialect.SIXTH"), encoding="utf-8")
+    shutil.copytree(wire / "vercel", wire / "seventh")
+    for path in (wire / "seventh").rglob("*.py"):
+        text = path.read_text(encoding="utf-8").replace("legato.wire.vercel", "legato.wire.seventh")
+        path.write_text(text.replace("Dialect.VERCEL", "Dialect.SEVENTH"), encoding="utf-8")
     _follow("A dialect", copy)
     assert _run(copy, _USES_THE_DIALECT).splitlines() == [
-        "POST https://sixth.example/v1/sixth",
+        "POST https://seventh.example/v1/seventh",
         "hello",
         "[]",
         "written by Legato itself",
@@ -101,7 +101,7 @@ from legato.transport import wire_request
 from legato.wire.dialects import dialect_parts
 
 target = Target(
-    dialect=Dialect("sixth"), profile="sixth", provider="six", model="m", endpoint="https://sixth.example/v1"
+    dialect=Dialect("seventh"), profile="seventh", provider="seven", model="m", endpoint="https://seventh.example/v1"
 )
 talk = Conversation()
 talk.human("hello")

@@ -10,7 +10,13 @@ from legato.wire.options.table import OPTIONS, TABLE, rooms_of_host
 
 PAGE = ROOT / "docs/options.md"
 START, END = "<!-- table -->\n", "<!-- end of table -->\n"
-TITLES = {"openai_responses": "Responses", "anthropic": "Anthropic", "gemini": "Gemini", "vercel": "AI SDK"}
+TITLES = {
+    "openai_responses": "Responses",
+    "anthropic": "Anthropic",
+    "gemini": "Gemini",
+    "vercel": "AI SDK",
+    "bedrock": "Bedrock",
+}
 COLUMNS = {
     **{host.title: rooms_of_host(host.name) for host in all_hosts() if host.options},
     STRICT.title: TABLE["openai_chat"],

@@ -28,7 +28,7 @@ from cases import CASES
 from strategies import logs
 
 CLIENTS = Path(__file__).parents[2].parent / "shared/samples/clients"
-OFFICIAL = [route for route in ROUTES if not route.startswith(("kimi", "deepseek", "vercel"))]
+OFFICIAL = [route for route in ROUTES if not route.startswith(("kimi", "deepseek", "vercel", "bedrock"))]
 CLOSED = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 TOOLS = [
     ToolSpec("read", "Read a file.", CLOSED, strict=True),

@@ -176,6 +176,13 @@ SETTINGS: dict[Dialect, dict[str, Any]] = {
         "include": ["web_search_call.action.sources"],
         "parallel_tool_calls": False,
     },
+    Dialect.BEDROCK: {
+        "inferenceConfig": {"maxTokens": 2000, "topP": 0.96, "stopSequences": ["END"]},
+        "additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 1500}, "top_k": 3},
+        "outputConfig": {"textFormat": {"type": "json_schema", "structure": {"jsonSchema": {"schema": "{}"}}}},
+        "requestMetadata": {"a": "b"},
+        "guardrailConfig": {"guardrailIdentifier": "g", "guardrailVersion": "1"},
+    },
     Dialect.VERCEL: {
         "topP": 0.5,
         "topK": 3,
@@ -201,6 +208,9 @@ def definition(dialect: Dialect, own: dict[str, Any]) -> Any:
         case Dialect.OPENAI_RESPONSES:
             tool = {**own, "type": "function", "name": "f", "description": "F.", "parameters": SCHEMA, "strict": True}
             return [tool, {"type": "namespace", "name": "n", "description": "N.", "tools": [tool]}]
+        case Dialect.BEDROCK:
+            spec = {**own, "name": "f", "description": "F.", "inputSchema": {"json": SCHEMA}, "strict": True}
+            return [{"toolSpec": spec}, {"systemTool": {"name": "nova_grounding"}}]
         case Dialect.VERCEL:
             return {"f": {**own, "description": "F.", "inputSchema": SCHEMA, "strict": True}}
 

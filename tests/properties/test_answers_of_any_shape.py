@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from legato import render, resolve
 from legato.errors import BadAnswer
 from legato.model import Dialect, Entry, HostedTool, Speaker, Text, Thinking, ToolCall
+from legato.wire.bedrock.event_stream import write_frame
 
 from builders import ROUTES, ai, origin, talk, thought, user
 from strategies import ANY_NATIVE, NOT_UTF8, RECORDS, SMALL_JSON, Body
@@ -44,12 +45,19 @@ def vercel(records: list[Body]) -> Body:
     return {"content": [{"type": "reasoning", "text": "hm"}, *records], "finishReason": "stop"}
 
 
+def bedrock(records: list[Body]) -> Body:
+    thinking = {"reasoningContent": {"reasoningText": {"text": "hm", "signature": "c2ln"}}}
+    held = [{str(record.get("type", "text")): record} for record in records]
+    return {"output": {"message": {"content": [thinking, *records, *held]}}, "stopReason": "end_turn"}
+
+
 ANSWERS: dict[Dialect, Callable[[list[Body]], Body]] = {
     Dialect.ANTHROPIC: anthropic,
     Dialect.GEMINI: gemini,
     Dialect.OPENAI_RESPONSES: responses,
     Dialect.OPENAI_CHAT: chat,
     Dialect.VERCEL: vercel,
+    Dialect.BEDROCK: bedrock,
 }
 routes = pytest.mark.parametrize("route", ROUTES)
 
@@ -100,7 +108,8 @@ def test_what_is_no_answer_is_a_bad_answer(route: str, text: str, is_bytes: bool
 @given(value=SMALL_JSON, data=st.binary(max_size=40))
 def test_what_is_no_stream_is_a_bad_answer(route: str, value: Any, data: bytes) -> None:
     request = render(talk(user("go")), route)
-    for sent in (data, b"data: " + data + b"\n\n", f"data: {json.dumps(value)}\n\n".encode()):
+    framed = write_frame("contentBlockDelta", json.dumps(value).encode())
+    for sent in (data, b"data: " + data + b"\n\n", f"data: {json.dumps(value)}\n\n".encode(), framed):
         decoder = request.decoder()
         with pytest.raises(BadAnswer):
             decoder.feed(sent)

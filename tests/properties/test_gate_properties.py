@@ -145,6 +145,12 @@ MEMORABLE: dict[Dialect, list[Any]] = {
         {"type": "computer_call", "call_id": "call_1"},
         {"type": "computer_call_output", "call_id": "call_1"},
     ],
+    Dialect.BEDROCK: [
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "tooluse_1", "name": "f", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "x"}]}}]},
+        {"role": "user", "content": [{"document": {"name": "d", "format": "pdf", "source": {"bytes": "JVBERi0="}}}]},
+        {"role": "user", "content": [{"text": "go"}, {"cachePoint": {"type": "default"}}]},
+    ],
     Dialect.VERCEL: [
         {
             "role": "assistant",

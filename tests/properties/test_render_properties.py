@@ -36,6 +36,7 @@ FORMS = {
     IdScheme.CALL40: re.compile(r"call_[A-Za-z0-9_-]{1,35}"),
     IdScheme.CALL64: re.compile(r"call_[A-Za-z0-9_-]{1,59}"),
     IdScheme.TOOLU: re.compile(r"toolu_[A-Za-z0-9_-]{1,58}"),
+    IdScheme.TOOLUSE: re.compile(r"tooluse_[A-Za-z0-9_-]{1,56}"),
     IdScheme.NINE: re.compile(r"[A-Za-z0-9]{9}"),
     IdScheme.KIMI: re.compile(r"functions\.[A-Za-z_][A-Za-z0-9_-]{0,63}:[0-9]+"),
 }
@@ -57,7 +58,8 @@ def pairs(body: Any, route: str) -> list[tuple[str, str]]:
             ]
         for block in blocks if isinstance(blocks, list) else [message]:
             plain = {key: value for key, value in block.items() if key != "cache_control"}
-            found.append((str(message.get("role", "")), json.dumps(plain, sort_keys=True)))
+            if "cachePoint" not in plain:
+                found.append((str(message.get("role", "")), json.dumps(plain, sort_keys=True)))
     return found
 
 

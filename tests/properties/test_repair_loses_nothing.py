@@ -189,6 +189,24 @@ def vercel(steps: list[tuple[str, list[str]]], word: Words) -> Body:
     return {"messages": messages}
 
 
+def bedrock(steps: list[tuple[str, list[str]]], word: Words) -> Body:
+    messages: list[Body] = [{"role": "user", "content": [{"text": word()}]}]
+    for kind, ids in steps:
+        match kind:
+            case "answer":
+                messages.append({"role": "assistant", "content": [{"text": word()}]})
+            case "call":
+                calls = [{"toolUse": {"toolUseId": one, "name": "run", "input": {"x": word()}}} for one in ids]
+                messages.append({"role": "assistant", "content": [{"text": word()}, *calls]})
+            case "result":
+                results = [{"toolResult": {"toolUseId": one, "content": [{"text": word()}]}} for one in ids]
+                messages.append({"role": "user", "content": results})
+            case _:
+                messages.append({"role": "user", "content": [{"text": word()}]})
+    spec = {"name": "run", "description": word(), "inputSchema": {"json": {"type": "object"}}}
+    return {"system": [{"text": word()}], "messages": messages, "toolConfig": {"tools": [{"toolSpec": spec}]}}
+
+
 SHAPES: dict[str, Callable[[list[tuple[str, list[str]]], Words], Body]] = {
     "anthropic": anthropic,
     "openai-chat": chat,
@@ -196,6 +214,7 @@ SHAPES: dict[str, Callable[[list[tuple[str, list[str]]], Words], Body]] = {
     "gemini": gemini,
     "openai-responses": responses,
     "vercel": vercel,
+    "bedrock": bedrock,
 }
 
 

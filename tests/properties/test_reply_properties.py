@@ -277,7 +277,9 @@ def test_deltas_of_a_decoder_will_do(dialect: Dialect, answer: Answer, piece: in
         first_call = call if first_call is None else first_call
         waits = {
             Dialect.GEMINI: call is not None,  # it may go on
-            Dialect.ANTHROPIC: first_call is not None and call != first_call,  # one block after the other
+            # One block after the other:
+            Dialect.ANTHROPIC: first_call is not None and call != first_call,
+            Dialect.BEDROCK: first_call is not None and call != first_call,
         }
         if not waits.get(dialect, False):
             fed.add(delta)

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dialect_support import make_target
+from event_frames import events_of, framed
 from legato.errors import BadAnswer
 from legato.model import (
     Answer,
@@ -45,6 +46,7 @@ UNSAFE = ["\0", "half \ud83c", "\udfbc", "a\0b", float("nan"), float("inf"), 10*
 UNSAFE_OBJECTS = [{"a\0": {"\ud800": value}} for value in UNSAFE]
 
 SEARCH = {"type": "server_tool_use", "id": "srv_1", "name": "web_search", "input": {"query": "q"}}
+SERVED = {"toolUse": {"toolUseId": "tooluse_9", "name": "search", "input": {}, "type": "server_tool_use"}}
 NATIVES: dict[Dialect, tuple[JsonObject, ...]] = {  # of a thought, a text, a call and a hosted tool
     Dialect.ANTHROPIC: (
         {"signature": "c2ln"},
@@ -66,10 +68,11 @@ NATIVES: dict[Dialect, tuple[JsonObject, ...]] = {  # of a thought, a text, a ca
         {"item": {"type": "web_search_call", "id": "ws_1", "action": {"query": "q"}}},
     ),
     Dialect.VERCEL: ({"providerOptions": {"acme": {"signature": "c2ln"}}},) * 3 + ({},),
+    Dialect.BEDROCK: ({"signature": "c2ln"}, {}, {}, {"blocks": [SERVED]}),
 }
 
 
-def events_of(dialect: Dialect) -> list[JsonObject]:
+def written_events(dialect: Dialect) -> list[JsonObject]:
     thought, text, call, hosted = NATIVES[dialect]
     blocks = (
         Thinking("hm", native=thought or None),
@@ -78,11 +81,10 @@ def events_of(dialect: Dialect) -> list[JsonObject]:
         ToolCall("read", {"path": "a"}, "call_1", native=call or None),
     )
     answer = Answer(Entry(Speaker.AI, blocks, ending=Ending.CALLS), Usage(20, 9, 4, 2, 3), "model-1", "resp_1")
-    chunks = b"".join(dialect_parts(dialect).reply_stream(answer, "model-1")).splitlines()
-    return [json.loads(line[5:]) for line in chunks if line.startswith(b"data: {")]
+    return events_of(b"".join(dialect_parts(dialect).reply_stream(answer, "model-1")), dialect)
 
 
-EVENTS = {dialect: events_of(dialect) for dialect in Dialect}
+EVENTS = {dialect: written_events(dialect) for dialect in Dialect}
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -134,7 +136,7 @@ def test_what_is_kept_of_a_stream_is_safe_whatever_stands_in_it(
     try:
         for at, event in enumerate(EVENTS[dialect]):
             sent = with_unsafe(event, path, value, beside=beside) if at == number else event
-            for delta in decoder.feed(b"data: " + json.dumps(sent).encode() + b"\n\n"):
+            for delta in decoder.feed(framed(sent, dialect)):
                 if isinstance(delta, BlockStart | BlockDone):
                     assert_safe(delta)
         assert_safe(decoder.finish())
@@ -150,7 +152,9 @@ def test_a_character_that_two_events_share_is_whole_in_the_answer(dialect: Diale
     decoder = dialect_parts(dialect).decoder(make_target(dialect), NameTable(NameRule.OPENAI))
     writer = dialect_parts(dialect).writer("m", "r")
     for chunk in [*writer.start(), *writer.feed(TextDelta("L")), *writer.feed(TextDelta("R"))]:
-        decoder.feed(chunk.replace(b'"L"', b'"\\ud83c"').replace(b'"R"', b'"\\udfbc"'))
+        for event in events_of(chunk, dialect):
+            halves = json.dumps(event).replace('"L"', '"\\ud83c"').replace('"R"', '"\\udfbc"')
+            decoder.feed(framed(json.loads(halves), dialect))
     partial = decoder.partial()
     assert partial is not None
     assert partial.text == "\U0001f3bc"

@@ -23,7 +23,7 @@ from builders import OTHER_ROUTES, ROUTES, ai, call, calls, origin, result, talk
 
 NATIVE = [route for route in (*ROUTES, *OTHER_ROUTES) if resolve(route).capabilities.native_tool_history]
 native_routes = pytest.mark.parametrize("route", NATIVE)
-FLAGGED = ("anthropic", "gemini", "vercel")
+FLAGGED = ("anthropic", "bedrock", "gemini", "vercel")
 """dialects that have a flag for failures"""
 
 

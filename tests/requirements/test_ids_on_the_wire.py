@@ -33,6 +33,7 @@ FORMS = {
     IdScheme.CALL40: r"call_[A-Za-z0-9_-]{1,35}",
     IdScheme.CALL64: r"call_[A-Za-z0-9_-]{1,59}",
     IdScheme.TOOLU: r"toolu_[A-Za-z0-9_-]{1,58}",
+    IdScheme.TOOLUSE: r"tooluse_[A-Za-z0-9_-]{1,56}",
     IdScheme.NINE: r"[A-Za-z0-9]{9}",
     IdScheme.KIMI: r"functions\.[A-Za-z_][A-Za-z0-9_-]{0,63}:(0|[1-9][0-9]*)",
 }

@@ -14,7 +14,7 @@ from hypothesis import given
 
 import legato
 from legato import render, resolve
-from legato.model import CallId, ClosureReason, Entry, Record, ThinkingPolicy, ToolCall, ingest
+from legato.model import CallId, ClosureReason, Dialect, Entry, Record, ThinkingPolicy, ToolCall, ingest
 from legato.model.records import Compacted
 from legato.request.render_cache import RenderCache
 from legato.transcript import Conversation, Unit
@@ -150,7 +150,7 @@ def test_a_dialect_spells_an_exchange_as_it_is_given_to_it_even_if_it_lacks_resu
 
 
 @pytest.mark.req("REQ-915-037")
-@pytest.mark.parametrize("dialect", ["anthropic", "gemini", "openai_chat", "openai_responses", "vercel"])
+@pytest.mark.parametrize("dialect", list(Dialect))
 def test_no_dialect_knows_the_ledger_or_makes_completions_when_it_spells(dialect: str) -> None:
     folder = Path(legato.__file__).parent / "wire" / dialect
     code = "\n".join((folder / name).read_text() for name in ("encode.py", "shapes.py"))

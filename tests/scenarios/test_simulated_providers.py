@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from hosts import HOSTS
-from legato.errors import BadRequest, OwnReasoningRefused, ProtocolRefused
+from legato.errors import BadRequest, MediaRefused, OwnReasoningRefused, ProtocolRefused
 from legato.model import Dialect, Ending, Target, Thinking, ThinkingSwitch
 from legato.simulation import (
     Ask,
@@ -56,7 +56,7 @@ def _is_responses(target: Target) -> bool:
 
 def _written(body: dict[str, Any], target: Target) -> bytes:
     """`body` as a careless client writes it: NaN and half surrogates included."""
-    if target.dialect is Dialect.GEMINI:
+    if target.dialect in (Dialect.GEMINI, Dialect.BEDROCK):
         body = {name: value for name, value in body.items() if name != "model"}
     elif target.dialect is not Dialect.VERCEL:
         body = {**body, "model": target.model}
@@ -73,6 +73,8 @@ def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
             return body["type"] == "error" and body["error"].keys() == {"type", "message"} and bool(body["request_id"])
         case Dialect.GEMINI:
             return isinstance(body["error"]["code"], int) and body["error"]["status"] == "INVALID_ARGUMENT"
+        case Dialect.BEDROCK:
+            return body.keys() == {"message"} and bool(body["message"])
         case Dialect.VERCEL:
             return body["error"]["name"].startswith("AI_") and bool(body["error"]["message"])
         case Dialect.OPENAI_RESPONSES:
@@ -124,7 +126,8 @@ def test_a_body_that_breaks_a_rule_is_refused_in_the_words_of_the_rule(case: Cas
     assert words in refusal.message
     assert refusal.message in _texts(json.loads(outcome.reply.body))
     if case.rule.code:
-        assert case.rule.code in _texts(json.loads(outcome.reply.body))
+        named = (*_texts(json.loads(outcome.reply.body)), *outcome.reply.headers.values())
+        assert [text for text in named if text.partition(":")[0] == case.rule.code]
 
 
 def _texts(value: Any) -> list[str]:
@@ -143,7 +146,8 @@ def test_a_client_knows_a_refusal_of_its_history_as_its_own_fault(case: Case) ->
 
     error = classify(read_complaint(outcome.reply.body), request, status=outcome.reply.status)
 
-    assert isinstance(error, ProtocolRefused if "[" in refusal.path else ProtocolRefused | BadRequest)
+    is_ours = "[" in refusal.path and not isinstance(error, MediaRefused)
+    assert isinstance(error, ProtocolRefused if is_ours else ProtocolRefused | BadRequest)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

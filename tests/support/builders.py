@@ -31,6 +31,7 @@ ROUTES = (
     "kimi/kimi-k2-thinking",
     "deepseek/deepseek-reasoner",
     "vercel/any",
+    "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 )
 """One route of every family."""
 
@@ -44,6 +45,8 @@ OTHER_ROUTES = (
     "kimi/kimi-k2-0905-preview",
     "deepseek/deepseek-chat",
     "openrouter/mistralai/devstral-medium",
+    "bedrock/us.amazon.nova-2-lite-v1:0",
+    "bedrock/us.meta.llama4-maverick-17b-instruct-v1:0",
 )
 """Routes that spell something differently from their family's first."""
 

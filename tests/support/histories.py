@@ -267,12 +267,28 @@ _VERCEL: dict[str, Callable[[Step], Body]] = {
     },
 }
 
+
+def bedrock(steps: list[Step]) -> Body:
+    messages: list[Body] = []
+    for (kind, misplaced), run in runs_of(steps):
+        role = "user" if (kind == "call") is misplaced else "assistant"
+        messages.append({"role": role, "content": [_BEDROCK[kind](step) for step in run]})
+    return {"messages": messages}
+
+
+_BEDROCK: dict[str, Callable[[Step], Body]] = {
+    "say": lambda step: {"text": step.says},
+    "call": lambda step: {"toolUse": {"toolUseId": step.id, "name": step.tool, "input": {"path": step.says}}},
+    "result": lambda step: {"toolResult": {"toolUseId": step.id, "content": [{"text": step.says}]}},
+}
+
 SOURCES: dict[str, Callable[[list[Step]], Body]] = {
     "anthropic/claude-sonnet-4-5": anthropic,
     "openai/gpt-4o": chat,
     "openai-responses/gpt-5.1": responses,
     "gemini/gemini-3-pro-preview": gemini,
     "vercel/any": vercel,
+    "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0": bedrock,
 }
 """by route: how a history is written for it, right or wrong, without any of our encoders"""
 
@@ -314,4 +330,5 @@ _RESULTS: tuple[tuple[Callable[[Body], bool], Callable[[Body], Any]], ...] = (
     (lambda item: str(item.get("type")).endswith("_call_output"), lambda item: item["call_id"]),
     (lambda item: "functionResponse" in item, lambda item: item["functionResponse"].get("id")),
     (lambda item: item.get("type") == "tool-result", lambda item: item["toolCallId"]),
+    (lambda item: "toolResult" in item, lambda item: item["toolResult"].get("toolUseId")),
 )

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from event_frames import events_of
 from legato import render, resolve
 from legato.model import (
     Answer,
@@ -28,7 +29,6 @@ from legato.model import (
 )
 from legato.model.blocks import Block, CallKind
 from legato.wire.dialects import dialect_parts
-from legato.wire.sse import SSEParser
 
 from builders import ROUTES, origin, thought
 from cases import CASES
@@ -46,6 +46,7 @@ ROUTE_OF = {
     Dialect.ANTHROPIC: "anthropic/claude-sonnet-4-5",
     Dialect.GEMINI: "gemini/gemini-3-pro-preview",
     Dialect.VERCEL: "vercel/any",
+    Dialect.BEDROCK: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 
 # --- our own ----------------------------------------------------------------------------------------------------------
@@ -54,6 +55,8 @@ _SEARCH = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", 
 _FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{"type": "web_search_result"}]}
 _RAN = {"type": "tool-call", "toolCallId": "call_9", "toolName": "search", "input": {}, "providerExecuted": True}
 _GAVE = {"type": "tool-result", "toolCallId": "call_9", "toolName": "search", "output": {"type": "text", "value": "x"}}
+_SERVED = {"toolUse": {"toolUseId": "tooluse_9", "name": "search", "input": {}, "type": "server_tool_use"}}
+_CITED = {"toolResult": {"toolUseId": "tooluse_9", "type": "nova_grounding_result", "content": [{"text": "x"}]}}
 _THOUGHTS: dict[Dialect, list[JsonObject]] = {
     Dialect.ANTHROPIC: [{"signature": "c2ln"}, {"data": "c2ln"}],
     Dialect.GEMINI: [{"thoughtSignature": "c2ln"}],
@@ -72,6 +75,7 @@ _THOUGHTS: dict[Dialect, list[JsonObject]] = {
         {"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln", "index": 0}]},
     ],
     Dialect.VERCEL: [{"providerOptions": {"acme": {"signature": "c2ln"}}}],
+    Dialect.BEDROCK: [{"signature": "c2ln"}, {"data": "c2ln"}],
 }
 _HOSTED: dict[Dialect, list[JsonObject]] = {
     Dialect.ANTHROPIC: [{"blocks": [_SEARCH, _FOUND]}, {"blocks": [_SEARCH]}],
@@ -83,6 +87,7 @@ _HOSTED: dict[Dialect, list[JsonObject]] = {
     ],
     Dialect.OPENAI_CHAT: [],
     Dialect.VERCEL: [{"parts": [_RAN, _GAVE]}],
+    Dialect.BEDROCK: [{"blocks": [_SERVED, _CITED]}, {"blocks": [_SERVED]}],
 }
 _CALLS: dict[Dialect, JsonObject] = {
     Dialect.ANTHROPIC: {"caller": {"type": "direct"}},
@@ -90,13 +95,14 @@ _CALLS: dict[Dialect, JsonObject] = {
     Dialect.OPENAI_RESPONSES: {"namespace": "crm"},
     Dialect.OPENAI_CHAT: {"extra_content": {"google": {"thought_signature": "c2ln"}}},
     Dialect.VERCEL: {"providerOptions": {"acme": {"itemId": "i"}}},
+    Dialect.BEDROCK: {},
 }
 
 
 def _written_answers(dialect: Dialect) -> Iterator[Answer]:
     """Answers with everything that this dialect has a form for."""
     read = ToolCall("read", {"path": "a.txt"}, "call_1")
-    signed = ToolCall("list", {"path": ".", "deep": {"n": [1, 2]}}, "call_2", native=_CALLS[dialect])
+    signed = ToolCall("list", {"path": ".", "deep": {"n": [1, 2]}}, "call_2", native=_CALLS[dialect] or None)
     free = ToolCall("sql", {"input": "select 1"}, "call_3", kind=CallKind.CUSTOM)
     thoughts = [thought("hm", **native) for native in _THOUGHTS[dialect]]
     hosted = [HostedTool("web_search", {"query": "q"}, "found", "srvtoolu_1", native=n) for n in _HOSTED[dialect]]
@@ -118,20 +124,6 @@ def _written_answers(dialect: Dialect) -> Iterator[Answer]:
             ending=Ending.CALLS if has_calls else Ending.DONE,
         )
         yield Answer(entry, served="m", response_id="resp_1")
-
-
-def events_of(data: bytes) -> Events:
-    """The JSON objects in a stream of server-sent events."""
-    parser = SSEParser()
-    found: Events = []
-    for event in (*parser.feed(data), *parser.close()):
-        try:
-            value = json.loads(event)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return found
 
 
 # --- recorded ---------------------------------------------------------------------------------------------------------
@@ -180,6 +172,8 @@ def _dialect_of(body: JsonObject) -> Dialect | None:
         return Dialect.OPENAI_CHAT
     if body.get("object") == "response" and isinstance(body.get("output"), list):
         return Dialect.OPENAI_RESPONSES
+    if isinstance(body.get("output"), dict) and "stopReason" in body:
+        return Dialect.BEDROCK
     if body.get("type") == "message" and isinstance(body.get("content"), list):
         return Dialect.ANTHROPIC
     return None
@@ -235,7 +229,7 @@ def answers(dialect: Dialect, *, recorded: bool = True) -> list[JsonObject]:
 def streams(dialect: Dialect, *, recorded: bool = True) -> list[Events]:
     """Streamed answers of a provider that speaks `dialect`, as their events."""
     parts = dialect_parts(dialect)
-    written = [events_of(b"".join(parts.reply_stream(answer, "m"))) for answer in _written_answers(dialect)]
+    written = [events_of(b"".join(parts.reply_stream(answer, "m")), dialect) for answer in _written_answers(dialect)]
     return [*written, *(_recorded()[1][dialect] if recorded else ())]
 
 
@@ -252,6 +246,7 @@ _FIELDS = {
     Dialect.GEMINI: ("contents", "enerateContent"),
     Dialect.OPENAI_RESPONSES: ("input", "/responses"),
     Dialect.OPENAI_CHAT: ("messages", "/chat/completions"),
+    Dialect.BEDROCK: ("messages", "/converse"),
 }
 
 

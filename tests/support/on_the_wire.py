@@ -62,8 +62,15 @@ def read_body(body: Mapping[str, Any], route: str) -> list[Item]:
             return [item for entry in body["input"] for item in _responses(entry)]
         case "vercel":
             return [item for message in body["messages"] for item in _vercel(message)]
+        case "bedrock":
+            return [item for message in body["messages"] for item in _bedrock(message)]
         case _:
             return [item for message in body["messages"] for item in _chat(message)]
+
+
+def tools_of(body: Mapping[str, Any]) -> Any:
+    """The tools that a body defines, in the form of its dialect."""
+    return body["toolConfig"]["tools"] if "tools" not in body and "toolConfig" in body else body.get("tools", [])
 
 
 def calls_of(items: list[Item]) -> list[WireCall]:
@@ -146,6 +153,19 @@ def _anthropic(message: Any) -> Iterator[Item]:
                 yield WireResult(block["tool_use_id"], block["content"], block.get("is_error", False))
             case _:
                 yield from _texts(message["role"], [block])
+
+
+def _bedrock(message: Any) -> Iterator[Item]:
+    for block in message["content"]:
+        if thought := block.get("reasoningContent"):
+            yield Thought(thought.get("reasoningText", {}).get("text", ""))
+        elif call := block.get("toolUse"):
+            yield WireCall(call["toolUseId"], call["name"], call["input"])
+        elif result := block.get("toolResult"):
+            value = "\n".join(part["text"] for part in result["content"] if "text" in part)
+            yield WireResult(result["toolUseId"], value, result["status"] == "error")
+        else:
+            yield from _texts(message["role"], [block])
 
 
 def _gemini(content: Any) -> Iterator[Item]:

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple
 
+from event_frames import framed
 from legato import Conversation, parse, render, resolve
 from legato.errors import BadAnswer, FormatError, LegatoError
 from legato.model import Answer, Dialect, Options, ThinkingSwitch, ToolSpec
@@ -124,7 +125,9 @@ def _read(talk: Conversation, route: str, value: Json, chance: Random) -> Answer
 
 
 def _read_stream(talk: Conversation, route: str, events: Json, chance: Random) -> Answer | None:
-    data = b"".join(b"data: " + _json(event) + b"\n\n" for event in (events if isinstance(events, list) else [events]))
+    dialect = resolve(route).dialect
+    sent = events if isinstance(events, list) else [events]
+    data = b"".join(framed(event, dialect, _json(event)) for event in sent)
     is_cut = not chance.randrange(CUT_IN)
     if is_cut:
         data = data[: chance.randrange(len(data) + 1)]

@@ -93,6 +93,8 @@ _USE = {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "in
 _FOUND = {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []}
 _RAN = {"type": "tool-call", "toolCallId": "call_9", "toolName": "search", "input": {}, "providerExecuted": True}
 _GAVE = {"type": "tool-result", "toolCallId": "call_9", "toolName": "search", "output": {"type": "text", "value": "x"}}
+_SERVED = {"toolUse": {"toolUseId": "tooluse_9", "name": "search", "input": {}, "type": "server_tool_use"}}
+_CITED = {"toolResult": {"toolUseId": "tooluse_9", "type": "nova_grounding_result", "content": [{"text": "x"}]}}
 NATIVES: dict[str, list[Body]] = {
     "anthropic": [{"signature": "c2ln"}, {"redacted": "c2ln"}, {"data": "c2ln"}, {"blocks": [_USE, _FOUND]}],
     "gemini": [
@@ -106,6 +108,7 @@ NATIVES: dict[str, list[Body]] = {
         {"item": {"type": "web_search_call", "id": "ws_1", "status": "completed"}},
     ],
     "vercel": [{"parts": [_RAN, _GAVE]}, {"providerOptions": {"openai": {"itemId": "x"}}}],
+    "bedrock": [{"signature": "c2ln"}, {"data": "c2ln"}, {"blocks": [_SERVED, _CITED]}, {"blocks": [_CITED]}],
 }
 """opaque data as providers give it out, and some that only looks like it"""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from event_frames import events_of
 from legato import Conversation, parse, render
 from legato.cli.settings.layers import read_file
 from legato.diagnostics import Redactor
@@ -108,6 +108,7 @@ ROUTES = {
     Dialect.ANTHROPIC: "anthropic/claude-sonnet-4-5",
     Dialect.GEMINI: "gemini/gemini-2.5-pro",
     Dialect.VERCEL: "vercel/openai/gpt-5",
+    Dialect.BEDROCK: "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 
 ANSWER = Answer(
@@ -151,8 +152,7 @@ def test_a_deep_value_at_any_place_of_an_answer_is_read_or_refused(dialect: Dial
     for place in places(body):
         with suppress(BadAnswer):
             parts.decode(replaced(body, place, deep), target, names)
-    lines = b"".join(parts.reply_stream(ANSWER, "m")).decode().splitlines()
-    events = [json.loads(line[5:]) for line in lines if line.startswith("data:") and "[DONE]" not in line]
+    events = events_of(b"".join(parts.reply_stream(ANSWER, "m")), dialect)
     for number, event in enumerate(events):
         for place in places(event):
             decoder = parts.decoder(target, names)

@@ -23,6 +23,7 @@ from legato.wire.dialects import dialect_parts
 _LISTS = ("content", "parts", "tool_calls", "output")
 _RESULT_KEYS = ("tool_use_id", "tool_call_id")
 _ID_KEYS = (*_RESULT_KEYS, "call_id", "toolCallId", "id")
+_CONVERSE = {"toolUse": "call", "toolResult": "result"}
 _RESULT_TYPES = ("tool_result", "tool-result", "function_call_output", "custom_tool_call_output")
 
 
@@ -85,6 +86,9 @@ class _MessageCutter:
                 yield Chunk(self._json(item), side, call)
 
     def _points_at(self, item: JsonObject) -> tuple[str, CallId | None]:
+        for name, side in _CONVERSE.items():
+            if isinstance(held := item.get(name), dict):
+                return side, self.by_id.get(str(cast(JsonObject, held).get("toolUseId", "")))
         inner = item.get("functionCall") or item.get("functionResponse")
         if isinstance(inner, dict):
             side = "call" if "functionCall" in item else "result"

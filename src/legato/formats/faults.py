@@ -51,12 +51,15 @@ class FileFault(NamedTuple):
 
 
 def _rules(chat: str, responses: str, anthropic: str, gemini: str, vercel: str, **profiles: str) -> dict[str, str]:
+    # Bedrock's rules are named as those of Claude, whose turns it has.
+    converse = {"empty-message": "content-form"}.get(anthropic, anthropic)
     families = {
         "openai_chat": ("openai-chat", chat),
         "openai_responses": ("openai-responses", responses),
         "anthropic": ("anthropic", anthropic),
         "gemini": ("gemini", gemini),
         "vercel": ("vercel", vercel),
+        "bedrock": ("bedrock", converse),
     }
     named = {dialect: f"{prefix}/{rule}" for dialect, (prefix, rule) in families.items() if rule}
     return named | {profile: f"{profile}/{rule}" for profile, rule in profiles.items()}

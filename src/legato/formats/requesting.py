@@ -86,8 +86,8 @@ def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], opt
 
 def _carried(document: Document, target: Target) -> Options:
     """The options of the file for `target`."""
-    is_marked = WIRE_DIALECTS.get(document.format) is Dialect.ANTHROPIC is target.dialect
-    cache = is_marked and document.body is not None and bool(_marks_of(document.body))
+    own = WIRE_DIALECTS.get(document.format) is target.dialect
+    cache = own and document.body is not None and bool(_marks_of(document.body, target.dialect))
     return replace(document.options, cache=cache, home=_home_at(document.options.home, target))
 
 
@@ -96,10 +96,17 @@ def _home_at(home: str, target: Target) -> str:
     return target.home if is_unknown_home(home, target) else home
 
 
-def _marks_of(body: Body) -> list[JsonObject]:
-    from legato.wire.anthropic.caching import find_marks
+def _marks_of(body: Body, dialect: Dialect) -> list[JsonObject]:
+    from legato.wire.anthropic import caching as anthropic
+    from legato.wire.bedrock import caching as bedrock
 
-    return find_marks(body.value)
+    match dialect:
+        case Dialect.ANTHROPIC:
+            return anthropic.find_marks(body.value)
+        case Dialect.BEDROCK:
+            return bedrock.find_marks(body.value)
+        case _:
+            return []
 
 
 def _says_anything(talk: Conversation) -> bool:

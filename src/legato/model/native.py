@@ -7,6 +7,7 @@ Out: the block with that of its `native` data which can go back, and the names o
     gemini            HostedTool parts, groundingMetadata, urlContextMetadata · any block thoughtSignature
     openai_responses  Text phase · Thinking item · ToolCall caller · HostedTool item
     openai_chat       Thinking chunk, signature, reasoning_details · ToolCall extra_content
+    bedrock           Thinking signature, data · HostedTool blocks
     vercel            HostedTool parts · any block providerOptions
 
 Nobody here reads such data and no other provider sees it, but it need not be what the provider gave: a proxy rewrote

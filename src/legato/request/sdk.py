@@ -2,7 +2,8 @@
 
 In:  a body and its target.
 Out: arguments for `create` and for the helpers beside it (`stream`, `parse`); for Google's client those of
-     `generate_content` and `generate_content_stream`, for Mistral's those of `complete` and `stream`.
+     `generate_content` and `generate_content_stream`, for Mistral's those of `complete` and `stream`, for AWS's (boto3)
+     those of `converse` and `converse_stream`.
 
 Clients take the fields they know by name and everything else through `extra_body`. Which fields they know is data here,
 so that nothing is imported to find out: those that every version and every helper takes. Anthropic's client, for one,
@@ -12,8 +13,10 @@ for `create` it has to stand where type checkers see it.
 
 from __future__ import annotations
 
-from legato.model import Dialect, JsonObject, Target
-from legato.model.json_access import as_object
+from base64 import b64decode
+
+from legato.model import Dialect, Json, JsonObject, Target
+from legato.model.json_access import as_object, as_objects
 from legato.wire.hosts import host_of
 
 _CHAT = """
@@ -48,6 +51,8 @@ def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
     body = {name: value for name, value in body.items() if name != "stream"}
     if target.dialect is Dialect.GEMINI:
         return _for_google(body, target.model)
+    if target.dialect is Dialect.BEDROCK:
+        return _for_aws(body, target.model)
     known = KNOWN.get(target.dialect)
     if known is None or (target.dialect is Dialect.OPENAI_CHAT and host_of(target).own_client):
         return body
@@ -69,3 +74,27 @@ def _for_google(body: JsonObject, model: str) -> JsonObject:
         config["httpOptions"] = {"extraBody": extra}
     arguments: JsonObject = {"model": model, "contents": body["contents"]}
     return {**arguments, "config": config} if config else arguments
+
+
+_MEDIA = frozenset({"image", "document", "video"})
+
+
+def _for_aws(body: JsonObject, model: str) -> JsonObject:
+    """The model is an argument too, and what JSON holds as base64 is bytes."""
+    messages = [{**message, "content": _with_bytes(message["content"])} for message in as_objects(body["messages"])]
+    return {"modelId": model, **body, "messages": messages}
+
+
+def _with_bytes(content: Json) -> list[JsonObject]:
+    """Blocks with their data as bytes. Those of a call's input and of schemas are nobody's data."""
+    blocks: list[JsonObject] = []
+    for block in as_objects(content):
+        [(kind, held)] = block.items()
+        if kind in _MEDIA and isinstance(held["source"].get("bytes"), str):
+            held = {**held, "source": {"bytes": b64decode(held["source"]["bytes"])}}
+        elif kind == "reasoningContent" and "redactedContent" in held:
+            held = {"redactedContent": b64decode(held["redactedContent"])}
+        elif kind == "toolResult":
+            held = {**held, "content": _with_bytes(held["content"])}
+        blocks.append({kind: held})
+    return blocks

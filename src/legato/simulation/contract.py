@@ -11,6 +11,10 @@ from enum import StrEnum
 
 from msgspec import Struct
 
+from legato.transport import HTTP_APIS
+
+_STREAMS = tuple({api.accepts for api in HTTP_APIS.values()})
+
 
 class Ask(Struct, frozen=True, kw_only=True):
     """One request. Names of headers are in lower case; `path` is without the query."""
@@ -49,4 +53,4 @@ class Reply(Struct, frozen=True, kw_only=True):
     @property
     def is_stream(self) -> bool:
         """Whether the body is a stream of events."""
-        return self.headers.get("content-type", "").startswith("text/event-stream")
+        return self.headers.get("content-type", "").startswith(_STREAMS)

@@ -1,7 +1,7 @@
 """The error bodies of the providers that are no hosts of the chat family.
 
-The shapes are their own: a typed envelope (Anthropic), Google's status with details, the errors of the AI SDK. A host
-of the chat family brings its own, or has that of OpenAI.
+The shapes are their own: a typed envelope (Anthropic), Google's status with details, the errors of the AI SDK, AWS's
+bare message with its type in a header. A host of the chat family brings its own, or has that of OpenAI.
 """
 
 from __future__ import annotations
@@ -60,6 +60,31 @@ def _google_details(facts: ErrorFacts) -> Iterator[JsonObject]:
         yield {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
     if facts.retry_after is not None:
         yield {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{facts.retry_after:g}s"}
+
+
+# https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
+_AWS: dict[RefusalReason, str] = {
+    RefusalReason.NOT_JSON: "SerializationException",
+    RefusalReason.KEY_MISSING: "MissingAuthenticationTokenException",
+    RefusalReason.KEY_WRONG: "AccessDeniedException",
+    RefusalReason.QUOTA: "ServiceQuotaExceededException",
+    RefusalReason.RATE: "ThrottlingException",
+    RefusalReason.SERVER: "InternalServerException",
+    RefusalReason.OVERLOADED: "ServiceUnavailableException",
+    RefusalReason.PATH: "UnknownOperationException",
+    RefusalReason.METHOD: "UnknownOperationException",
+}
+
+
+def aws_error(facts: ErrorFacts) -> JsonObject:
+    """Nothing but the message."""
+    return {"message": facts.message}
+
+
+def aws_error_type(facts: ErrorFacts) -> str:
+    """The name of the exception, and behind it where AWS defines it (aws-samples/amazon-bedrock-client-for-mac#99)."""
+    kind = _AWS.get(facts.reason, "ValidationException")
+    return f"{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"
 
 
 _VERCEL: dict[RefusalReason, str] = {

@@ -12,7 +12,7 @@ import re
 from msgspec.structs import replace
 
 from legato.model import Dialect
-from legato.simulation.error_bodies import anthropic_error, google_error, vercel_error
+from legato.simulation.error_bodies import anthropic_error, aws_error, aws_error_type, google_error, vercel_error
 from legato.wire.hosting import CacheHabit, IdHabit, RefusalReason, ServerHabits
 from legato.wire.hosts import find_host
 
@@ -98,20 +98,70 @@ _VERCEL = ServerHabits(
     error_body=vercel_error,
 )
 
+_BEDROCK = ServerHabits(
+    thinks_unasked=(),
+    ids=IdHabit.TOOLUSE,
+    answers="",
+    talks=True,
+    # https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
+    cache=CacheHabit(
+        (("*claude-opus-4-[56]*", 4096), ("*claude-haiku-4-5*", 4096), ("*claude-3-5-haiku*", 2048), ("*", 1024)),
+        marked=True,
+    ),
+    says={
+        # Claude's own words, in the service's frame (strands-agents/harness-sdk#1663)
+        RefusalReason.TOO_LONG: (
+            "The model returned the following errors: prompt is too long: {tokens} tokens > {window} maximum"
+        ),
+        RefusalReason.REASONING: (
+            "The model returned the following errors: {dotted}: Invalid `{field}` in `{block}` block"
+        ),
+        RefusalReason.NOT_JSON: "The request body cannot be read as JSON: {detail}",
+        RefusalReason.KEY_MISSING: "Missing Authentication Token",
+        RefusalReason.KEY_WRONG: "Authentication failed: Please make sure your API Key is valid.",
+        RefusalReason.MODEL: "The provided model identifier is invalid.",  # seen in recorded exchanges
+        RefusalReason.QUOTA: "Your request exceeds the service quota for your account.",
+        RefusalReason.RATE: "Too many requests, please wait before trying again.",
+        RefusalReason.SERVER: "The system encountered an unexpected error during processing. Try your request again.",
+        RefusalReason.OVERLOADED: "The service is currently unavailable, please try again.",
+    },
+    statuses={
+        RefusalReason.KEY_MISSING: 403,
+        RefusalReason.KEY_WRONG: 403,
+        RefusalReason.MODEL: 400,
+        RefusalReason.QUOTA: 400,
+    },
+    error_body=aws_error,
+    error_header=("x-amzn-errortype", aws_error_type),
+    request_id="x-amzn-requestid",
+    tells_wait=False,
+)
+
 _PLAIN: dict[Dialect, ServerHabits] = {
     Dialect.OPENAI_CHAT: ServerHabits(),
     Dialect.OPENAI_RESPONSES: _RESPONSES,
     Dialect.ANTHROPIC: _ANTHROPIC,
     Dialect.GEMINI: _GEMINI,
     Dialect.VERCEL: _VERCEL,
+    Dialect.BEDROCK: _BEDROCK,
 }
 
 _OPENAI_MODELS = ("gpt-*", "chatgpt-*", "o1*", "o3*", "o4*", "codex-*", "computer-use-*", "ft:*")
+
+_BEDROCK_MODELS = tuple(
+    f"*{maker}.*"
+    for maker in (
+        "ai21", "amazon", "anthropic", "cohere", "deepseek", "google", "meta", "minimax", "mistral", "moonshot",
+        "nvidia", "openai", "qwen", "writer", "zai",
+    )
+)  # fmt: skip
+"""their names begin with their makers, behind a region"""
 
 _KNOWN: dict[str, ServerHabits] = {
     "openai-responses": replace(_RESPONSES, base="/openai/v1", serves=_OPENAI_MODELS),
     "anthropic": replace(_ANTHROPIC, base="/anthropic", serves=("claude-*",)),
     "gemini": replace(_GEMINI, base="/gemini/v1beta", serves=("gemini-*", "gemma-*", "learnlm-*")),
+    "bedrock": replace(_BEDROCK, base="/bedrock", serves=_BEDROCK_MODELS),
     "vercel": replace(_VERCEL, base="/vercel/api"),
     "vercel-gateway": replace(
         _RESPONSES,
@@ -128,7 +178,7 @@ def habits_of(provider: str, dialect: Dialect) -> ServerHabits:
     if known is None and dialect is Dialect.OPENAI_CHAT and (host := find_host(provider)) is not None:
         known = host.server
     habits = known or _PLAIN[dialect]
-    version = "" if dialect is Dialect.ANTHROPIC else "/v1"
+    version = "" if dialect in (Dialect.ANTHROPIC, Dialect.BEDROCK) else "/v1"
     return replace(habits, name=provider, base=habits.base or f"/{provider}{version}")
 
 

@@ -20,6 +20,8 @@ def name_call(habit: IdHabit, name: str, place: int, *, seed: str) -> str:
             return "call_" + base62(seed, place, length=24)
         case IdHabit.TOOLU:
             return "toolu_01" + base62(seed, place, length=22)
+        case IdHabit.TOOLUSE:
+            return "tooluse_" + base62(seed, place, length=22)
         case IdHabit.SHORT:
             return base62(seed, place, length=8)
         case IdHabit.NINE:

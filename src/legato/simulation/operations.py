@@ -67,6 +67,8 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
         case Dialect.ANTHROPIC:
             if path.endswith("/v1/messages/count_tokens"):
                 return FoundOperation(Operation.COUNT)
+        case Dialect.BEDROCK:
+            return _find_at_bedrock(path)
         case _:
             pass
     if dialect is not Dialect.GEMINI and path.endswith(HTTP_APIS[dialect].path):
@@ -77,6 +79,20 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
     return FoundOperation(Operation.MODEL, found[1]) if found else None
 
 
+def _find_at_bedrock(path: str) -> FoundOperation | None:
+    """Models are listed by another host of AWS (`bedrock`, not `bedrock-runtime`), which is the same server here."""
+    if found := _BEDROCK.search(path):
+        operation = Operation.COUNT if found[2] == "count-tokens" else Operation.ANSWER
+        return FoundOperation(operation, found[1], found[2] == "converse-stream")
+    if path.endswith("/foundation-models"):
+        return FoundOperation(Operation.MODELS)
+    found = _FOUNDATION_MODEL.search(path)
+    return FoundOperation(Operation.MODEL, found[1]) if found else None
+
+
+# The name of a model may be the ARN of a profile, which holds a slash.
+_BEDROCK = re.compile(r"/model/(.+)/(converse|converse-stream|count-tokens)$")
+_FOUNDATION_MODEL = re.compile(r"/foundation-models/(.+)$")
 _GEMINI = re.compile(r"/models/(.+):(generateContent|streamGenerateContent|countTokens)$")
 _RESPONSE = re.compile(r"/responses/([^/]+)$")
 _MODEL = re.compile(r"/models/([^:]+)$")

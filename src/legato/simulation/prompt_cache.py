@@ -9,6 +9,7 @@ provider has a rule of its own.
     Anthropic    caches only up to where a block is marked with `cache_control` (or, where the request itself is, up to
                  its end), and finds an earlier mark at most 20 blocks before one of its own; tools come first, then the
                  instructions, then the messages. Thinking and the choice of tools belong to the messages.
+    Bedrock      does the same with marks that are blocks of their own, behind what they mark
     the others   cache by themselves, in steps of so many tokens
 
 No prompt below a minimum is cached. Nothing expires here, because a simulated provider has no clock; only so much is
@@ -61,7 +62,8 @@ class PromptCache:
             return Cached()
         owner = f"{account}\0{model}".encode("utf-8", "surrogatepass")
         if habit.marked:
-            return self._marked(_blocks(body), owner, tokens, least)
+            blocks = _converse_blocks(body) if dialect is Dialect.BEDROCK else _blocks(body)
+            return self._marked(blocks, owner, tokens, least)
         return self._stepwise(_text(body, dialect), owner, tokens, habit.step, least)
 
     # --- by itself ----------------------------------------------------------------------------------------------------
@@ -138,6 +140,28 @@ def _blocks(body: JsonObject) -> list[_Block]:
         blocks += [_block(part, role) for part in parts]
     if as_object(body.get("cache_control")):
         blocks[-1] = blocks[-1]._replace(is_marked=True)
+    return blocks
+
+
+def _converse_blocks(body: JsonObject) -> list[_Block]:
+    """A Converse request in the same way."""
+    config = as_object(body.get("toolConfig"))
+    blocks = _behind_marks([], config.get("tools"))
+    blocks = _behind_marks(blocks, body.get("system"))
+    around = {"toolChoice": config.get("toolChoice"), "fields": body.get("additionalModelRequestFields")}
+    blocks.append(_Block(_written(around)))
+    for message in as_objects(body.get("messages")):
+        blocks = _behind_marks(blocks, message.get("content"), as_text(message.get("role")))
+    return blocks
+
+
+def _behind_marks(blocks: list[_Block], added: Json, role: str = "") -> list[_Block]:
+    """`blocks` and those of `added`, in which a cache point marks what is before it."""
+    for block in as_objects(added):
+        if "cachePoint" not in block:
+            blocks.append(_block(block, role))
+        elif blocks:
+            blocks[-1] = blocks[-1]._replace(is_marked=True)
     return blocks
 
 

@@ -61,11 +61,22 @@ from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
+from legato.transport import HTTP_APIS
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import IdHabit, ServerHabits
 
 SECRET = "legato-simulation"
 """under which signatures are made; it guards nothing"""
+
+
+_COUNTED = {Dialect.GEMINI: "totalTokens", Dialect.BEDROCK: "inputTokens"}
+"""the field that tells how many tokens a request has"""
+
+_STREAMS = {
+    dialect: api.accepts if dialect is Dialect.BEDROCK else f"{api.accepts}; charset=utf-8"
+    for dialect, api in HTTP_APIS.items()
+}
+"""the content type of a stream"""
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -239,7 +250,7 @@ class SimulatedProvider:
         chunks = parts.reply_stream(
             answer, answer.served, unsplit_calls=habits.unsplit_calls, joins_usage=habits.joins_usage
         )
-        return Reply(status=200, headers={"content-type": "text/event-stream; charset=utf-8"}, chunks=tuple(chunks))
+        return Reply(status=200, headers={"content-type": _STREAMS[self.dialect]}, chunks=tuple(chunks))
 
     # --- beside answers -----------------------------------------------------------------------------------------------
 
@@ -250,8 +261,7 @@ class SimulatedProvider:
             case Operation.MODEL:
                 return one_model(request.target, self.name, self.habits)
             case Operation.COUNT:
-                field = "totalTokens" if self.dialect is Dialect.GEMINI else "input_tokens"
-                return {field: request.tokens}
+                return {_COUNTED.get(self.dialect, "input_tokens"): request.tokens}
             case Operation.COMPACT:
                 return self._compaction(ask, request)
             case Operation.STORED:

@@ -3,9 +3,9 @@
 In:  the blocks of an answer, or a request body.
 Out: the blocks with signatures where this provider puts them, or every signature that the body claims to be ours.
 
-Anthropic signs thoughts. Gemini signs the first call of an answer, or its text where it calls nothing. The Responses
-API encrypts what was thought, and knows its items by their ids where it stores them. The AI SDK carries a provider's
-signature in the options of a part. The chat family signs nothing.
+Anthropic and Bedrock sign thoughts. Gemini signs the first call of an answer, or its text where it calls nothing. The
+Responses API encrypts what was thought, and knows its items by their ids where it stores them. The AI SDK carries a
+provider's signature in the options of a part. The chat family signs nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Signing(NamedTuple):
 def sign_answer(blocks: Sequence[Block], how: Signing) -> tuple[Block, ...]:
     """`blocks` as this provider gives them out; a thought that it never shows is left out."""
     match how.dialect:
-        case Dialect.ANTHROPIC:
+        case Dialect.ANTHROPIC | Dialect.BEDROCK:
             return tuple(_signed_thought(block, how) if isinstance(block, Thinking) else block for block in blocks)
         case Dialect.OPENAI_RESPONSES:
             return tuple(_reasoning_item(block, how) if isinstance(block, Thinking) else block for block in blocks)
@@ -123,6 +123,8 @@ def find_foreign(body: JsonObject, dialect: Dialect, seal: Seal) -> ForeignSigna
     match dialect:
         case Dialect.ANTHROPIC:
             found = _foreign_thoughts(body, seal)
+        case Dialect.BEDROCK:
+            found = _foreign_reasoning(body, seal)
         case Dialect.OPENAI_RESPONSES:
             found = _foreign_items(body, seal)
         case Dialect.GEMINI:
@@ -145,6 +147,16 @@ def _foreign_thoughts(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature
                     yield ForeignSignature(path, "data")
             case _:
                 pass
+
+
+def _foreign_reasoning(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:
+    for path, block in _inside(body.get("messages"), "messages", "content"):
+        thought = _object(block.get("reasoningContent"))
+        said = _object(thought.get("reasoningText"))
+        if said and not seal.signed(_text(said.get("text")), _text(said.get("signature"))):
+            yield ForeignSignature(path, "signature")
+        if "redactedContent" in thought and not seal.wrapped(_text(thought["redactedContent"])):
+            yield ForeignSignature(path, "data")
 
 
 def _foreign_items(body: JsonObject, seal: Seal) -> Iterator[ForeignSignature]:

@@ -59,4 +59,7 @@ def print_refusal(refusal: SimulatedRefusal, habits: ServerHabits, *, request_id
     facts = ErrorFacts(
         refusal.reason, refusal.message, refusal.path, refusal.code, status, request_id, refusal.retry_after
     )
+    if habits.error_header is not None:
+        name, kind = habits.error_header
+        headers[name] = kind(facts)
     return Reply(status=status, headers=headers, chunks=(msgspec.json.encode(habits.error_body(facts)),))

@@ -118,7 +118,8 @@ class RequestGate:
     def _account(self, ask: Ask) -> str | SimulatedRefusal:
         api = HTTP_APIS[self.dialect]
         given = ask.headers.get(api.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
-        key = re.sub(r"(?i)^bearer\s+", "", given).strip()
+        signed = re.match(r"AWS4-HMAC-SHA256 Credential=([^/,]+)", given)
+        key = signed[1] if signed else re.sub(r"(?i)^bearer\s+", "", given).strip()
         if not key:
             return self._refuse(RefusalReason.KEY_MISSING) if self.needs_key else ""
         try:
@@ -132,8 +133,8 @@ class RequestGate:
         self, ask: Ask, found: FoundOperation, body: JsonObject, account: str
     ) -> ValidRequest | SimulatedRefusal:
         parts, data = dialect_parts(self.dialect), ask.body
-        if self.dialect is Dialect.GEMINI and found.operation is Operation.COUNT:
-            body = as_object(body.get("generateContentRequest")) or body
+        if found.operation is Operation.COUNT:
+            body = _counted(body, self.dialect)
         keeps = wants_keeping(body, self.dialect)
         if (previous := previous_id(body, self.dialect)) is not None:
             stored = self.stored.find(previous, account)
@@ -197,6 +198,18 @@ def _read(data: bytes) -> JsonObject | str:
     except (ValueError, RecursionError) as error:
         return str(error) if isinstance(error, json.JSONDecodeError) else type(error).__name__
     return cast(JsonObject, value) if isinstance(value, dict) else "the body is no object"
+
+
+def _counted(body: JsonObject, dialect: Dialect) -> JsonObject:
+    """The request whose tokens are to be counted: Google and AWS wrap it."""
+    match dialect:
+        case Dialect.GEMINI:
+            return as_object(body.get("generateContentRequest")) or body
+        case Dialect.BEDROCK:
+            # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_CountTokens.html
+            return as_object(as_object(body.get("input")).get("converse")) or body
+        case _:
+            return body
 
 
 def _model(body: JsonObject) -> str:

@@ -32,6 +32,19 @@ def one_model(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
                 "max_input_tokens": capabilities.window,
                 "max_tokens": capabilities.max_output,
             }
+        case Dialect.BEDROCK:
+            # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_FoundationModelSummary.html
+            return {
+                "modelArn": f"arn:aws:bedrock:us-east-1::foundation-model/{name}",
+                "modelId": name,
+                "modelName": name,
+                "providerName": owner,
+                "inputModalities": ["TEXT", "IMAGE"] if capabilities.images else ["TEXT"],
+                "outputModalities": ["TEXT"],
+                "responseStreamingSupported": True,
+                "inferenceTypesSupported": ["ON_DEMAND"],
+                "modelLifecycle": {"status": "ACTIVE"},
+            }
         case _:
             card: JsonObject = {"id": name, "object": "model", "created": 0, "owned_by": owner}
             return card | habits.model_card
@@ -45,6 +58,8 @@ def list_models(targets: Sequence[Target], owner: str, habits: ServerHabits) -> 
             return {"models": models}
         case Dialect.ANTHROPIC:
             return {"data": models, "has_more": False, "first_id": targets[0].model, "last_id": targets[-1].model}
+        case Dialect.BEDROCK:
+            return {"modelSummaries": models}
         case _:
             return {"object": "list", "data": models}
 

@@ -7,7 +7,7 @@ Out: a `WireResponse`, or the error that the transport with sockets would raise.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import anyio.lowlevel
 
@@ -80,7 +80,7 @@ def _ask(request: WireRequest) -> Ask:
     url = urlsplit(request.url)
     return Ask(
         method=request.method,
-        path=url.path,
+        path=unquote(url.path),
         query=dict(parse_qsl(url.query)),
         headers={name.lower(): value for name, value in request.sent_headers().items()},
         body=request.body,

@@ -33,7 +33,7 @@ def refuse_shape(
     words = rule.words(violation.path, body, host=habits.name) if rule is not None else ""
     told = f"{violation.message}, at {path}"
     frame = habits.frame or ("{said}" if words else _FRAME)
-    said = f"{words}. ({told})" if words else told
+    said = f"{words.removesuffix('.')}. ({told})" if words else told
     return SimulatedRefusal(
         reason=RefusalReason.NOT_JSON if violation.rule.startswith("json/") else RefusalReason.SHAPE,
         message=frame.format(path=path, dotted=_dotted(path), said=said),

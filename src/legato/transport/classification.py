@@ -48,6 +48,7 @@ BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
     409: (Overloaded, "busy"),
     410: (UnknownModel, "model"),
     413: (ContextTooLong, "window"),
+    424: (Overloaded, "busy"),
     425: (Overloaded, "busy"),
     429: (RateLimited, "rate"),
     498: (Overloaded, "busy"),
@@ -88,7 +89,7 @@ HEADLINE: dict[type[ProviderError], str] = {
     BadAnswer: "gave an answer that cannot be used",
 }
 
-REQUEST_IDS = ("request-id", "x-request-id", "x-goog-request-id", "cf-ray")
+REQUEST_IDS = ("request-id", "x-request-id", "x-goog-request-id", "x-amzn-requestid", "cf-ray")
 
 
 def classify(
@@ -137,7 +138,7 @@ def _implied(complaint: Complaint) -> int | None:
     """The status of an error that was streamed after a 200, where its code or type implies one."""
     if complaint.status is not None:
         return complaint.status
-    return 400 if "invalid_request" in complaint.haystack else None
+    return 400 if re.search(r"invalid_request|validationexception", complaint.haystack) else None
 
 
 def _judge(complaint: Complaint, status: int | None, target: Target, *, waits: bool) -> tuple[type[ProviderError], str]:

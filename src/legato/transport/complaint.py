@@ -11,16 +11,19 @@ the page of a proxy, gives a complaint without codes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.errors import IngestError
 from legato.model import Json, JsonObject, read_json_leniently
 
 LONGEST_MESSAGE = 2_000
 """characters of a provider's message that an error carries; some quote the whole request"""
+
+_AWS_TYPE = "x-amzn-errortype"
 
 LONGEST_SEARCH = 20_000
 """characters in which a wording is looked for, the message first, so that no body takes long to judge"""
@@ -42,13 +45,18 @@ class Complaint(Struct, frozen=True):
         return int(self.code) if re.fullmatch(r"[45]\d\d", self.code) else None
 
 
-def read_complaint(body: bytes) -> Complaint:
-    """The complaint in the body of an error response."""
+def read_complaint(body: bytes, headers: Mapping[str, str] | None = None) -> Complaint:
+    """The complaint in the body of an error response; AWS names the type of an error in a header."""
     try:
-        value = read_json_leniently(body)
+        complaint = complaint_of(read_json_leniently(body))
     except IngestError:
-        return _from_page(body)
-    return complaint_of(value)
+        complaint = _from_page(body)
+    kind = (headers or {}).get(_AWS_TYPE, "").partition(":")[0]
+    return _typed(complaint, kind) if kind and not complaint.type else complaint
+
+
+def _typed(complaint: Complaint, kind: str) -> Complaint:
+    return replace(complaint, type=kind, haystack=f"{complaint.haystack} {kind.lower()}")
 
 
 def complaint_of(value: Json) -> Complaint:
@@ -60,7 +68,7 @@ def complaint_of(value: Json) -> Complaint:
     outer = cast(JsonObject, value)
     inner = _inner(outer)
     message = _message(inner) or _message(outer)
-    kind = _word(inner, "type", "status") or _word(outer, "type")
+    kind = _word(inner, "type", "status") or _word(outer, "type", "__type")
     code = _word(inner, "code") or _word(outer, "code")
     everything = " ".join((message, kind, code, *_texts(outer, 0)))
     return Complaint(
@@ -91,7 +99,7 @@ def _inner(outer: JsonObject) -> JsonObject:
 
 def _message(value: JsonObject) -> str:
     """The sentence for people, in any of the fields that hold one."""
-    for name in ("message", "detail", "error", "msg"):
+    for name in ("message", "Message", "detail", "error", "msg"):
         found = value.get(name)
         if isinstance(found, str) and found:
             return found

@@ -110,7 +110,7 @@ class AnswerStream:
         self._decoder.limit(response.bounds)
         if not 200 <= response.status < 300:
             try:
-                complaint = read_complaint(await self._read_refusal(response, self._intake))
+                complaint = read_complaint(await self._read_refusal(response, self._intake), response.headers)
             finally:
                 await response.close()
             raise classify(complaint, self.request, status=response.status, headers=response.headers, now=self._clock())

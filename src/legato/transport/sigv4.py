@@ -31,7 +31,7 @@ class Credentials(NamedTuple):
         return f"Credentials({self.access_key!r}, [hidden])"
 
 
-class Scope(NamedTuple):
+class SigningScope(NamedTuple):
     """What the signature is good for."""
 
     region: str
@@ -45,7 +45,7 @@ def signed_headers(
     body: bytes,
     *,
     credentials: Credentials,
-    scope: Scope,
+    scope: SigningScope,
     now: datetime,
 ) -> dict[str, str]:
     """What to add to `headers`, which are signed with it: `authorization`, `x-amz-date` and perhaps a token."""

@@ -96,7 +96,7 @@ OUT_OF_MONEY = _rows(
     ("balance", r"credit balance is too low|out of credits|requires more credits|used all available credits"),
     ("balance", r"billing_hard_limit|billing_not_active|account is not active|arrearage|overdue-payment"),
     ("balance", r"api usage limits|spend(?:ing)? (?:limit|cap)|monthly (?:limit|quota)|extra usage is required"),
-    ("balance", r"exceeded_current_quota|perday"),
+    ("balance", r"exceeded_current_quota|perday|servicequotaexceeded"),
 )
 
 PLAIN_QUOTA = _rows(
@@ -117,6 +117,10 @@ KEY = _rows(
     ("key", r"api[ _-]?key(?: is| was)? (?:not valid|not found|invalid|expired|missing|required|disabled)"),
     ("key", r"api_key_(?:invalid|service_blocked)|authentication_error|invalid_authentication|no auth credentials"),
     ("key", r"invalid (?:access|bearer|authorization|authentication) (?:token|credentials?)|unauthenticated"),
+    # https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
+    ("key", r"make sure your api key is valid|missing authentication token|incompletesignature|invalidclienttokenid"),
+    ("key", r"security token included in the request is (?:invalid|expired)|unrecognizedclient|expiredtoken"),
+    ("permission", r"model use case details have not been submitted"),
     ("region", r"location is not supported|unsupported_country|not available in your (?:region|country)"),
     ("permission", r"permission_denied|permission_error|insufficient permissions|not allowed to access"),
 )
@@ -137,7 +141,8 @@ MODEL = _rows(
         "model",
         r"model identifier is invalid|invalid model|model not found|model (?:is|has been) (?:deprecated|retired)",
     ),
-    ("model", r"no endpoints found|do(?:es)? not have access to (?:the )?model|not a valid model id"),
+    ("model", r"no endpoints found|do(?:es)?(?: not|n't) have access to (?:the )?model|not a valid model id"),
+    ("model", r"on-demand throughput isn.t supported|model version has reached the end of its life"),
 )
 
 GENERATION = _rows(
@@ -160,15 +165,15 @@ OPTION = _rows(
 
 BUSY = _rows(
     Overloaded,
-    ("busy", r"overloaded|over capacity|capacity_exceeded|currently unavailable|temporarily unavailable"),
+    ("busy", r"overloaded|over capacity|capacity_exceeded|currently unavailable|temporarily unavailable|modelnotready"),
     ("busy", r"server_error|internal server error|internal_error|api_error|upstream_error|bad gateway"),
     ("busy", r"service unavailable|service_unavailable|\"unavailable\"|\bunavailable\b|high demand"),
-    ("busy", r"provider returned error|try again later"),
+    ("busy", r"provider returned error|try again later|serviceunavailable|internalserverexception|modelstreamerror"),
 )
 
 SLOW = _rows(
     TimedOut,
-    ("slow", r"timeout_error|deadline_exceeded|gateway time-?out|request timed out|upstream timed out"),
+    ("slow", r"timeout_error|modeltimeout|deadline_exceeded|gateway time-?out|request timed out|upstream timed out"),
 )
 
 SHAPE = _rows(
@@ -217,6 +222,7 @@ SHAPE = _rows(
     ("role", r"valid role: user|does not support '(?:developer|system|tool)'|only allowed for messages with role"),
     ("role", r"blocks can only be in|invalid value: '(?:tool|input_text|output_text|developer)'"),
     ("role", r"messages\[\d+\]\.role|unexpected role \"\w+\""),
+    ("document-name", r"document name is invalid|duplicate document names"),
     ("shape", r"malformed input request|must be a modelmessage"),
 )
 

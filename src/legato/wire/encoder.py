@@ -109,7 +109,7 @@ class Encoder:
         follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
         after_results, after_answers = _RESULTS in follows, _ANSWER in follows
         messages, counts, fills, ends = page.messages, page.counts, page.fills, page.ends
-        field, takes_answers = page.blocks_field, self._takes_answers
+        field, takes_answers, joins_results = page.blocks_field, self._takes_answers, not self._bridges_people
         simple_names: set[str] = set()
         end = page.end
         may_answer = end in follows
@@ -151,7 +151,7 @@ class Encoder:
             added = encode(texts, calls, told, lacks)
             if field:
                 fills.append(len(messages[-1][field]) if messages else 0)
-                joinable = added[-1][field] if outputs else None
+                joinable = added[-1][field] if outputs and joins_results else None
             elif page.joins_pieces:
                 fills.append(page.last_size)
             counts.append(len(messages))

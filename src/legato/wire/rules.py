@@ -8,7 +8,7 @@ and keep each rule are in tests/rules, not here.
 The words of a provider are templates, because a refusal points at something in the request:
 
     {path} {parent} {field}    where the finding is, what holds it, and its last step
-    {index}                    the number of the message
+    {index}, {next}            the number of the message, and of the one after it
     {value}                    the text at `path`
     {id} {type} {name}         the id, the type and the name of the object there
     {role} {before}            the roles of the message and of the one before it
@@ -102,7 +102,7 @@ def by_id(*rules: WireRule) -> dict[str, WireRule]:
 # --- what a template's blanks stand for -------------------------------------------------------------------------------
 
 _BLANK = re.compile(
-    r"\{(path|parent|field|index|value|id|type|name|role|before)\}"
+    r"\{(path|parent|field|index|next|value|id|type|name|role|before)\}"
 )  # no other braces: words may hold some
 _STEP = re.compile(r"[^.\[\]]+")
 _IDS = ("tool_call_id", "tool_use_id", "call_id", "toolCallId", "toolUseId", "id")
@@ -126,6 +126,7 @@ def _facts(path: str, body: Json) -> dict[str, str]:
         place = int(facts["index"])
         facts["role"] = _role(messages, place)
         facts["before"] = _role(messages, place - 1)
+        facts["next"] = str(place + 1)
     return facts
 
 

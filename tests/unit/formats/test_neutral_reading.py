@@ -373,6 +373,15 @@ VERCEL = {
 }
 
 
+BEDROCK = {
+    "messages": [
+        {"role": "user", "content": [{"text": "hi"}]},
+        {"role": "assistant", "content": [{"toolUse": {"toolUseId": "tooluse_1", "name": "run", "input": {}}}]},
+        {"role": "user", "content": [{"toolResult": {"toolUseId": "tooluse_1", "content": [{"text": "ok"}]}}]},
+    ]
+}
+
+
 def chat_for(model: str, call_id: str = "call_1") -> dict[str, Any]:
     body = json.loads(json.dumps(CHAT).replace("call_1", call_id))
     body["model"] = model
@@ -396,6 +405,13 @@ def chat_for(model: str, call_id: str = "call_1") -> dict[str, Any]:
         (RESPONSES, "openai-responses", "openai-responses/gpt-5.1", "input"),
         (GEMINI, "gemini", "gemini/gemini-3-pro-preview", "contents"),
         (VERCEL, "vercel", "vercel/any", "messages"),
+        (BEDROCK, "bedrock", "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0", "messages"),
+        (
+            {**BEDROCK, "modelId": "us.amazon.nova-2-lite-v1:0"},
+            "bedrock",
+            "bedrock/us.amazon.nova-2-lite-v1:0",
+            "messages",
+        ),
     ],
 )
 def test_bodies_are_told_apart_and_read_through_their_dialects(
@@ -414,6 +430,7 @@ def test_bodies_are_told_apart_and_read_through_their_dialects(
         (ANTHROPIC["messages"], "anthropic"),
         (RESPONSES["input"], "openai-responses"),
         (VERCEL["messages"], "vercel"),
+        (BEDROCK["messages"], "bedrock"),
     ],
 )
 def test_bare_lists_of_messages_are_read_too(messages: list[Any], name: str) -> None:
@@ -426,7 +443,7 @@ def test_an_answer_of_a_provider_is_no_request() -> None:
     for body in (
         {"id": "x", "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "hi"}}]},
         {"candidates": [{"content": {"parts": [{"text": "x"}]}}]},
-        {"modelId": "x", "messages": [{"role": "user", "content": [{"text": "x"}]}]},
+        {"output": {"message": {"role": "assistant", "content": [{"text": "x"}]}}, "stopReason": "end_turn"},
     ):
         with pytest.raises(FormatError, match="unknown format"):
             detect(whole(body))

@@ -65,8 +65,9 @@ def test_thoughts_of_mistral_are_no_thoughts_of_anthropic() -> None:
 
 
 @pytest.mark.parametrize("block", [{"toolUse": {"name": "get"}}, {"toolResult": {"content": []}}, {"cachePoint": {}}])
-def test_blocks_of_bedrock_make_no_request_that_is_read_here(block: dict[str, Any]) -> None:
-    assert wire_format(body({"role": "user", "content": [{"text": "hi"}, block]})) is None
+def test_blocks_of_bedrock_are_told_by_their_key(block: dict[str, Any]) -> None:
+    found = wire_format(body({"role": "user", "content": [{"text": "hi"}, block]}))
+    assert found == ("bedrock", "content blocks named by a key")
 
 
 def test_the_missing_max_tokens_of_anthropic_is_found_where_the_caller_says_that_it_is_one() -> None:

@@ -23,6 +23,12 @@ RAN = {"type": "tool-call", "toolCallId": "1", "toolName": "search", "input": {}
 GAVE = {"type": "tool-result", "toolCallId": "1", "toolName": "search", "output": {"type": "json", "value": None}}
 CODE = {"executableCode": {"code": "1"}}
 
+SERVED: dict[str, Any] = {
+    "toolUse": {"toolUseId": "tooluse_9", "name": "search", "input": {}, "type": "server_tool_use"}
+}
+CITED: dict[str, Any] = {
+    "toolResult": {"toolUseId": "tooluse_9", "type": "nova_grounding_result", "content": [{"text": "x"}]}
+}
 WELL_FORMED: list[tuple[Dialect, Any, dict[str, Any]]] = [
     (Dialect.ANTHROPIC, TEXT, {"citations": [{"type": "page_location"}]}),
     (Dialect.ANTHROPIC, THOUGHT, {"signature": "c2ln"}),
@@ -43,6 +49,9 @@ WELL_FORMED: list[tuple[Dialect, Any, dict[str, Any]]] = [
     (Dialect.OPENAI_CHAT, THOUGHT, {"chunk": True, "signature": "c2ln"}),
     (Dialect.OPENAI_CHAT, THOUGHT, {"reasoning_details": [{"type": "reasoning.encrypted"}]}),
     (Dialect.OPENAI_CHAT, CALL, {"extra_content": {"google": {"thought_signature": "c2ln"}}}),
+    (Dialect.BEDROCK, THOUGHT, {"signature": "c2ln"}),
+    (Dialect.BEDROCK, THOUGHT, {"data": "c2ln"}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": [SERVED, CITED]}),
     (Dialect.VERCEL, TEXT, {"providerOptions": {"openai": {"itemId": "msg_1"}}}),
     (Dialect.VERCEL, HOSTED, {"parts": [RAN, GAVE]}),
     (Dialect.VERCEL, HOSTED, {"parts": [{"type": "custom", "kind": "openai.compaction"}]}),
@@ -83,6 +92,12 @@ MALFORMED: list[tuple[Dialect, Any, dict[str, Any]]] = [
     (Dialect.OPENAI_RESPONSES, HOSTED, {"item": {"type": "tool_search_call", "execution": "client"}}),
     (Dialect.OPENAI_CHAT, THOUGHT, {"reasoning_details": ["text"]}),
     (Dialect.OPENAI_CHAT, CALL, {"extra_content": "c2ln"}),
+    (Dialect.BEDROCK, THOUGHT, {"data": 5}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": []}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": [{"toolUse": {**SERVED["toolUse"], "type": None}}]}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": [{"toolUse": {**SERVED["toolUse"], "toolUseId": "a b"}}]}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": [{"toolResult": {**CITED["toolResult"], "content": "x"}}]}),
+    (Dialect.BEDROCK, HOSTED, {"blocks": [{**SERVED, **CITED}]}),
     (Dialect.VERCEL, TEXT, {"providerOptions": {"openai": "msg_1"}}),
     (Dialect.VERCEL, HOSTED, {"parts": [{**RAN, "providerExecuted": False}]}),
     (Dialect.VERCEL, HOSTED, {"parts": [{**GAVE, "output": {"type": "text", "value": 1}}]}),

@@ -31,6 +31,7 @@ from legato.model import (
     Speaker,
     Text,
     Thinking,
+    ThinkingSwitch,
     ToolCall,
     ToolSpec,
     Usage,
@@ -45,6 +46,7 @@ from builders import talk, user
 CLAUDE = anthropic.Anthropic(api_key="any")
 OPENAI = openai.OpenAI(api_key="any")
 MISTRAL = mistral.Mistral(api_key="any")
+CONVERSE = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 
 # --- arguments --------------------------------------------------------------------------------------------------------
 
@@ -64,6 +66,48 @@ def test_every_helper_of_the_official_client_takes_the_arguments(route: str) -> 
     for method in METHODS[route]:
         inspect.signature(method).bind(**arguments)
     assert "stream" not in arguments
+
+
+def test_the_client_of_aws_is_given_the_model_and_bytes() -> None:
+    picture = Media(MediaKind.IMAGE, "image/png", data="aGk=")
+    hidden = Entry(
+        Speaker.AI,
+        (Thinking(native={"data": "aGlkZGVu"}), ToolCall("read", {"bytes": "aGk="}, "tooluse_1")),
+        origin=resolve(CONVERSE).origin(),
+    )
+    news = talk(user("see", picture), hidden)
+    news.result(next(iter(news.ledger.calls)), "it", media=[picture])
+    thinking = Options(thinking=ThinkingSwitch.ON, stream=True, cache=False)
+    arguments = render(news, CONVERSE, tools=[ToolSpec("read")], options=thinking).sdk()
+    image = {"image": {"format": "png", "source": {"bytes": b"hi"}}}
+    assert (arguments["modelId"], arguments["messages"]) == (
+        CONVERSE.removeprefix("bedrock/"),
+        [
+            {"role": "user", "content": [{"text": "see"}, image]},
+            {
+                "role": "assistant",
+                "content": [
+                    {"reasoningContent": {"redactedContent": b"hidden"}},
+                    {"toolUse": {"toolUseId": "tooluse_1", "name": "read", "input": {"bytes": "aGk="}}},
+                ],
+            },
+            {
+                "role": "user",
+                "content": [
+                    {
+                        "toolResult": {
+                            "toolUseId": "tooluse_1",
+                            "content": [{"text": "it"}, image],
+                            "status": "success",
+                        }
+                    }
+                ],
+            },
+        ],
+    )
+    assert (
+        parse(arguments, CONVERSE).entries == parse(render(news, CONVERSE, options=thinking).copy(), CONVERSE).entries
+    )
 
 
 def test_the_client_of_anthropic_gets_sampling_in_the_body() -> None:

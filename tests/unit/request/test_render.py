@@ -31,6 +31,7 @@ from legato.model.records import Compacted, CompactionKind, Opened, ReasoningRef
 from legato.request import PrefixChange, with_capabilities
 from legato.request.render_cache import RenderCache
 from legato.wire.findings import Severity
+from on_the_wire import tools_of
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, calls, instruction, origin, result, talk, thought, user
 
@@ -556,7 +557,7 @@ def test_a_tool_that_is_offered_twice_is_defined_once(route: str) -> None:
     tools = [ToolSpec("read", "first"), ToolSpec("grep"), ToolSpec("read", "second")]
     request = render(talk(user("go")), route, tools=tools)
     request.verify()
-    assert request.body["tools"] == render(talk(user("go")), route, tools=tools[:2]).body["tools"]
+    assert tools_of(request.body) == tools_of(render(talk(user("go")), route, tools=tools[:2]).body) != []
     assert "duplicate-tool" in {decision.reason for decision in request.report.decisions}
 
 

@@ -31,6 +31,7 @@ from legato.tools.checks import Runnable, check_call
 from legato.tools.registry import Tool, ToolBox
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
+from on_the_wire import tools_of
 
 from builders import OTHER_ROUTES, ROUTES, ai, call, result, talk, user
 
@@ -47,7 +48,7 @@ SPACES = (
 
 def defined(request: Request) -> list[str]:
     """The names of the tools in a body."""
-    tools: Any = request.body.get("tools") or []
+    tools = tools_of(request.body)
     if isinstance(tools, dict):
         return list(tools)
     names: list[str] = []
@@ -56,8 +57,8 @@ def defined(request: Request) -> list[str]:
             names += [f"{tool['name']}/{one['name']}" for one in tool["tools"]]
         elif "functionDeclarations" in tool:
             names += [one["name"] for one in tool["functionDeclarations"]]
-        else:
-            names.append((tool.get("function") or tool.get("custom") or tool)["name"])
+        elif "cachePoint" not in tool:
+            names.append((tool.get("function") or tool.get("custom") or tool.get("toolSpec") or tool)["name"])
     return names
 
 
@@ -264,7 +265,7 @@ def test_a_tool_of_a_providers_own_goes_home_and_nowhere_else(home: str, route: 
     request = render(talk(user("hi")), route, tools=[ToolSpec("read"), tool], options=Options(cache=False))
     assert refusals(request) == []
     if route == home:
-        assert HOSTED[home] in request.body["tools"]
+        assert HOSTED[home] in tools_of(request.body)
         assert decided(request, "hosted-tool-definition") == []
     else:
         assert defined(request) == ["read"]

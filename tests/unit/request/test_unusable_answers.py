@@ -14,12 +14,13 @@ from legato.wire.text_forms import REFUSED
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
 
-CHAT, RESPONSES, CLAUDE, GEMINI, VERCEL = ROUTES[0], ROUTES[1], ROUTES[2], ROUTES[3], ROUTES[7]
+CHAT, RESPONSES, CLAUDE, GEMINI, VERCEL, BEDROCK = (*ROUTES[:4], *ROUTES[7:9])
 NOTHING: dict[str, Any] = {
     CHAT: {"choices": [{"finish_reason": "content_filter", "message": {"content": ""}}]},
     RESPONSES: {"object": "response", "status": "completed", "output": [{"type": "message", "content": [{"type": "refusal"}]}]},
     CLAUDE: {"type": "message", "content": [], "stop_reason": "refusal"},
     VERCEL: {"content": [], "finishReason": "content-filter"},
+    BEDROCK: {"output": {"message": {"role": "assistant", "content": []}}, "stopReason": "content_filtered"},
 }  # fmt: skip
 CALLS: dict[str, Any] = {
     CHAT: lambda n: {"choices": [{"finish_reason": "stop", "message": {"tool_calls": [{"function": {"name": "r"}}] * n}}]},
@@ -27,6 +28,7 @@ CALLS: dict[str, Any] = {
     CLAUDE: lambda n: {"type": "message", "content": [{"type": "tool_use", "name": "r"}] * n, "stop_reason": "tool_use"},
     GEMINI: lambda n: {"candidates": [{"content": {"parts": [{"functionCall": {"name": "r"}}] * n}, "finishReason": "STOP"}]},
     VERCEL: lambda n: {"content": [{"type": "tool-call", "toolName": "r", "input": "{}"}] * n, "finishReason": "stop"},
+    BEDROCK: lambda n: {"output": {"message": {"content": [{"toolUse": {"name": "r"}}] * n}}, "stopReason": "tool_use"},
 }  # fmt: skip
 
 

@@ -39,6 +39,7 @@ from simulation_support import post
 FORMS = {
     IdHabit.CALL: r"call_[A-Za-z0-9]{24}",
     IdHabit.TOOLU: r"toolu_01[A-Za-z0-9]{22}",
+    IdHabit.TOOLUSE: r"tooluse_[A-Za-z0-9]{22}",
     IdHabit.SHORT: r"[A-Za-z0-9]{8}",
     IdHabit.NINE: r"[A-Za-z0-9]{9}",
     IdHabit.NUMBERED: r"functions\.read:1",
@@ -56,7 +57,9 @@ def test_an_id_has_the_form_of_its_habit(habit: IdHabit) -> None:
     assert name_call(habit, "read", 1, seed="s") == first
 
 
-@pytest.mark.parametrize("habit", [IdHabit.CALL, IdHabit.TOOLU, IdHabit.SHORT, IdHabit.NINE, IdHabit.PLACED])
+@pytest.mark.parametrize(
+    "habit", [IdHabit.CALL, IdHabit.TOOLU, IdHabit.TOOLUSE, IdHabit.SHORT, IdHabit.NINE, IdHabit.PLACED]
+)
 def test_good_habits_never_name_two_calls_alike(habit: IdHabit) -> None:
     ids = [name_call(habit, "read", place, seed=str(seed)) for seed in range(30) for place in range(5)]
 
@@ -216,7 +219,8 @@ def test_a_path_or_a_method_that_is_not_offered_is_refused(name: str) -> None:
 
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_the_models_of_a_provider_can_be_listed(name: str) -> None:
-    outcome = SimulatedProvider(name).answer(Ask(method="GET", path="/v1/models", headers={}, body=b""))
+    path = "/foundation-models" if name == "bedrock" else "/v1/models"
+    outcome = SimulatedProvider(name).answer(Ask(method="GET", path=path, headers={}, body=b""))
 
     assert outcome.reply.status == 200
     assert example(name) in outcome.reply.body.decode()

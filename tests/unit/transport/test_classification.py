@@ -277,6 +277,54 @@ def test_the_body_decides_first_and_the_status_second(
     assert kind(status, body) == expected
 
 
+@pytest.mark.parametrize(
+    ("status", "named", "said", "expected"),
+    [
+        (400, "ValidationException", "Input is too long for requested model.", (ContextTooLong, "window")),
+        (400, "ValidationException", "The model returned the following errors: prompt is too long: 200049 tokens > 200000 maximum", (ContextTooLong, "window")),
+        (400, "ValidationException", "The provided model identifier is invalid.", (UnknownModel, "model")),
+        (400, "ValidationException", "Invocation of model ID x with on-demand throughput isn't supported.", (UnknownModel, "model")),
+        (400, "ServiceQuotaExceededException", "Your request exceeds the service quota.", (QuotaExhausted, "balance")),
+        (403, "AccessDeniedException", "You don't have access to the model with the specified model ID.", (UnknownModel, "model")),
+        (403, "AccessDeniedException", "User is not authorized to perform: bedrock:InvokeModel", (Unauthorized, "permission")),
+        (403, "UnrecognizedClientException", "The security token included in the request is invalid.", (Unauthorized, "permission")),
+        (404, "ResourceNotFoundException", "Model use case details have not been submitted for this account.", (Unauthorized, "permission")),
+        (404, "ResourceNotFoundException", "This model version has reached the end of its life.", (UnknownModel, "model")),
+        (408, "ModelTimeoutException", "", (TimedOut, "slow")),
+        (424, "ModelErrorException", "The model failed.", (Overloaded, "busy")),
+        (429, "ThrottlingException", "Too many tokens, please wait before trying again.", (RateLimited, "rate")),
+        (429, "ModelNotReadyException", "The model is not ready.", (Overloaded, "busy")),
+        (500, "InternalServerException", "", (Overloaded, "busy")),
+        (503, "ServiceUnavailableException", "", (Overloaded, "busy")),
+    ],
+)  # fmt: skip
+def test_aws_names_the_type_of_an_error_in_a_header(
+    status: int, named: str, said: str, expected: tuple[type[ProviderError], str]
+) -> None:
+    headers = {"x-amzn-errortype": f"{named}:http://internal.amazon.com/coral/", "x-amzn-requestid": "r-7"}
+    complaint = read_complaint(json.dumps({"message": said}).encode(), headers)
+    error = classify(complaint, REQUEST, status=status, headers=headers)
+    assert (type(error), error.facts["about"]) == expected
+    assert (error.facts["provider_type"], error.facts["request_id"]) == (named, "r-7")
+
+
+@pytest.mark.parametrize(
+    ("named", "said", "expected"),
+    [
+        ("throttlingException", "Slow down.", (RateLimited, "rate")),
+        ("serviceUnavailableException", "", (Overloaded, "busy")),
+        ("internalServerException", "", (Overloaded, "busy")),
+        ("modelStreamErrorException", "", (Overloaded, "busy")),
+        ("validationException", "Input is too long for requested model.", (ContextTooLong, "window")),
+        ("validationException", "Something new.", (BadRequest, "unknown")),
+    ],
+)
+def test_an_exception_in_the_middle_of_a_stream_is_classified_by_its_name(
+    named: str, said: str, expected: tuple[type[ProviderError], str]
+) -> None:
+    assert kind(None, {"type": named, "message": said}) == expected
+
+
 def test_an_error_says_what_happened_where_and_what_to_do() -> None:
     error = judge(
         429,

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from event_frames import framed
 from legato.errors import Overloaded, ProviderError
 from legato.model import Answer, Dialect, Ending, Entry, Speaker, Target, Text, ToolCall
 from legato.transport import WireRequest, WireResponse, open_answer, whole_response, wire_request
@@ -79,11 +80,12 @@ STREAMED_ERRORS: dict[Dialect, object] = {
     Dialect.ANTHROPIC: {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}},
     Dialect.GEMINI: {"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}},
     Dialect.VERCEL: {"type": "error", "errorText": "The server is overloaded"},
+    Dialect.BEDROCK: {"serviceUnavailableException": {"message": "Bedrock cannot serve this now"}},
 }
 
 
 async def test_an_error_in_place_of_an_answer_is_typed_for_every_dialect(parts: DialectParts) -> None:
-    event = json.dumps(STREAMED_ERRORS[parts.name])
+    event = framed(STREAMED_ERRORS[parts.name], parts.name)
     with pytest.raises(ProviderError) as caught:
-        await answer_to(parts, whole_response(200, f"event: error\ndata: {event}\n\n".encode()), stream=True)
+        await answer_to(parts, whole_response(200, event), stream=True)
     assert type(caught.value) is Overloaded

@@ -60,6 +60,8 @@ ANTHROPIC = target(Dialect.ANTHROPIC, "https://api.anthropic.com", provider="ant
             "x-goog-api-key",
         ),
         (Dialect.VERCEL, "https://v.example/api", True, "https://v.example/api/chat", "authorization"),
+        (Dialect.BEDROCK, "https://b.example", False, "https://b.example/model/m-1/converse", "authorization"),
+        (Dialect.BEDROCK, "https://b.example/", True, "https://b.example/model/m-1/converse-stream", "authorization"),
     ],
 )
 def test_each_dialect_knocks_at_its_own_door(

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from legato.transport.sigv4 import Credentials, Scope, signed_headers
+from legato.transport.sigv4 import Credentials, SigningScope, signed_headers
 
 WHO = Credentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
-SCOPE = Scope("us-east-1", "service")
+SCOPE = SigningScope("us-east-1", "service")
 NOW = datetime(2015, 8, 30, 12, 36, tzinfo=UTC)
 HOST = "https://example.amazonaws.com"
 

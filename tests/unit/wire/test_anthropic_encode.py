@@ -640,7 +640,7 @@ def test_cache_marks_go_on_blocks_that_may_carry_them() -> None:
         )
     ] == [True, False, False, False, True]
     assert mark(text(" ")) is None
-    assert mark(text("x")) == marked(text("x"))
+    assert mark(text("x")) == [marked(text("x"))]
     block = text("x")
     assert marked(block) == {**text("x"), "cache_control": {"type": "ephemeral"}}
     assert block == text("x")

@@ -23,6 +23,7 @@ COLUMNS = {
     "kimi": "kimi/kimi-k2.5",
     "responses": "openai-responses/gpt-4o",
     "vercel": "vercel/any",
+    "bedrock": "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 ON, OFF = ThinkingSwitch.ON, ThinkingSwitch.OFF
 READ, ODD = ToolSpec("read"), ToolSpec("a tool!")
@@ -33,6 +34,7 @@ LITTLE = ("adjusted", "thinking-always-on", f"{ALWAYS_ON[2]}, so it is asked to 
 NO_DEGREES = ("adjusted", "effort", "the model's thinking has no degrees")
 NO_BUDGET = ("adjusted", "thinking-budget", "the model's thinking takes no budget")
 NO_TEMPERATURE = ("adjusted", "temperature", "the model takes no temperature")
+NO_TEMPERATURE_NOW = ("adjusted", "temperature", "the temperature cannot be set while the model thinks")
 LOW_FOR_BUDGET = ("adjusted", "thinking-budget", "thinking is measured in efforts here: low, not 2000 tokens")
 COUNTED = ("adjusted", "effort", "thinking is counted in tokens here: 2048 for low")
 FORCED = ("adjusted", "forced-tool", "no tool can be forced while the model thinks, so it may choose")
@@ -113,7 +115,7 @@ DIFFERENT: dict[str, tuple[Options, dict[str, Any], Any, dict[str, Any]]] = {
         Options(max_tokens=9_000),
         {},
         NOTHING,
-        {"anthropic": [TOO_LONG], "gemini": [TOO_LONG]},
+        {"anthropic": [TOO_LONG], "gemini": [TOO_LONG], "bedrock": [TOO_LONG]},
     ),
     "fewer tokens than may be asked for": (
         Options(max_tokens=5),
@@ -127,6 +129,7 @@ DIFFERENT: dict[str, tuple[Options, dict[str, Any], Any, dict[str, Any]]] = {
         [("adjusted", "temperature", "3 is not between 0 and 2")],
         {
             "anthropic": [("adjusted", "temperature", "3 is not between 0 and 1")],
+            "bedrock": [("adjusted", "temperature", "3 is not between 0 and 1")],
             "kimi": NOTHING,
             "vercel": NOTHING,
         },
@@ -135,13 +138,13 @@ DIFFERENT: dict[str, tuple[Options, dict[str, Any], Any, dict[str, Any]]] = {
         Options(temperature=0.5),
         thinks(ThinkingMode.SWITCH),
         NOTHING,
-        {"anthropic": [("adjusted", "temperature", "the temperature cannot be set while the model thinks")]},
+        {"anthropic": [NO_TEMPERATURE_NOW], "bedrock": [NO_TEMPERATURE_NOW]},
     ),
     "a forced call while the model thinks": (
         Options(tool="read"),
         thinks(ThinkingMode.SWITCH),
         NOTHING,
-        {"anthropic": [FORCED], "kimi": [FORCED]},
+        {"anthropic": [FORCED], "kimi": [FORCED], "bedrock": [FORCED]},
     ),
     "off for a model that thinks in degrees": (
         Options(thinking=OFF),
@@ -237,6 +240,7 @@ def test_a_call_that_cannot_be_made_is_not_demanded(
 
 ORDER = (
     "tool-name",
+    "tool-choice",
     "forced-tool",
     "temperature",
     "thinking-unsupported",

@@ -20,6 +20,7 @@ COLUMNS = {
     "chat": "openai/gpt-4o",
     "responses": "openai-responses/gpt-4o",
     "vercel": "vercel/any",
+    "bedrock": "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0",
 }
 PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="JVBERi0=")
 PICTURE = Media(MediaKind.IMAGE, "image/png", data="aGk=")
@@ -78,7 +79,9 @@ def a_result_with_a_pdf_rendered_and_parsed_back(route: str) -> object:
 
 def the_tool_that_a_caption_names(route: str) -> object:
     target = column(route)
-    request = render(talk(user("go"), calls("a", name="a tool!"), result("a", media=(PDF,), name="a tool!")), target)
+    request = render(
+        talk(user("go"), calls("a", name="a tool!"), result("a", media=(PICTURE,), name="a tool!")), target
+    )
     (renamed,) = {decision.detail for decision in request.report.decisions if decision.reason == "tool-name"}
     theirs = renamed.split(" is called ")[1].split(" ")[0]
     return (

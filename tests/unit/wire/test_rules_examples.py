@@ -67,6 +67,7 @@ _POINT_ELSEWHERE = {
         (Dialect.OPENAI_RESPONSES, "openai-responses/call-id-habit"),
         (Dialect.ANTHROPIC, "anthropic/id-habit"),
         (Dialect.VERCEL, "vercel/id-habit"),
+        (Dialect.BEDROCK, "bedrock/id-habit"),
     ],
 )
 def test_a_missing_prefix_is_only_risky(dialect: Dialect, habit: str):

@@ -13,7 +13,7 @@ from mistral_common.protocol.instruct.validator import (
     ValidationMode,
 )
 
-from legato.errors import ProtocolRefused
+from legato.errors import MediaRefused, ProtocolRefused
 from legato.transport import classify, complaint_of, wire_request
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
@@ -98,10 +98,10 @@ def test_providers_said_what_is_declared():
             continue
         for found in check(body, target):
             words = dialect_parts(target.dialect).rules[found.rule].words(found.path, body, host=target.server)
-            assert words in exchange["response"]["error"]["message"]
+            assert words in complaint_of(exchange["response"]).message
             confirmed.add(found.rule)
 
-    assert {"openai-responses/reasoning-alone", "openai-chat/developer-role"} <= confirmed
+    assert {"openai-responses/reasoning-alone", "openai-chat/developer-role", "bedrock/s3-location"} <= confirmed
 
 
 _BY_THE_VALIDATOR = [case for case in CASES if VALIDATOR in case.rule.sources and case.rule.words(host="mistral")]
@@ -148,4 +148,4 @@ def test_our_client_knows_by_the_words_alone_that_its_history_was_refused(case: 
 
     for words in _words(case, host):
         error = classify(complaint_of({"error": {"message": words}}), request, status=400)
-        assert isinstance(error, ProtocolRefused)
+        assert isinstance(error, ProtocolRefused | MediaRefused)

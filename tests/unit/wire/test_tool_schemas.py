@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from legato import parse, render
 from legato.model import ToolSpec
 from legato.wire.options.schemas import arguments_schema
+from on_the_wire import tools_of
 
 from builders import OTHER_ROUTES, ROUTES, talk, user
 from strategies import SMALL_JSON
@@ -66,7 +67,7 @@ def test_a_tool_that_was_declared_for_gemini_is_taken_by_everybody(route: str) -
     parsed = parse({"contents": [{"role": "user", "parts": [{"text": "go"}]}], "tools": [declared]}, ROUTES[3])
     request = render(parsed.conversation(), route, tools=parsed.tools)
     request.verify()
-    sent = json.dumps(request.body["tools"])
+    sent = json.dumps(tools_of(request.body))
     assert '"OBJECT"' not in sent
     assert json.dumps(OURS) in sent
     assert "schema-types" in {decision.reason for decision in request.report.decisions}

@@ -31,6 +31,7 @@ FAMILIES = (
     "kimi/kimi-k2-thinking",
     "mistral/mistral-large-latest",
     "deepseek/deepseek-reasoner",
+    "bedrock/us.amazon.nova-2-lite-v1:0",
     "vercel/any",
 )
 

@@ -63,11 +63,11 @@ _SYSTEM = ("system", "systemInstruction", "system_instruction", "instructions", 
 _TOOLS = ("tools", "functions")
 _INSIDE = frozenset({"content", "parts", "summary", "message", "payload", "loglines", "messages", "tool_calls"})
 """fields of a message or record that contain more of the conversation"""
-_CALLS = frozenset({"functionCall", "function_call", "function"})
-_RESULTS = frozenset({"functionResponse", "function_response"})
+_CALLS = frozenset({"functionCall", "function_call", "function", "toolUse"})
+_RESULTS = frozenset({"functionResponse", "function_response", "toolResult"})
 _LINKS = frozenset(
-    {"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "toolCallId", "status", "index", "uuid",
-     "parentUuid", "timestamp", "ordinal"}
+    {"type", "role", "id", "call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "status", "index",
+     "uuid", "parentUuid", "timestamp", "ordinal"}
 )  # fmt: skip
 """fields that only connect items"""
 _NOTHING: tuple[Json, ...] = (None, "", [], {})
@@ -77,9 +77,11 @@ _RESULT_ROLES = ("tool", "function", "toolResult")
 _NAMES = ("name", "toolName", "tool_name")
 _ARGUMENTS = ("input", "arguments", "args", "action", "operation")
 _OUTPUTS = ("content", "output", "result", "response", "tools")
-_IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "id")
+_IDS = ("call_id", "tool_use_id", "tool_call_id", "toolCallId", "toolUseId", "id")
 _MEDIA_TYPES = re.compile(r"(?:input_)?(?:image|document|audio|video|file)(?:_url|_data)?|media")
-_MEDIA_FIELDS = frozenset({"inlineData", "fileData", "inline_data", "file_data", "image_url", "input_audio"})
+_MEDIA_FIELDS = frozenset(
+    {"inlineData", "fileData", "inline_data", "file_data", "image_url", "input_audio", "image", "document", "video"}
+)
 
 
 def take_inventory(values: Iterable[tuple[str, Json]]) -> list[InventoryItem]:
@@ -140,6 +142,9 @@ class _Walk:
                     self.inside(value, name)
             elif name in _TOOLS:
                 self.tools(value, name)
+            elif name == "toolConfig" and (tools := as_object(value).get("tools")):  # of Bedrock
+                self.tools(tools, f"{name}.tools")
+                self.fields(as_object(value), name, skip=("tools",))
             elif value is not None:
                 self.add(ItemKind.SETTING, f"{name}={canonical(value)}", name, name=name)
 
@@ -155,7 +160,8 @@ class _Walk:
             declared = as_list(tool.get("functionDeclarations") or tool.get("function_declarations"))
             for one in declared or [item]:
                 known = as_object(one)
-                name = first_text(known, "name") or first_text(as_object(known.get("function")), "name")
+                inner = as_object(known.get("function") or known.get("toolSpec"))
+                name = first_text(known, "name") or first_text(inner, "name")
                 self.add(ItemKind.TOOL, canonical(one), f"{place}[{index}]", name=name or as_text(known.get("type")))
             if declared:
                 self.fields(tool, f"{place}[{index}]", skip=("functionDeclarations", "function_declarations"))

@@ -18,6 +18,7 @@ _TITLES = {
     "kimi": "Kimi chat request",
     "deepseek": "DeepSeek chat request",
     "vercel": "Vercel AI SDK model messages",
+    "bedrock": "Amazon Bedrock Converse request",
 }
 
 

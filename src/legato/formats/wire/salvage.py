@@ -4,8 +4,8 @@ In:  a body as somebody wrote it.
 Out: the same body, ready for the dialect's parser, with a note for each thing that was adjusted.
 
 People write `{"text": "..."}` without a type, bare strings among the parts, a single part without the list around it,
-and instructions among Gemini's contents. Providers refuse that, and a parser that follows the provider skips it. It is
-still part of the conversation, so it is read here; the provider's rules report it.
+and instructions among the contents of Gemini or the messages of Bedrock. Providers refuse that, and a parser that
+follows the provider skips it. It is still part of the conversation, so it is read here; the provider's rules report it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,11 @@ from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
 from legato.wire.dialects import dialect_parts
+
+_UNTYPED = frozenset({Dialect.GEMINI, Dialect.BEDROCK})
+"""those whose parts have no type, and whose messages hold no instructions"""
+_SYSTEM_FORMS: dict[Dialect, type | tuple[type, ...]] = {Dialect.ANTHROPIC: list, Dialect.BEDROCK: (list, str)}
+"""in which forms instructions are read as parts"""
 
 
 class Salvaged(NamedTuple):
@@ -35,10 +40,10 @@ def make_readable(body: JsonObject, dialect: Dialect) -> Salvaged:
         return Salvaged(body, [], [])
     salvage = _Salvage(dialect)
     salvaged: JsonObject = {**body, field: salvage.messages(well_typed(found), field)}
-    if dialect is Dialect.ANTHROPIC and isinstance(body.get("system"), list):
+    if isinstance(body.get("system"), _SYSTEM_FORMS.get(dialect, ())):
         salvaged["system"] = salvage.parts(body["system"], "system")
     places = list(range(len(salvaged[field])))
-    if dialect is Dialect.GEMINI:  # its parser knows instructions in their own field alone
+    if dialect in _UNTYPED:  # their parsers know instructions in their own field alone
         places = [index for index in places if not is_instruction(salvaged[field][index])]
         salvaged = move_instructions(salvaged, dialect)
     return Salvaged(salvaged, places, salvage.notes)
@@ -69,13 +74,13 @@ def leading_instructions(messages: Json) -> list[Json]:
 def move_instructions(body: JsonObject, dialect: Dialect) -> JsonObject:
     """`body` with instructions moved from the messages to the field for instructions, after those already there.
 
-    Gemini accepts no instructions among its contents, Anthropic none before the first message. Other dialects are left
-    alone.
+    Gemini and Bedrock accept no instructions among the messages, Anthropic none before the first one. Other dialects
+    are left alone.
     """
     name = _instruction_field(body, dialect)
     field = dialect_parts(dialect).messages_field
     messages = as_list(body.get(field))
-    moved = list(filter(is_instruction, messages)) if dialect is Dialect.GEMINI else leading_instructions(messages)
+    moved = list(filter(is_instruction, messages)) if dialect in _UNTYPED else leading_instructions(messages)
     if not name or not moved:
         return body
     kept = [item for item in messages if not any(item is other for other in moved)]
@@ -88,7 +93,7 @@ def _instruction_field(body: JsonObject, dialect: Dialect) -> str:
     """The field beside the messages that holds the instructions, as this body spells it; empty if there is none."""
     if dialect is Dialect.GEMINI:
         return "system_instruction" if "system_instruction" in body else "systemInstruction"
-    return "system" if dialect is Dialect.ANTHROPIC else ""
+    return "system" if dialect in _SYSTEM_FORMS else ""
 
 
 def _added(own: Json, added: list[Json], dialect: Dialect) -> Json:
@@ -96,7 +101,8 @@ def _added(own: Json, added: list[Json], dialect: Dialect) -> Json:
     if dialect is Dialect.GEMINI:
         holder: JsonObject = {"parts": [{"text": own}]} if isinstance(own, str) else as_object(own)
         return {**holder, "parts": [*as_list(holder.get("parts")), *added]}
-    before: list[Json] = [{"type": "text", "text": own}] if isinstance(own, str) else as_list(own)
+    text: JsonObject = {"text": own} if dialect in _UNTYPED else {"type": "text", "text": own}
+    before: list[Json] = [text] if isinstance(own, str) else as_list(own)
     return [*before, *added]
 
 
@@ -123,7 +129,7 @@ class _Salvage:
         kind = ""
         if self._dialect is Dialect.OPENAI_RESPONSES:
             kind = "output_text" if by_model else "input_text"
-        elif self._dialect is not Dialect.GEMINI:
+        elif self._dialect not in _UNTYPED:
             kind = "text"
         items: list[Json] = [content] if isinstance(content, dict | str) else as_list(content)
         parts = [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
@@ -133,10 +139,10 @@ class _Salvage:
         self.notes.append(FileNote(place, what, is_carried=True))
 
     def _message(self, message: JsonObject, place: str) -> JsonObject:
-        if self._dialect is Dialect.GEMINI and is_instruction(message):
+        if self._dialect in _UNTYPED and is_instruction(message):
             self._reread(place, f"a content of role {message['role']!r} is read as an instruction")
         content: Json = message.get(self.list_field)
-        if content is None or (isinstance(content, str) and self._dialect is not Dialect.GEMINI):
+        if content is None or (isinstance(content, str) and self._dialect not in _UNTYPED):
             return message
         before = len(self.notes)
         place = f"{place}.{self.list_field}"

@@ -26,6 +26,7 @@ WIRE_PROVIDERS: dict[str, str] = {
     "kimi": "kimi",
     "deepseek": "deepseek",
     "vercel": "vercel",
+    "bedrock": "bedrock",
 }
 """the wire formats, with the catalogue's provider that each is written for"""
 
@@ -38,6 +39,7 @@ WIRE_DIALECTS: dict[str, Dialect] = {
     "kimi": Dialect.OPENAI_CHAT,
     "deepseek": Dialect.OPENAI_CHAT,
     "vercel": Dialect.VERCEL,
+    "bedrock": Dialect.BEDROCK,
 }
 
 _ANTHROPIC_BLOCKS = frozenset(
@@ -62,7 +64,8 @@ _KIMI = re.compile(r"functions\..+:\d+")
 _ANSWERED = frozenset({"candidates", "choices", "output", "usageMetadata", "stop_reason", "object"})
 """fields of a provider's answer, which is no request"""
 _BEDROCK = frozenset({"toolConfig", "inferenceConfig", "modelId", "additionalModelRequestFields"})
-_BEDROCK_BLOCKS = frozenset({"toolUse", "toolResult", "cachePoint", "reasoningContent"})
+_BEDROCK_BLOCKS = frozenset({"toolUse", "toolResult", "cachePoint", "reasoningContent", "guardContent"})
+_BEDROCK_MEDIA = ("image", "document", "video")
 
 
 def wire_format(body: JsonObject) -> tuple[str, str] | None:
@@ -74,8 +77,10 @@ def wire_format(body: JsonObject) -> tuple[str, str] | None:
     if _is_responses(body):
         return "openai-responses", "input items"
     messages = as_objects(body.get("messages"))
-    if not messages or not any(as_text(item.get("role")) in _ROLES for item in messages) or _is_bedrock(body, messages):
+    if not messages or not any(as_text(item.get("role")) in _ROLES for item in messages):
         return None
+    if why := _told_by_converse(body, messages):
+        return "bedrock", why
     found = _told_by_shapes(body, messages)
     if found is None and _is_claude(body) and "max_tokens" in body:
         return "anthropic", "a Claude model and max_tokens"
@@ -105,9 +110,16 @@ def _is_item(item: JsonObject) -> bool:
     return as_text(item.get("type")) in _RESPONSES_ITEMS
 
 
-def _is_bedrock(body: JsonObject, messages: list[JsonObject]) -> bool:
-    """Whether this is Bedrock's Converse, whose blocks are named by a key and not by a type."""
-    return bool(_BEDROCK & body.keys()) or any(_BEDROCK_BLOCKS & part.keys() for part in _parts(messages))
+def _told_by_converse(body: JsonObject, messages: list[JsonObject]) -> str:
+    """What gives Bedrock's Converse away, whose blocks are named by a key and not by a type; empty if nothing does."""
+    if own := sorted(_BEDROCK & body.keys()):
+        return f"the field {own[0]}"
+    return "content blocks named by a key" if any(map(_is_converse_block, _parts(messages))) else ""
+
+
+def _is_converse_block(part: JsonObject) -> bool:
+    held = (as_object(part.get(kind)) for kind in _BEDROCK_MEDIA)
+    return "type" not in part and (bool(_BEDROCK_BLOCKS & part.keys()) or any("source" in media for media in held))
 
 
 def _is_claude(body: JsonObject) -> bool:

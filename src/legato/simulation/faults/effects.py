@@ -84,8 +84,8 @@ def _size(block: Block) -> int:
 
 def _broken(call: ToolCall, dialect: Dialect) -> ToolCall:
     text = f"{written_arguments(call)[:-1]}, oops:}}"
-    # Anthropic's arguments are text only while they stream, and an unfinished call is the one that streams as it is.
-    return replace(call, raw=text, finished=dialect is not Dialect.ANTHROPIC)
+    # Some have arguments as text only while they stream, and an unfinished call is the one that streams as it is.
+    return replace(call, raw=text, finished=dialect not in (Dialect.ANTHROPIC, Dialect.BEDROCK))
 
 
 # --- replies ----------------------------------------------------------------------------------------------------------

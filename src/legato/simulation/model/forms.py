@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from legato.model import Dialect, JsonObject
 from legato.model.json_access import as_object
+from legato.wire.options.formats import read_bedrock_format
 
 _ANY_OBJECT: JsonObject = {"type": "object", "properties": {"answer": {"type": "string"}}}
 """for a request that wants JSON and does not say which"""
@@ -28,6 +29,9 @@ def wanted_form(body: JsonObject, dialect: Dialect) -> JsonObject | None:
             return _form(wanted.get("type"), wanted.get("schema"))
         case Dialect.GEMINI:
             return _of_google(as_object(body.get("generationConfig") or body.get("generation_config")))
+        case Dialect.BEDROCK:
+            output = read_bedrock_format({"outputConfig": body.get("outputConfig")})
+            return None if output is None else output.schema
         case Dialect.VERCEL:
             wanted = as_object(body.get("responseFormat"))
             return _form("json_schema" if wanted.get("type") == "json" else None, wanted.get("schema") or _ANY_OBJECT)

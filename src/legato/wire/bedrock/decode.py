@@ -8,6 +8,7 @@ Out: an entry with the blocks in the provider's order, each thought with its sig
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterable
 
 from msgspec.structs import replace
@@ -34,7 +35,7 @@ from legato.wire.arguments import read_arguments
 from legato.wire.bedrock.media import read_media
 from legato.wire.context import Names
 from legato.wire.endings import ending_of
-from legato.wire.plain import REFUSED
+from legato.wire.text_forms import REFUSED
 
 _ENDINGS = {  # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     "end_turn": Ending.DONE,
@@ -136,11 +137,16 @@ def _read_hosted(kind: str, item: JsonObject) -> HostedTool:
 
 def read_reasoning(content: JsonObject) -> Thinking | None:
     """A thought with its signature, or one that only the provider can read; None if there is nothing in it."""
-    if data := as_text(content.get("redactedContent")):
+    if data := as_base64(content.get("redactedContent")):
         return Thinking(native={"data": data})
     said = as_object(content.get("reasoningText"))
     text, signature = as_text(said.get("text")), as_text(said.get("signature"))
     return Thinking(text, native={"signature": signature} if signature else None) if text or signature else None
+
+
+def as_base64(value: object) -> str:
+    """Data as the JSON of the service has it; its Python client gives bytes."""
+    return b64encode(value).decode() if isinstance(value, bytes) else as_text(value)
 
 
 def read_usage(usage: JsonObject) -> Usage | None:

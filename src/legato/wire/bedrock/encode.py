@@ -1,4 +1,4 @@
-"""Units as messages of the Converse API: what its format allows, and how what was decided is spelled.
+"""Units as messages of the Converse API: what its format allows, and how what was decided is encoded.
 
 The human side and the model take turns, the human first; neighbouring messages of one side are joined. The results of
 calls come first in the human message right after them, and some families of models take nothing beside them

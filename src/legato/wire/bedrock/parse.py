@@ -26,7 +26,7 @@ from legato.model import (
     ToolSpec,
     ingest,
 )
-from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text, present
 from legato.wire.bedrock.caching import find_marks
 from legato.wire.bedrock.decode import kind_of, read_blocks
 from legato.wire.bedrock.media import read_media
@@ -65,7 +65,7 @@ class _Reader(TurnReader):
             message, path = as_object(item), f"messages[{at}]"
             self.collected.number = at
             previous, role = role, as_text(message.get("role"))
-            content = [block for block in as_list(message.get("content")) if kind_of(as_object(block)) != "cachePoint"]
+            content = [block for block in _blocks(message.get("content")) if kind_of(as_object(block)) != "cachePoint"]
             match role:
                 case "assistant":
                     self.assistant(content, path, continues=previous == "assistant")
@@ -88,8 +88,10 @@ class _Reader(TurnReader):
     # --- messages -----------------------------------------------------------------------------------------------------
 
     def kind_of(self, block: JsonObject) -> str:
-        """The one member of a block that says what it is."""
-        return kind_of(block)
+        """The one member of a block that says what it is; a result with a type is one of the service's own tools."""
+        kind = kind_of(block)
+        is_hosted = kind == self.result and isinstance(as_object(block[kind]).get("type"), str)
+        return "serverToolResult" if is_hosted else kind
 
     def read_answer(self, blocks: list[tuple[int, JsonObject]], path: str) -> list[Block]:
         """Blocks of the model."""
@@ -116,7 +118,7 @@ class _Reader(TurnReader):
         wire_id = as_id(result.get("toolUseId"))
         texts: list[str] = []
         media: list[Media] = []
-        for item in as_list(result.get("content")):
+        for item in _blocks(result.get("content")):
             part = as_object(item)
             read = read_media(part)
             if read is not None:
@@ -131,7 +133,7 @@ class _Reader(TurnReader):
     # --- around them --------------------------------------------------------------------------------------------------
 
     def system(self, body: JsonObject) -> str:
-        blocks = [block for block in as_objects(body.get("system")) if kind_of(block) != "cachePoint"]
+        blocks = [block for block in _blocks(body.get("system")) if kind_of(as_object(block)) != "cachePoint"]
         return "\n\n".join(block.text for block in self.said([*blocks], "system") if isinstance(block, Text))
 
     def tools(self, config: JsonObject) -> list[ToolSpec]:
@@ -144,9 +146,11 @@ class _Reader(TurnReader):
                 tools.append(_read_tool(name, spec))
             elif kind == "toolSpec":
                 self.note(f"toolConfig.tools[{at}]", "a tool without a name was left out")
-            elif kind not in ("", "cachePoint"):
+            elif isinstance(item.get(kind), dict) and len(own := present(item)) == 1 and kind != "cachePoint":
                 held = as_text(as_object(item[kind]).get("name")) or kind
-                tools.append(ToolSpec(held, kind=SpecKind.HOSTED, home=_HOME, native=as_object(ingest(item))))
+                tools.append(ToolSpec(held, kind=SpecKind.HOSTED, home=_HOME, native=as_object(ingest(own))))
+            elif kind != "cachePoint":
+                self.note(f"toolConfig.tools[{at}]", "a tool is not understood and was left out")
         return tools
 
     def options(self, body: JsonObject) -> Options:
@@ -162,6 +166,11 @@ class _Reader(TurnReader):
             known["cache_ttl"] = next((ttl for mark in marks if (ttl := as_text(mark.get("ttl")))), "")
         rest = {name: value for name, value in rest.items() if value != {}}
         return Options(**known, extra=rest, home=home_for(Dialect.BEDROCK, known, rest))
+
+
+def _blocks(content: Json) -> list[Json]:
+    """The blocks of a content. It is a list of them; a single text is refused, but it is clear what it says."""
+    return [{"text": content}] if isinstance(content, str) and content else as_list(content)
 
 
 def _read_tool(name: str, tool: JsonObject) -> ToolSpec:

@@ -91,11 +91,15 @@ class Writer(EventWriter):
 
     def put(self, item: JsonObject, place: int) -> list[Event]:
         """A block that comes whole."""
-        call = item.get("toolUse")
-        if call is None:
+        call, result = item.get("toolUse"), item.get("toolResult")
+        if call is not None:
+            written = msgspec.json.encode(call.get("input", {})).decode()
+            return [_started(place, call), _delta(place, {"toolUse": {"input": written}}), _stopped(place)]
+        if result is None:
             return [{"contentBlockStart": {"start": item, "contentBlockIndex": place}}, _stopped(place)]
-        written = msgspec.json.encode(call.get("input", {})).decode()
-        return [_started(place, call), _delta(place, {"toolUse": {"input": written}}), _stopped(place)]
+        start = {name: value for name, value in result.items() if name != "content"}
+        started = {"contentBlockStart": {"start": {"toolResult": start}, "contentBlockIndex": place}}
+        return [started, _delta(place, {"toolResult": result.get("content", [])}), _stopped(place)]
 
     def end(self, answer: Answer) -> list[Event]:
         """How the message ended, and what it cost."""

@@ -87,7 +87,7 @@ _CALLS = (
     ),
     _risky(
         "bedrock/id-habit",
-        "A `toolUseId` holds neither `.` nor `:`; newer service models take them, older ones and Claude do not.",
+        "A `toolUseId` begins with `tooluse_`, and holds neither `.` nor `:`, which older models do not take.",
         source=(_TOOL_USE, OBSERVED),
     ),
     _refused("bedrock/name-form", "The name of a tool is 1 to 64 of `[a-zA-Z0-9_-]`.", source=_SPEC),
@@ -108,7 +108,7 @@ _CALLS = (
         "bedrock/unanswered-call",
         "Every call has its result in the next message.",
         source=_PAIRS,
-        error="Expected toolResult blocks at messages.{index}.content for the following Ids: {id}",
+        error="Expected toolResult blocks at messages.{next}.content for the following Ids: {id}",
     ),
     _refused(
         "bedrock/result-too-late",

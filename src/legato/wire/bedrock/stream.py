@@ -10,17 +10,46 @@ A block of text or reasoning has no event that starts it; it begins with its fir
 from __future__ import annotations
 
 from legato.errors import BadAnswer
-from legato.model import Answer, Block, Ending, JsonObject, ingest
-from legato.model.json_access import as_count, as_object, as_string, as_text
-from legato.wire.bedrock.decode import SERVER_TOOL, read_block, read_ending, read_usage, settle
+from legato.model import Answer, Block, Ending, Json, JsonObject, Target, ingest
+from legato.model.json_access import as_count, as_list, as_object, as_string, as_text
+from legato.wire.arguments import read_arguments
+from legato.wire.bedrock.decode import SERVER_TOOL, as_base64, kind_of, read_block, read_ending, read_usage, settle
 from legato.wire.bedrock.event_stream import FrameParser
+from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
+
+
+class _Served:
+    """A block of a tool that the service ran itself: it starts without what its deltas bring."""
+
+    def __init__(self, start: JsonObject) -> None:
+        self._start = start
+        self._input: list[str] = []
+        self._content: list[Json] = []
+
+    def grow(self, delta: JsonObject) -> None:
+        self._input.append(as_string(as_object(delta.get("toolUse")).get("input")))
+        self._content += as_list(delta.get("toolResult"))
+
+    def whole(self) -> JsonObject:
+        """The block as a body has it."""
+        kind = kind_of(self._start)
+        held = as_object(self._start[kind])
+        if kind == "toolUse":
+            given = read_arguments("".join(self._input) or held.get("input")).value
+            return {**self._start, kind: {**held, "input": given}}
+        return {**self._start, kind: {**held, "content": self._content}} if self._content else self._start
 
 
 class Decoder(EventDecoder):
     """The stream decoder of this dialect."""
 
     framing = FrameParser
+
+    def __init__(self, target: Target, names: Names) -> None:
+        super().__init__(target, names)
+        self._served: dict[int, _Served] = {}
+        """what the service's own tools were asked and gave, until it is whole"""
 
     def read(self, event: JsonObject) -> None:
         """Take one event; kinds that are new to us are skipped."""
@@ -32,14 +61,16 @@ class Decoder(EventDecoder):
             case "contentBlockStart":
                 self._start_block(as_count(held.get("contentBlockIndex")), as_object(held.get("start")))
             case "contentBlockStop":
-                self.builder.done(as_count(held.get("contentBlockIndex")))
+                self._stop_block(as_count(held.get("contentBlockIndex")))
             case "messageStop":
+                for index in list(self._served):
+                    self._stop_block(index)
                 self.ending = read_ending(held.get("stopReason"), has_calls=self.builder.has_calls)
             case "metadata":
                 self.usage = read_usage(as_object(held.get("usage")))
             case _ if name.endswith("Exception"):
-                said = as_text(held.get("message")) or "no reason given"
-                raise BadAnswer(f"the provider broke off with {name}: {said}", layer="decode", error=ingest(event))
+                said, error = as_text(held.get("message")) or "no reason given", ingest({"type": name, **held})
+                raise BadAnswer(f"the provider broke off with {name}: {said}", layer="decode", error=error)
             case _:
                 pass
 
@@ -48,12 +79,19 @@ class Decoder(EventDecoder):
         if call and call.get("type") != SERVER_TOOL:
             self.builder.call(index, name=as_string(call.get("name")), wire_id=as_string(call.get("toolUseId")))
         elif start:
-            block = read_block(start, str)
-            if block is not None:
-                self.builder.put(index, block)
+            self._served[index] = _Served(start)
+
+    def _stop_block(self, index: int) -> None:
+        served = self._served.pop(index, None)
+        if served is None:
+            self.builder.done(index)
+        elif (block := read_block(served.whole(), str)) is not None:
+            self.builder.put(index, block)
 
     def _grow_block(self, index: int, delta: JsonObject) -> None:
-        if "text" in delta:
+        if index in self._served:
+            self._served[index].grow(delta)
+        elif "text" in delta:
             self.builder.text(index, as_string(delta["text"]))
         elif "toolUse" in delta:
             self.builder.call(index, arguments=as_string(as_object(delta["toolUse"]).get("input")))
@@ -65,7 +103,7 @@ class Decoder(EventDecoder):
             self.builder.thinking(index, as_string(content["text"]))
         elif signature := as_text(content.get("signature")):
             self.builder.thinking(index, "", {"signature": signature})
-        elif data := as_text(content.get("redactedContent")):
+        elif data := as_base64(content.get("redactedContent")):
             self.builder.thinking(index, "", {"data": data})
 
     def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:

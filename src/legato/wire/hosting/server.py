@@ -46,6 +46,8 @@ class IdHabit(StrEnum):
     """`call_` and 24 characters"""
     TOOLU = "toolu"
     """`toolu_01` and 22 characters"""
+    TOOLUSE = "tooluse"
+    """`tooluse_` and 22 characters, as models at Bedrock do"""
     SHORT = "short"
     """eight characters, as Gemini does where it gives ids"""
     NINE = "nine"
@@ -156,6 +158,8 @@ class ServerHabits(Struct, frozen=True, kw_only=True):
     code_statuses: Mapping[str, int] = {}
     """statuses for rules with a certain code"""
     error_body: ErrorBody = openai_error
+    error_header: tuple[str, Callable[[ErrorFacts], str]] | None = None
+    """a header that names the kind of error, and what it says"""
     request_id: str = "x-request-id"
     """the header that names the request"""
     tells_wait: bool = True

@@ -17,7 +17,6 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-import msgspec
 from msgspec import Struct
 
 from legato.model import Dialect, JsonObject, Target
@@ -95,10 +94,6 @@ def _words(value: object) -> JsonObject | None:
     """Labels that are all texts."""
     labels = _labels(value)
     return labels if labels is not None and all(isinstance(label, str) for label in labels.values()) else None
-
-
-def _said(label: object) -> str:
-    return label if isinstance(label, str) else msgspec.json.encode(label).decode()
 
 
 def _at(path: str, understand: Callable[[object], Any], *, write: Callable[[Any], Any] = lambda value: value) -> Room:
@@ -210,7 +205,7 @@ TABLE: Mapping[str, Mapping[str, Room]] = {
         "output": Room(fields="`outputConfig.textFormat`", write=write_bedrock_format, read=read_bedrock_format),
         "parallel_calls": _ONE_BY_ONE,
         "verbosity": _NO_VERBOSITY,
-        "metadata": _at("requestMetadata", _words, write=lambda labels: {key: _said(labels[key]) for key in labels}),
+        "metadata": _at("requestMetadata", _words),
         "cache_ttl": Room(fields="`cachePoint.ttl`, on each mark", write=lambda ttl: {}),  # see `caching`
     },
     # https://ai-sdk.dev/docs/ai-sdk-core/settings

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 from legato.model import Json, JsonObject, Target
-from legato.wire.bedrock.rules.turns import Mode, TurnJudge
+from legato.wire.bedrock.rules.turns import JudgingMode, TurnJudge
 from legato.wire.judge import Ruleset
 from legato.wire.judging import Findings, brief, is_list, is_object
 from legato.wire.judging_schemas import examine_schema
@@ -23,10 +23,10 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _CHOICES = frozenset({"auto", "any", "tool"})
 
 
-def _mode(fields: JsonObject, target: Target) -> Mode:
+def _mode(fields: JsonObject, target: Target) -> JudgingMode:
     own = fields.get("additionalModelRequestFields")
     asked = own.get("thinking") if is_object(own) else None
-    return Mode(
+    return JudgingMode(
         thinks_with_budget=is_object(asked) and asked.get("type") == "enabled",
         words_beside_results=target.capabilities.user_after_tool,
         videos=target.capabilities.video,

@@ -14,6 +14,7 @@ _RESULT_PARTS = frozenset({"text", "json", "image", "document", "video", "search
 _MEDIA = frozenset({"image", "document", "video"})
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ID = re.compile(r"[a-zA-Z0-9_.:-]{1,64}")
+_HABIT = re.compile(r"tooluse_[a-zA-Z0-9_-]{1,56}")
 _DOCUMENT_NAME = re.compile(r"(?!.*\s\s)[a-zA-Z0-9\s()\[\]-]{1,200}")
 
 
@@ -73,13 +74,16 @@ class BlockJudge:
         if not is_object(call):
             self._found.refuse("bedrock/block-form", path, "a call is an object")
             return
-        self.uses_tools = True
         if call.get("type") == "server_tool_use":
             return
+        self.uses_tools = True
         call_id, name = call.get("toolUseId"), call.get("name")
         self._examine_id(path, call_id)
         if isinstance(call_id, str):
             self._pairing.call(call_id, path)
+            if not _HABIT.fullmatch(call_id):
+                told = f"{brief(call_id)} is not `tooluse_` and letters, digits, `_` or `-`"
+                self._found.risk("bedrock/id-habit", f"{path}.toolUseId", told)
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             self._found.refuse("bedrock/name-form", f"{path}.name", f"{brief(name)} is no name for a tool")
         if not is_object(call.get("input")):
@@ -118,8 +122,6 @@ class BlockJudge:
             self._found.refuse(
                 "bedrock/id-form", f"{path}.toolUseId", f"{brief(call_id)} is not 1 to 64 of `[a-zA-Z0-9_.:-]`"
             )
-        elif "." in call_id or ":" in call_id:
-            self._found.risk("bedrock/id-habit", f"{path}.toolUseId", f"{brief(call_id)} holds `.` or `:`")
 
     def _thought(self, path: str, thought: Json) -> None:
         said = thought.get("reasoningText") if is_object(thought) else None

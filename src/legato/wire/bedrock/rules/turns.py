@@ -22,7 +22,7 @@ _MAX_MARKS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class JudgingMode:
     """What the body asks for, and what the model takes."""
 
     thinks_with_budget: bool
@@ -44,7 +44,7 @@ class _Turn(Struct):
 class TurnJudge:
     """Reads the messages in order; `end` comes after the last one."""
 
-    def __init__(self, mode: Mode, found: Findings) -> None:
+    def __init__(self, mode: JudgingMode, found: Findings) -> None:
         self._mode = mode
         self._found = found
         self._pairing = Pairing("bedrock", found)
