@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from legato import render, resolve
 from legato.errors import BadAnswer
 from legato.model import Dialect, Entry, HostedTool, Speaker, Text, Thinking, ToolCall
-from legato.wire.bedrock.event_stream import write_frame
+from legato.wire.event_stream import write_frame
 
 from builders import ROUTES, ai, origin, talk, thought, user
 from strategies import ANY_NATIVE, NOT_UTF8, RECORDS, SMALL_JSON, Body

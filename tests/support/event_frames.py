@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from legato.model import Dialect, JsonObject
-from legato.wire.bedrock.event_stream import FrameParser, write_frame
+from legato.wire.event_stream import FrameParser, write_frame
 from legato.wire.sse import SSEParser
 
 

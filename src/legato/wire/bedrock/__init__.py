@@ -3,7 +3,6 @@
 Beside the parts that every dialect has (see `wire.contract`):
 
 caching         marks for the prompt cache, which are blocks of their own
-event_stream    the binary frames that events come in
 media           images, documents and videos, read from content blocks
 """
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import msgspec
 
 from legato.model import Answer, Ending, HostedTool, JsonObject, Text, Thinking, ToolCall, Usage
-from legato.wire.bedrock.event_stream import write_frame
 from legato.wire.bedrock.shapes import assistant, reasoning, redacted_reasoning, text_block, tool_use
+from legato.wire.event_stream import write_frame
 from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.replying import Event, EventWriter
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legato.errors import BadAnswer
-from legato.wire.bedrock.event_stream import FrameParser, write_frame
+from legato.wire.event_stream import FrameParser, write_frame
 
 # One frame as the service sent it (a recorded stream of a Nova model).
 RECORDED = base64.b64decode(
