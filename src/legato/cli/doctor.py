@@ -23,10 +23,12 @@ from legato.cli.exits import line_of
 from legato.cli.providers import (
     NotConfigured,
     catalogue_of,
+    credentials_of,
     initial_profile,
     key_ring,
     open_world,
     profiles_of,
+    resolve_route,
 )
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
@@ -37,7 +39,6 @@ from legato.model import Options
 from legato.routing import Profile, Route, only
 from legato.session import Session
 from legato.store import default_path, open_store
-from legato.transport import variables_of
 from legato.version import __version__
 
 
@@ -95,12 +96,13 @@ def _keys(settings: Settings) -> Iterator[DoctorCheck]:
     missing: list[str] = []
     for name, provider in catalogue.providers.items():
         try:
-            found = ring.find(name) is not None
+            target = catalogue.resolve(f"{name}/{provider.example or 'any'}")
+            source = credentials_of(settings, catalogue.fill(target, ring.environment, leaves_missing=True))
         except LegatoError as error:
             yield DoctorCheck("keys", Health.BROKEN, line_of(error))
             continue
-        if found:
-            yield DoctorCheck("keys", Health.WELL, f"{name}: {_source(name, settings)}")
+        if source:
+            yield DoctorCheck("keys", Health.WELL, f"{name}: from {source}")
         elif name in settings.keys:
             told = f"{name}: keys.{name} names {settings.keys[name]}, which is not set"
             yield DoctorCheck("keys", Health.BROKEN, told)
@@ -108,13 +110,6 @@ def _keys(settings: Settings) -> Iterator[DoctorCheck]:
             missing.append(f"{name} ({provider.keys[0]})")
     if missing:
         yield DoctorCheck("keys", Health.NOTE, f"none for {', '.join(missing)}")
-
-
-def _source(name: str, settings: Settings) -> str:
-    written = settings.keys.get(name, "")
-    if written:
-        return f"from {written}" if written.startswith("$") else "from the settings"
-    return f"from {next((one for one in variables_of(name) if os.environ.get(one)), 'the environment')}"
 
 
 def _routes(settings: Settings) -> Iterator[DoctorCheck]:
@@ -141,13 +136,12 @@ def _routes(settings: Settings) -> Iterator[DoctorCheck]:
 def _usable(profile: Profile, settings: Settings) -> Iterator[DoctorCheck]:
     """What is wrong with the routes of a profile; nothing if all can be used."""
     catalogue = catalogue_of(settings)
-    ring = key_ring(settings, catalogue)
     for route in profile.routes:
         where = route.name if len(profile.routes) == 1 else f"{profile.name}: {route.name}"
         try:
-            target = catalogue.resolve(route.name)
+            target = resolve_route(settings, route.name)
             provider = catalogue.providers[target.provider]
-            if provider.keys and not settings.simulate and ring.find(target.provider) is None:
+            if provider.keys and not settings.simulate and not credentials_of(settings, target):
                 yield DoctorCheck("routes", Health.BROKEN, f"{where} has no key: set {provider.keys[0]}")
             if (ends := catalogue.retirement(route.name)) is not None and not settings.simulate:
                 yield DoctorCheck("routes", Health.NOTE, f"{where} {ends.told(datetime.now(UTC).date().isoformat())}")

@@ -14,11 +14,13 @@ from typing import Any
 
 from legato.cli.settings.schema import Settings
 from legato.errors import ConfigError, LegatoError
+from legato.model import Target
 from legato.request import Catalogue, default_catalogue
 from legato.request.model_list import current_model
 from legato.routing import Profile, only, read_profiles
 from legato.session import World
-from legato.transport import HttpTransport, KeyRing
+from legato.transport import HttpTransport, KeyRing, variables_of
+from legato.transport.credentials import find_authoriser
 
 SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
 """who answers where everything is simulated and nobody else was named"""
@@ -105,10 +107,28 @@ def initial_profile(settings: Settings, environment: Mapping[str, str] | None = 
         profile = only(SIMULATED_ROUTE)
     else:
         profile = only(_with_a_key(settings, environment))
-    catalogue = catalogue_of(settings)
     for route in profile.routes:
-        catalogue.resolve(route.name)  # a route that names nothing is refused now
+        resolve_route(settings, route.name, environment)  # a route that leads nowhere is refused now
     return profile
+
+
+def resolve_route(settings: Settings, route: str, environment: Mapping[str, str] | None = None) -> Target:
+    """The target of `route` with a whole endpoint; raises `LegatoError` if there is none."""
+    catalogue = catalogue_of(settings)
+    target = catalogue.resolve(route, endpoint=settings.endpoints.get(route.partition("/")[0], ""))
+    return target if settings.simulate else catalogue.fill(target, os.environ if environment is None else environment)
+
+
+def credentials_of(settings: Settings, target: Target, environment: Mapping[str, str] | None = None) -> str:
+    """Where the credentials for `target` are found, in words that show nothing of them; empty if there are none."""
+    catalogue = catalogue_of(settings)
+    ring = key_ring(settings, catalogue, environment)
+    if ring.find(target.provider) is not None:
+        written = settings.keys.get(target.provider, "")
+        found = (name for name in variables_of(target.provider, catalogue) if ring.environment.get(name, "").strip())
+        return (written if written.startswith("$") else "the settings") if written else next(found, "the environment")
+    authoriser = find_authoriser(target, catalogue.providers.get(target.provider), ring)
+    return "" if authoriser is None else authoriser.source
 
 
 def resumed_profile(settings: Settings, stored: str) -> Profile | None:
@@ -134,5 +154,7 @@ def _with_a_key(settings: Settings, environment: Mapping[str, str] | None) -> st
     for name in (*_FIRST, *rest):
         provider = catalogue.providers[name]
         if provider.keys and provider.example and keys.find(name) is not None:
-            return f"{name}/{current_model(catalogue, name, today)}"
+            route = f"{name}/{current_model(catalogue, name, today)}"
+            if "{" not in catalogue.fill(catalogue.resolve(route), keys.environment, leaves_missing=True).endpoint:
+                return route
     raise NotConfigured(NOT_CONFIGURED)

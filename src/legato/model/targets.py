@@ -23,6 +23,21 @@ class Dialect(FastStrEnum):
     BEDROCK = "bedrock"
 
 
+class Platform(FastStrEnum):
+    """Who serves a dialect, where that changes how it travels: the path, the credentials, a field, the framing."""
+
+    OWN = ""
+    """the maker's own API, or a server that is like it"""
+    VERTEX = "vertex"
+    """Google Cloud's Vertex AI"""
+    BEDROCK = "bedrock"
+    """Amazon Bedrock"""
+    AZURE = "azure"
+    """Azure OpenAI and Microsoft Foundry, with the paths of OpenAI's own API"""
+    AZURE_DEPLOYMENTS = "azure-deployments"
+    """the same with the older paths, which name the deployment and a dated version"""
+
+
 class IdScheme(FastStrEnum):
     """The form of a tool call's id on the wire."""
 
@@ -147,6 +162,7 @@ class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
     model: str
     endpoint: str
     account: str = ""
+    platform: Platform = Platform.OWN
     capabilities: Capabilities = Capabilities()
 
     @property

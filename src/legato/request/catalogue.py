@@ -21,15 +21,25 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, NamedTuple, TypeAlias, cast
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.errors import ConfigError, UnknownTarget
 from legato.model import Capabilities, Dialect, Target
-from legato.request.catalogue_tables import Family, Provider, check_tables, convert, near, read_capabilities, where
+from legato.request.catalogue_tables import (
+    Family,
+    Provider,
+    check_places,
+    check_tables,
+    convert,
+    near,
+    provider_table,
+    read_capabilities,
+    where,
+)
 from legato.request.family_names import family_name
 from legato.request.known_models import known_models
+from legato.request.places import fill_endpoint
 from legato.wire.hosting import Retirement
 from legato.wire.hosts import find_host, host_names
 
@@ -182,8 +192,27 @@ class Catalogue:
             model=model,
             endpoint=endpoint or provider.endpoint,
             account=account,
+            platform=provider.platform,
             capabilities=read_capabilities(capabilities, f"the capabilities of {route}"),
         )
+
+    def fill(self, target: Target, environment: Mapping[str, str], *, leaves_missing: bool = False) -> Target:
+        """`target` with the places of its endpoint filled from what is configured and from `environment`.
+
+        Raises `ConfigError` for a place that nothing fills, or leaves it as it is.
+        """
+        known = self.providers.get(target.provider)
+        if "{" not in target.endpoint or known is None:
+            return target
+        endpoint = fill_endpoint(
+            target.endpoint,
+            known.fill,
+            known.given,
+            environment,
+            provider=target.provider,
+            leaves_missing=leaves_missing,
+        )
+        return replace(target, endpoint=endpoint)
 
     def explain(self, route: str) -> list[Explained]:
         """Each capability of `route`, in their order, and where its value comes from."""
@@ -239,13 +268,11 @@ class Catalogue:
         known = self.providers
         own: Mapping[str, Any] = extra.get("providers", {})
         providers = {
-            name: convert(
-                msgspec.to_builtins(known[name]) | table if name in known else table,
-                Provider,
-                where(f"providers.{name}", source, places),
-            )
+            name: convert(provider_table(table, known.get(name)), Provider, where(f"providers.{name}", source, places))
             for name, table in own.items()
         }
+        for name, provider in providers.items():
+            check_places(provider, where(f"providers.{name}", source, places))
         families = [convert(table, Family, where("families", source, places)) for table in extra.get("families", ())]
         said = {name: table["capabilities"] for name, table in own.items() if "capabilities" in table}
         catalogue = self._over(providers, Sheet(source, said, families, places or {}).grants, families=families)

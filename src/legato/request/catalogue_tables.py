@@ -13,7 +13,8 @@ import msgspec
 from msgspec import Struct
 
 from legato.errors import ConfigError
-from legato.model import Capabilities, Dialect
+from legato.model import Capabilities, Dialect, Platform
+from legato.request.places import Fill, is_place_name, places_in
 
 T = TypeVar("T")
 
@@ -21,6 +22,9 @@ T = TypeVar("T")
 class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     """One provider as the catalogue describes it. `keys` are environment variables that may hold its key; the first
     that is set counts. A provider without any, such as a server on this machine, needs none.
+
+    An endpoint may have places, such as `{region}`: `fill` says from which environment variables each is filled, and
+    `given` holds what a configuration says itself, as a field of the provider's table (`region = "eu-central-1"`).
     """
 
     dialect: Dialect
@@ -28,7 +32,20 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     endpoint: str
     keys: list[str] = []
     example: str = ""
+    platform: Platform = Platform.OWN
+    fill: dict[str, Fill] = {}
+    given: dict[str, str] = {}
+    token_command: str = ""
+    """a command that prints what to authorise requests with, where a platform lends it for a while"""
     capabilities: dict[str, Any] = {}
+
+
+def provider_table(table: Mapping[str, Any], known: Provider | None) -> dict[str, Any]:
+    """`table` over what is `known` of the provider, as fields of a `Provider`: what fills a place goes to `given`."""
+    base: dict[str, Any] = {} if known is None else msgspec.to_builtins(known)
+    own = {name: value for name, value in table.items() if name in Provider.__struct_fields__}
+    places = {name: value for name, value in table.items() if name not in own}
+    return base | own | {"given": {**base.get("given", {}), **own.get("given", {}), **places}}
 
 
 class Family(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +89,7 @@ def _check_table(table: Any, kind: type[Struct], place: str) -> None:
         raise ConfigError(f"{place}: expected a table, not {table!r}", place=place)
     values = cast("Mapping[str, Any]", table)
     for name in values:
-        if name not in kind.__struct_fields__:
+        if name not in kind.__struct_fields__ and not (kind is Provider and is_place_name(name, values)):
             is_inside = name in Capabilities.__struct_fields__
             told = f"; did you mean capabilities.{name}?" if is_inside else near(name, kind.__struct_fields__)
             raise ConfigError(f"{place}: there is no field {name!r}{told}", place=place)
@@ -110,6 +127,17 @@ def read_capabilities(values: Mapping[str, Any], place: str) -> Capabilities:
         if value is not None and not value >= least:
             raise ConfigError(f"{place}.{name}: {value} is not possible; it has to be at least {least}", place=place)
     return capabilities
+
+
+def check_places(provider: Provider, place: str) -> None:
+    """Raise `ConfigError` for a value that fills no place of the provider's endpoint."""
+    known = places_in(provider.endpoint, provider.fill)
+    for name in provider.given:
+        if name not in known:
+            told = near(name, [*known, *Provider.__struct_fields__])
+            raise ConfigError(
+                f"{place}: there is no field {name!r}, and the endpoint has no such place{told}", place=place
+            )
 
 
 _LEAST = {

@@ -17,6 +17,7 @@ from base64 import b64decode
 
 from legato.model import Dialect, Json, JsonObject, Target
 from legato.model.json_access import as_object, as_objects
+from legato.wire.carriage import carriage_of
 from legato.wire.hosts import host_of
 
 _CHAT = """
@@ -48,7 +49,8 @@ KNOWN: dict[Dialect, frozenset[str]] = {
 
 def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
     """Keyword arguments for the official client of `target`."""
-    body = {name: value for name, value in body.items() if name != "stream"}
+    # The clients for clouds take the maker's own arguments and put them where the platform wants them.
+    body = carriage_of(target).unload({name: value for name, value in body.items() if name != "stream"}, target.model)
     if target.dialect is Dialect.GEMINI:
         return _for_google(body, target.model)
     if target.dialect is Dialect.BEDROCK:

@@ -31,7 +31,7 @@ from legato.session.tokens import Estimator
 from legato.session.turn import Turn
 from legato.session.unproven import unproven_media
 from legato.session.world import World
-from legato.transport import AnswerStream, open_answer, wire_request
+from legato.transport import AnswerStream, open_answer
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
 
 
@@ -186,13 +186,7 @@ class Step:
 
     async def _send(self, request: Request, body: bytes) -> Answer:
         world = self._parts.world
-        wire = wire_request(
-            request.target,
-            body,
-            key=world.keys.find(request.target.provider),
-            stream=request.options.stream,
-            headers=self._route.headers,
-        )
+        wire = await world.outgoing(request.target, body, stream=request.options.stream, headers=self._route.headers)
         self._stream = open_answer(world.transport, wire, request.decoder(), decode=request.decode, clock=world.clock)
         async with self._stream as stream:
             is_first = True

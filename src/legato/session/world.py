@@ -19,7 +19,8 @@ from legato.errors import UnknownTarget
 from legato.model import Capabilities, Target
 from legato.request import Catalogue, default_catalogue
 from legato.routing import HealthBook, Patience, RetryBudget
-from legato.transport import HttpTransport, KeyRing, Transport
+from legato.transport import HttpTransport, KeyRing, Transport, WireRequest, wire_request
+from legato.transport.credentials import account_of, authorise
 
 
 def _keys_of_environment() -> KeyRing:
@@ -43,14 +44,25 @@ class World(Struct, frozen=True, kw_only=True):
     sleep: Callable[[float], Awaitable[None]] = anyio.sleep
 
     def target(self, route: str) -> Target:
-        """`route` resolved, with the account that its key belongs to."""
+        """`route` resolved, with a whole endpoint and the account that its key belongs to."""
         target = self.catalogue.resolve(route, endpoint=self.endpoints.get(route.partition("/")[0], ""))
-        return replace(target, account=self.keys.account(target.provider))
+        # What is missing is said when something is sent there: a simulated provider does without.
+        target = self.catalogue.fill(target, self.keys.environment, leaves_missing=True)
+        return replace(target, account=account_of(target, self.keys))
+
+    async def outgoing(
+        self, target: Target, body: bytes, *, stream: bool, headers: Mapping[str, str] | None = None
+    ) -> WireRequest:
+        """The request that carries `body` to `target`, with what authorises it."""
+        key = self.keys.find(target.provider)
+        request = wire_request(target, body, key=key, stream=stream, headers=headers)
+        provider = self.catalogue.providers.get(target.provider)
+        return await authorise(request, provider, self.keys, now=self.clock())
 
     def prices(self, route: str) -> Capabilities:
         """What `route` costs; unknown if the catalogue no longer knows the route."""
         try:
-            return self.target(route).capabilities
+            return self.catalogue.resolve(route).capabilities
         except UnknownTarget:
             return Capabilities()
 

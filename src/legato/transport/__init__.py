@@ -12,12 +12,21 @@ from legato.transport.contract import Timeouts, Transport, WireResponse, whole_r
 from legato.transport.exchange import AnswerStream, deltas_of, open_answer
 from legato.transport.http import HttpTransport
 from legato.transport.keys import Key, KeyRing, scrub, variables_of
-from legato.transport.outgoing import HTTP_APIS, KEY_HEADERS, WireRequest, shown_url, wire_request
+from legato.transport.outgoing import (
+    HTTP_APIS,
+    KEY_HEADERS,
+    PLATFORM_APIS,
+    WireRequest,
+    http_api,
+    shown_url,
+    wire_request,
+)
 from legato.wire.bounds import Bounds
 
 __all__ = [
     "HTTP_APIS",
     "KEY_HEADERS",
+    "PLATFORM_APIS",
     "AnswerStream",
     "Bounds",
     "Complaint",
@@ -31,6 +40,7 @@ __all__ = [
     "classify",
     "complaint_of",
     "deltas_of",
+    "http_api",
     "open_answer",
     "read_complaint",
     "scrub",

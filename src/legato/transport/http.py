@@ -20,7 +20,7 @@ import anyio
 
 from legato.errors import BadAnswer, CallerError, ConfigError, ProviderError, TimedOut, Unreachable
 from legato.transport.contract import Timeouts, WireResponse
-from legato.transport.keys import missing_key
+from legato.transport.keys import missing_key, unfilled_place
 from legato.transport.outgoing import WireRequest
 from legato.transport.unpacking import ACCEPTED, unpacker_for
 from legato.wire.bounds import Bounds
@@ -57,6 +57,8 @@ class HttpTransport:
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request`; the response begins when its headers are here."""
+        if (unfilled := unfilled_place(request.target)) is not None:
+            raise unfilled
         if not request.secrets and (missing := missing_key(request.target)) is not None:
             raise missing
         import httpx2

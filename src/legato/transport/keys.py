@@ -15,11 +15,15 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import final
 
+from msgspec import Struct
+
 from legato.errors import ConfigError, Unauthorized
-from legato.model import Target, normal_endpoint
+from legato.model import Platform, Target, normal_endpoint
 from legato.model.hashing import base62
 from legato.model.secrets import KEEPERS
 from legato.request import Catalogue, default_catalogue
+from legato.request.catalogue_tables import Provider
+from legato.request.places import Fill, is_filled_from, missing_place, places_in
 
 HIDDEN = "[hidden]"
 """what stands in place of a secret"""
@@ -65,14 +69,27 @@ class Key:
         return hash((Key, self._value))
 
 
+class Lent(Struct, frozen=True):
+    """Secrets that somebody lent for a while: a token, or the keys that sign. `expires` is in seconds since the epoch;
+    None does not end.
+    """
+
+    values: tuple[Key, ...]
+    expires: float | None = None
+
+
+EARLY = 60.0
+"""seconds before they expire from which lent secrets are not used again: a request may take a while to arrive"""
+
+
 class KeyRing:
     """The keys that this process may use, looked up by provider, so that one provider never gets another's.
 
     `configured` maps a provider to its key, or to `$NAME` for the environment variable NAME; it comes before the
-    environment's usual variables.
+    environment's usual variables. What a platform lends is kept here too, until it expires.
     """
 
-    __slots__ = ("__weakref__", "_catalogue", "_configured", "_environment")
+    __slots__ = ("__weakref__", "_catalogue", "_configured", "_environment", "_lent")
 
     def __init__(
         self, configured: Mapping[str, str], environment: Mapping[str, str], catalogue: Catalogue | None = None
@@ -80,16 +97,46 @@ class KeyRing:
         self._configured = dict(configured)
         self._environment = environment
         self._catalogue = catalogue
+        self._lent: dict[str, Lent] = {}
         if self._configured:
             KEEPERS.add(self)
 
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment in which keys, places and credentials are looked for."""
+        return self._environment
+
+    @property
+    def providers(self) -> Mapping[str, Provider]:
+        """The providers whose keys these are."""
+        return (self._catalogue or default_catalogue()).providers
+
+    def lent(self, provider: str, *, now: float) -> Lent | None:
+        """What was lent for `provider` and is still good at the time `now`."""
+        known = self._lent.get(provider)
+        return known if known is not None and (known.expires is None or now < known.expires - EARLY) else None
+
+    def lend(self, provider: str, lent: Lent, *, now: float) -> Lent:
+        """Keep what was lent for `provider`; raises `Unauthorized` for what has expired already."""
+        if lent.expires is not None and lent.expires <= now:
+            raise Unauthorized(
+                f"the credentials that were lent for {provider} have expired already; sign in again, and check the "
+                "clock",
+                provider=provider,
+                layer="credentials",
+            )
+        self._lent[provider] = lent
+        KEEPERS.add(self)
+        return lent
+
     def secrets(self) -> list[str]:
-        """What the configuration writes out or names: hidden wherever it stands. The environment's usual variables are
-        known by their names.
+        """What the configuration writes out or names, and what was lent: hidden wherever it stands. The environment's
+        usual variables are known by their names.
         """
         values = [value.strip() for value in self._configured.values()]
         named = [self._environment.get(value[1:].strip("{}"), "") for value in values if value.startswith("$")]
-        return [*named, *(value for value in values if value and not value.startswith("$"))]
+        lent = [key.reveal() for one in self._lent.values() for key in one.values]
+        return [*named, *lent, *(value for value in values if value and not value.startswith("$"))]
 
     def find(self, provider: str) -> Key | None:
         """The key for `provider`; None if there is none, which is right for a server that asks for none."""
@@ -98,6 +145,9 @@ class KeyRing:
             return self._from_environment(written[1:].strip("{}"))
         if written:
             return Key(written, source=f"the key configured for {provider}")
+        known = self.providers.get(provider)
+        if known is not None and known.token_command:
+            return None  # what the configuration says goes before the environment
         for variable in variables_of(provider, self._catalogue):
             if (key := self._from_environment(variable)) is not None:
                 return key
@@ -116,16 +166,51 @@ class KeyRing:
         return f"KeyRing(configured={sorted(self._configured)})"
 
 
+def unfilled_place(target: Target) -> ConfigError | None:
+    """What to say of an endpoint in which a place is left that nothing filled."""
+    left = places_in(target.endpoint, {})
+    if not left:
+        return None
+    known = default_catalogue().providers.get(target.provider)
+    fill = {} if known is None else known.fill
+    # Of a place that is filled from another one, it is that one which is missing.
+    name = next(one for one in reversed(places_in(target.endpoint, fill)) if not fill.get(one, Fill()).default)
+    return ConfigError(missing_place(name, fill.get(name, Fill()), target.provider), route=target.route)
+
+
 def missing_key(target: Target) -> Unauthorized | None:
     """What to say of a request without any key, if it goes to a vendor's own endpoint, which would only refuse it."""
     known = default_catalogue().providers.get(target.provider)
-    if known is None or not known.keys or normal_endpoint(target.endpoint) != normal_endpoint(known.endpoint):
+    if (
+        known is None
+        or not known.keys
+        or not is_filled_from(normal_endpoint(known.endpoint), normal_endpoint(target.endpoint), known.fill)
+    ):
         return None
+    ways = ", or ".join(
+        (f"set {known.keys[0]}", "put one under [keys] in the configuration", *_MORE_WAYS.get(target.platform, ()))
+    )
     return Unauthorized(
-        f"there is no key for {target.provider}: set {known.keys[0]}, or put one under [keys] in the configuration "
-        "(`legato doctor` shows which are found)",
+        f"there is no key for {target.provider}: {ways} (`legato doctor` shows which are found)",
         route=target.route,
     )
+
+
+_COMMAND = "set token_command under [providers] to a command that prints"
+_MORE_WAYS: dict[Platform, tuple[str, ...]] = {
+    Platform.BEDROCK: (
+        "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+        "name a profile in AWS_PROFILE",
+        f"{_COMMAND} credentials (`aws configure export-credentials`)",
+    ),
+    Platform.VERTEX: (
+        "install google-auth and run `gcloud auth application-default login`",
+        f"{_COMMAND} a token (`gcloud auth print-access-token`)",
+    ),
+    Platform.AZURE: ("set AZURE_OPENAI_AD_TOKEN", "install azure-identity", f"{_COMMAND} a token"),
+    Platform.AZURE_DEPLOYMENTS: ("set AZURE_OPENAI_AD_TOKEN", "install azure-identity", f"{_COMMAND} a token"),
+}
+"""how a platform is asked without a key"""
 
 
 def variables_of(provider: str, catalogue: Catalogue | None = None) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit, urlunsplit
 from msgspec import Struct
 
 from legato.errors import ConfigError
-from legato.model import Dialect, Target
+from legato.model import Dialect, Platform, Target
 from legato.transport.keys import Key
 from legato.version import __version__
 
@@ -98,7 +98,48 @@ HTTP_APIS: dict[Dialect, HttpApi] = {
     ),
 }
 
-KEY_HEADERS = frozenset({api.key_header for api in HTTP_APIS.values()} | {"api-key", "proxy-authorization", "cookie"})
+_VERTEX = HttpApi("", "", "authorization", "Bearer ")
+_AZURE = HttpApi("", "", "api-key")
+
+PLATFORM_APIS: dict[tuple[Dialect, Platform], HttpApi] = {
+    # https://docs.cloud.google.com/vertex-ai/generative-ai/docs/model-reference/inference
+    (Dialect.GEMINI, Platform.VERTEX): _VERTEX._replace(
+        path="/models/{model}:generateContent",
+        stream_path="/models/{model}:streamGenerateContent",
+        stream_query="alt=sse",
+    ),
+    # https://docs.anthropic.com/en/api/claude-on-vertex-ai
+    (Dialect.ANTHROPIC, Platform.VERTEX): _VERTEX._replace(
+        path="/models/{model}:rawPredict", stream_path="/models/{model}:streamRawPredict"
+    ),
+    # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InvokeModelWithResponseStream.html
+    (Dialect.ANTHROPIC, Platform.BEDROCK): HttpApi(
+        "/model/{model}/invoke",
+        "/model/{model}/invoke-with-response-stream",
+        "authorization",
+        "Bearer ",
+        accepts=EVENT_FRAMES,
+    ),
+    # https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
+    (Dialect.OPENAI_CHAT, Platform.AZURE): _AZURE._replace(path="/chat/completions", stream_path="/chat/completions"),
+    (Dialect.OPENAI_RESPONSES, Platform.AZURE): _AZURE._replace(path="/responses", stream_path="/responses"),
+    # https://learn.microsoft.com/azure/ai-services/openai/reference
+    (Dialect.OPENAI_CHAT, Platform.AZURE_DEPLOYMENTS): _AZURE._replace(
+        path="/deployments/{model}/chat/completions", stream_path="/deployments/{model}/chat/completions"
+    ),
+}
+"""where a platform calls a dialect in another way than its maker does"""
+
+
+def http_api(target: Target) -> HttpApi:
+    """How the API of `target` is called."""
+    return PLATFORM_APIS.get((target.dialect, target.platform)) or HTTP_APIS[target.dialect]
+
+
+KEY_HEADERS = frozenset(
+    {api.key_header for api in (*HTTP_APIS.values(), *PLATFORM_APIS.values())}
+    | {"proxy-authorization", "cookie", "x-amz-security-token"}
+)
 """headers that say on whose account a request is made, here or at a gateway"""
 
 
@@ -115,7 +156,7 @@ def wire_request(
     `headers` are those of the route, added to or replacing ours; their values count as secrets, because a gateway's
     token is one. `key` is None for a server that asks for none.
     """
-    api = HTTP_APIS[target.dialect]
+    api = http_api(target)
     shown = {
         "content-type": "application/json",
         "accept": api.accepts if stream else "application/json",
@@ -158,7 +199,9 @@ def _url(target: Target, api: HttpApi, stream: bool) -> str:
             route=target.route,
         )
     parts = urlsplit(target.endpoint.strip())
-    path = (api.stream_path if stream else api.path).format(model=quote(target.model, safe=""))
+    path = (api.stream_path if stream else api.path).format(
+        model=quote(target.model, safe="@")
+    )  # Vertex' names of Claude
     base = parts.path.rstrip("/")
     first = "/" + path.split("/")[1]
     if first == "/v1" and base.endswith("/v1"):  # both spellings of such an endpoint are in use

@@ -41,6 +41,7 @@ from legato.model import (
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import Assembly
 from legato.wire.bounds import Bounds
+from legato.wire.carriage import carriage_of
 from legato.wire.context import EncodeContext, Names
 from legato.wire.deltas import Delta, answer_id, deltas_of
 from legato.wire.encoder import Encoder
@@ -255,7 +256,9 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         """What surrounds the units for the target of `context`; raises `ImpossibleRequest` for what cannot be."""
         settled = settle(envelope, context, self.option_grammar(context.target))
         head = self.encode_envelope(envelope, settled, context)
-        return replace(head, decisions=settled.decisions + head.decisions, free_text=settled.free_text)
+        fields = carriage_of(context.target).load(head.fields)
+        decisions = settled.decisions + head.decisions
+        return replace(head, fields=fields, decisions=decisions, free_text=settled.free_text)
 
     def check(self, body: JsonObject, target: Target) -> list[Violation]:
         """What the rules of this dialect say about `body`; they are loaded when they are first asked."""

@@ -1,4 +1,4 @@
-"""AWS's binary event stream, in both directions.
+"""AWS's binary event stream, in both directions, and a maker's own events inside it.
 
 In:  bytes as they arrive, split anywhere; or a name and a payload.
 Out: the events in them, as JSON; or the bytes of one event.
@@ -10,12 +10,19 @@ A header is a name (one byte of length), one byte for its type and a value; the 
 numbers are big-endian, checksums are CRC-32
 (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html). Other types of header are skipped by
 their size. `:message-type` is `event`, or `exception` for an error in the middle of a stream.
+
+A model that is asked in its maker's shape (`InvokeModelWithResponseStream`) sends that maker's events as they are: each
+is a `chunk` whose payload holds the bytes of one event as base64
+(https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_PayloadPart.html).
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import struct
 import zlib
+from typing import Any
 
 import msgspec
 
@@ -66,6 +73,30 @@ class FrameParser:
         if length > self.longest:
             raise beyond(f"an event of the stream has {length} bytes", bound="event", limit=self.longest)
         return length if len(held) >= length else None
+
+
+class ChunkParser(FrameParser):
+    """Gives out the events inside the chunks; an exception of the service becomes an event of type `error`."""
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The maker's events that `data` completes."""
+        return [_unwrap(event) for event in super().feed(data)]
+
+
+def _unwrap(event: bytes) -> bytes:
+    try:
+        (name, value), *_ = msgspec.json.decode(event, type=dict[str, dict[str, Any]]).items()
+        if name == "chunk":
+            return base64.b64decode(value["bytes"], validate=True)
+    except (msgspec.DecodeError, KeyError, TypeError, binascii.Error):
+        raise _damaged("a chunk does not hold an event") from None
+    said = {"type": name, "message": str(value.get("message", ""))}
+    return msgspec.json.encode({"type": "error", "error": said})
+
+
+def write_chunk(event: bytes) -> bytes:
+    """The bytes of a chunk that holds `event`, the JSON of one of the maker's events."""
+    return write_frame("chunk", msgspec.json.encode({"bytes": base64.b64encode(event).decode()}))
 
 
 def _read_frame(frame: bytes) -> bytes:

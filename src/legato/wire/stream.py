@@ -8,39 +8,25 @@ of it goes through `as_text` or `ingest`, as it must anyway for events that come
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 from legato.errors import BadAnswer, IngestError
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, Usage
 from legato.model.json_access import as_object
 from legato.wire.bounds import Bounds, load_bounded_json
 from legato.wire.builder import AnswerBuilder
+from legato.wire.carriage import Framing, carriage_of
 from legato.wire.context import Names
 from legato.wire.deltas import Delta
 from legato.wire.endings import CUT_SHORT
 from legato.wire.sse import SSEParser
 
 
-class Framing(Protocol):
-    """Takes the bytes of a response apart, however they are split."""
-
-    longest: int
-    """how many bytes an event may have"""
-
-    def feed(self, data: bytes) -> list[bytes]:
-        """The JSON of the events that `data` completes."""
-        ...
-
-    def close(self) -> list[bytes]:
-        """That of an event which was still open at the end."""
-        ...
-
-
 class EventDecoder(ABC):
     """A stream decoder whose stream is events with JSON data, mostly server-sent; implements `StreamDecoder`."""
 
     framing: ClassVar[type[Framing]] = SSEParser
-    """what takes the bytes of a response apart"""
+    """what takes the bytes of a response apart, unless a platform has its own way"""
 
     def __init__(self, target: Target, names: Names) -> None:
         self.target = target
@@ -50,7 +36,7 @@ class EventDecoder(ABC):
         self.response_id = ""
         self.ending: Ending | None = None
         """set by the event that ends the answer; as long as it is None the answer is incomplete"""
-        self._frames: Framing = self.framing()
+        self._frames: Framing = (carriage_of(target).framing or self.framing)()
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
 

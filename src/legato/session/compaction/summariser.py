@@ -46,7 +46,7 @@ from legato.session.tokens import BYTES_PER_TOKEN
 from legato.session.world import World
 from legato.tools.budget import cut
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit
-from legato.transport import open_answer, wire_request
+from legato.transport import open_answer
 
 CLIPS = (4_000, 1_000, 250)
 """characters of one text that a summariser reads, from generous to what it takes where its window is small"""
@@ -150,13 +150,7 @@ class RouteSummariser:
         talk.human(prompt)
         request = render(talk, target, system=SYSTEM, options=_options(target, cap))
         request.verify()
-        wire = wire_request(
-            target,
-            request.json(),
-            key=self._world.keys.find(target.provider),
-            stream=False,
-            headers=route.headers,
-        )
+        wire = await self._world.outgoing(target, request.json(), stream=False, headers=route.headers)
         answer = open_answer(
             self._world.transport, wire, request.decoder(), decode=request.decode, clock=self._world.clock
         )

@@ -16,7 +16,7 @@ from legato.wire.contract import DialectParts
 DIALECT = DialectParts(
     name=Dialect.ANTHROPIC,
     messages_field="messages",
-    owned_fields=frozenset({"model", "messages", "system", "tools", "stream"}),
+    owned_fields=frozenset({"model", "messages", "system", "tools", "stream", "anthropic_version"}),
     is_hosted=envelope.is_hosted,
     blocks_field="content",
     grammar=encode.grammar,

@@ -40,7 +40,7 @@ from legato.wire.options.table import home_for, read_options
 from legato.wire.readback import read_result
 from legato.wire.turn_reader import TurnReader
 
-_OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control"})
+_OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control", "anthropic_version"})
 """what is not an option, or is one that says how the request travels"""
 _HOME = str(Dialect.ANTHROPIC)
 _ANSWER_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
