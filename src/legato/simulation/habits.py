@@ -162,6 +162,13 @@ _KNOWN: dict[str, ServerHabits] = {
     "anthropic": replace(_ANTHROPIC, base="/anthropic", serves=("claude-*",)),
     "gemini": replace(_GEMINI, base="/gemini/v1beta", serves=("gemini-*", "gemma-*", "learnlm-*")),
     "bedrock": replace(_BEDROCK, base="/bedrock", serves=_BEDROCK_MODELS),
+    "bedrock-anthropic": replace(_ANTHROPIC, base="/bedrock-anthropic", serves=("*claude-*",)),
+    "vertex": replace(_GEMINI, base="/vertex/v1", ids=IdHabit.EMPTY, serves=("gemini-*", "gemma-*")),
+    "vertex-anthropic": replace(_ANTHROPIC, base="/vertex-anthropic", serves=("claude-*",)),
+    # A deployment is named as its owner likes.
+    "azure": ServerHabits(base="/azure/openai/v1"),
+    "azure-responses": replace(_RESPONSES, base="/azure/openai/v1"),
+    "azure-deployments": ServerHabits(base="/azure-deployments/openai"),
     "vercel": replace(_VERCEL, base="/vercel/api"),
     "vercel-gateway": replace(
         _RESPONSES,

@@ -67,6 +67,9 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
         case Dialect.ANTHROPIC:
             if path.endswith("/v1/messages/count_tokens"):
                 return FoundOperation(Operation.COUNT)
+            if found := _CLAUDE_IN_A_CLOUD.search(path):
+                model, streams = found[1] or found[2], found[0].endswith(("streamRawPredict", "stream"))
+                return FoundOperation(Operation.ANSWER, model, streams)
         case Dialect.BEDROCK:
             return _find_at_bedrock(path)
         case _:
@@ -94,5 +97,9 @@ def _find_at_bedrock(path: str) -> FoundOperation | None:
 _BEDROCK = re.compile(r"/model/(.+)/(converse|converse-stream|count-tokens)$")
 _FOUNDATION_MODEL = re.compile(r"/foundation-models/(.+)$")
 _GEMINI = re.compile(r"/models/(.+):(generateContent|streamGenerateContent|countTokens)$")
+# At Vertex, and at Bedrock.
+_CLAUDE_IN_A_CLOUD = re.compile(
+    r"/models/([^/]+):(?:rawPredict|streamRawPredict)$|/model/(.+)/invoke(?:-with-response-stream)?$"
+)
 _RESPONSE = re.compile(r"/responses/([^/]+)$")
 _MODEL = re.compile(r"/models/([^:]+)$")

@@ -12,7 +12,7 @@ replies.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 import msgspec
@@ -26,6 +26,7 @@ from legato.model import (
     Ending,
     Entry,
     JsonObject,
+    Platform,
     Speaker,
     Target,
     Thinking,
@@ -61,9 +62,12 @@ from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.shelf import list_models, one_model
 from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
-from legato.transport import HTTP_APIS
+from legato.transport import http_api
+from legato.transport.outgoing import EVENT_FRAMES
 from legato.wire.dialects import dialect_parts
+from legato.wire.event_stream import write_chunk
 from legato.wire.hosting import IdHabit, ServerHabits
+from legato.wire.sse import SSEParser
 
 SECRET = "legato-simulation"
 """under which signatures are made; it guards nothing"""
@@ -71,12 +75,6 @@ SECRET = "legato-simulation"
 
 _COUNTED = {Dialect.GEMINI: "totalTokens", Dialect.BEDROCK: "inputTokens"}
 """the field that tells how many tokens a request has"""
-
-_STREAMS = {
-    dialect: api.accepts if dialect is Dialect.BEDROCK else f"{api.accepts}; charset=utf-8"
-    for dialect, api in HTTP_APIS.items()
-}
-"""the content type of a stream"""
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -250,7 +248,11 @@ class SimulatedProvider:
         chunks = parts.reply_stream(
             answer, answer.served, unsplit_calls=habits.unsplit_calls, joins_usage=habits.joins_usage
         )
-        return Reply(status=200, headers={"content-type": _STREAMS[self.dialect]}, chunks=tuple(chunks))
+        if request.target.platform is Platform.BEDROCK and self.dialect is Dialect.ANTHROPIC:
+            chunks = _in_frames(chunks)
+        api = http_api(request.target)
+        kind = api.accepts if api.accepts == EVENT_FRAMES else f"{api.accepts}; charset=utf-8"
+        return Reply(status=200, headers={"content-type": kind}, chunks=tuple(chunks))
 
     # --- beside answers -----------------------------------------------------------------------------------------------
 
@@ -285,6 +287,13 @@ class SimulatedProvider:
             "output": compacted_output(request.body, item),
             "usage": response["usage"],
         }
+
+
+def _in_frames(events: Iterable[bytes]) -> Iterator[bytes]:
+    """Server-sent events in AWS's frames, as a model that is asked in its maker's shape sends them."""
+    parser = SSEParser()
+    for event in events:
+        yield from map(write_chunk, parser.feed(event))
 
 
 def _memory(request: ValidRequest) -> Memory:

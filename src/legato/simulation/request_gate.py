@@ -117,7 +117,8 @@ class RequestGate:
 
     def _account(self, ask: Ask) -> str | SimulatedRefusal:
         api = HTTP_APIS[self.dialect]
-        given = ask.headers.get(api.key_header) or ask.headers.get("authorization") or ask.query.get("key") or ""
+        headers = (api.key_header, "authorization", "api-key")  # the last is that of Azure
+        given = next(filter(None, map(ask.headers.get, headers)), "") or ask.query.get("key") or ""
         signed = re.match(r"AWS4-HMAC-SHA256 Credential=([^/,]+)", given)
         key = signed[1] if signed else re.sub(r"(?i)^bearer\s+", "", given).strip()
         if not key:
