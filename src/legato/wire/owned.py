@@ -28,6 +28,7 @@ _INSTEAD = {
     "tools": "offer tools as `tools`; only what the provider runs itself may be named here",
     **dict.fromkeys(("functions", "toolConfig"), "offer tools as `tools`"),
     "stream": "use the option `stream`",
+    "anthropic_version": "it is a matter of the platform that serves the model",
     "store": "requests carry the whole conversation and leave nothing with the provider",
     **dict.fromkeys(("messages", "input", "contents"), "record entries in the conversation"),
     **dict.fromkeys(("system", "instructions", "systemInstruction", "system_instruction"), "use `system`"),

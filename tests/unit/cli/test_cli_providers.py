@@ -11,7 +11,16 @@ import pytest
 from legato.cli.async_main import run_async
 from legato.cli.chat.instructions import nearest_agents, system_prompt
 from legato.cli.chat.mcp_servers import ask_for_servers, find_servers, left_out, show
-from legato.cli.providers import NotConfigured, catalogue_of, find_profile, initial_profile, open_world, resumed_profile
+from legato.cli.providers import (
+    NotConfigured,
+    catalogue_of,
+    credentials_of,
+    find_profile,
+    initial_profile,
+    open_world,
+    resolve_route,
+    resumed_profile,
+)
 from legato.cli.settings.files import load
 from legato.cli.settings.project import ask_to_trust, withheld_note
 from legato.cli.settings.project_files import Found, ProjectFile
@@ -54,6 +63,43 @@ def test_a_profile_chooses_among_its_routes():
 def test_with_a_key_and_nothing_else_that_provider_answers():
     assert initial_profile(Settings(), {"MISTRAL_API_KEY": "k"}).routes[0].name == "mistral/mistral-large-latest"
     assert initial_profile(Settings(), {"GROQ_API_KEY": "k"}).routes[0].name.startswith("groq/")
+
+
+def test_a_route_whose_endpoint_is_not_whole_is_refused_before_anything_is_sent():
+    with pytest.raises(ConfigError, match=r"needs a region: set AWS_REGION or AWS_DEFAULT_REGION, or write region"):
+        initial_profile(settings(model="bedrock/amazon.nova-pro-v1:0"), {})
+    route = "bedrock/amazon.nova-pro-v1:0"
+    assert initial_profile(settings(model=route), {"AWS_REGION": "eu-central-1"}) == only(route)
+    assert initial_profile(settings(model=route, providers={"bedrock": {"region": "eu-central-1"}}), {}) == only(route)
+    assert initial_profile(settings(model=route, endpoints={"bedrock": "http://127.0.0.1:1"}), {}) == only(route)
+    assert initial_profile(settings(model=route, simulate=True), {}) == only(route)
+
+
+def test_a_key_without_the_rest_of_its_endpoint_chooses_nobody():
+    with pytest.raises(NotConfigured):
+        initial_profile(Settings(), {"AZURE_OPENAI_API_KEY": "k"})
+    answering = initial_profile(Settings(), {"AZURE_OPENAI_API_KEY": "k", "AZURE_RESOURCE_NAME": "team"})
+    assert answering.routes[0].name == "azure/gpt-4.1"
+
+
+def test_where_credentials_are_found_is_told_without_showing_them(tmp_path: Path):
+    def found(route: str, environment: dict[str, str], **table: object) -> str:
+        given = settings(**table)
+        return credentials_of(given, resolve_route(given, route, environment), environment)
+
+    aws = {"AWS_REGION": "eu-central-1"}
+    keys = {**aws, "AWS_ACCESS_KEY_ID": "AKIA", "AWS_SECRET_ACCESS_KEY": "secret"}
+    bedrock = "bedrock/amazon.nova-pro-v1:0"
+    command = {"bedrock": {"token_command": "aws configure export-credentials"}}
+    assert [
+        found(bedrock, aws),
+        found(bedrock, keys),
+        found(bedrock, {**keys, "AWS_BEARER_TOKEN_BEDROCK": "bearer"}),
+        found(bedrock, keys, providers=command),
+        found(bedrock, {**aws, "MINE": "x"}, keys={"bedrock": "$MINE"}),
+        found("openai/gpt-4o", {"OPENAI_API_KEY": "k"}),
+        found("openai/gpt-4o", {}),
+    ] == ["", "AWS_ACCESS_KEY_ID", "AWS_BEARER_TOKEN_BEDROCK", "token_command", "$MINE", "OPENAI_API_KEY", ""]
 
 
 def test_without_any_key_a_person_is_told_what_to_do():

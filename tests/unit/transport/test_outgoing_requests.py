@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from rich.pretty import pretty_repr
 
 from legato import __version__
 from legato.errors import ConfigError
-from legato.model import Dialect, Target
+from legato.model import Dialect, Platform, Target
 from legato.transport import HTTP_APIS, Key, WireRequest, shown_url, wire_request
 
 KEY = Key("sk-test-0123456789abcdef")
@@ -167,3 +168,73 @@ def test_a_model_name_cannot_leave_its_place_in_the_path() -> None:
 
 def test_a_shown_url_has_no_user_and_no_query() -> None:
     assert shown_url("https://u:p@h.example:81/a?key=k#f") == "https://h.example:81/a"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "platform", "model", "endpoint", "paths", "key_header"),
+    [
+        (
+            Dialect.GEMINI,
+            Platform.VERTEX,
+            "gemini-2.5-pro",
+            "https://v.example/v1/projects/p/locations/global/publishers/google",
+            ("/models/gemini-2.5-pro:generateContent", "/models/gemini-2.5-pro:streamGenerateContent?alt=sse"),
+            "authorization",
+        ),
+        (
+            Dialect.ANTHROPIC,
+            Platform.VERTEX,
+            "claude-sonnet-4-5@20250929",
+            "https://v.example/v1/projects/p/locations/global/publishers/anthropic",
+            ("/models/claude-sonnet-4-5@20250929:rawPredict", "/models/claude-sonnet-4-5@20250929:streamRawPredict"),
+            "authorization",
+        ),
+        (
+            Dialect.ANTHROPIC,
+            Platform.BEDROCK,
+            "us.anthropic.claude-v1:0",
+            "https://b.example",
+            (
+                "/model/us.anthropic.claude-v1%3A0/invoke",
+                "/model/us.anthropic.claude-v1%3A0/invoke-with-response-stream",
+            ),
+            "authorization",
+        ),
+        (
+            Dialect.OPENAI_CHAT,
+            Platform.AZURE,
+            "my-gpt",
+            "https://a.example/openai/v1",
+            ("/chat/completions", "/chat/completions"),
+            "api-key",
+        ),
+        (
+            Dialect.OPENAI_RESPONSES,
+            Platform.AZURE,
+            "my-gpt",
+            "https://a.example/openai/v1",
+            ("/responses", "/responses"),
+            "api-key",
+        ),
+    ],
+)
+def test_a_platform_has_paths_and_a_key_header_of_its_own(
+    dialect: Dialect, platform: Platform, model: str, endpoint: str, paths: tuple[str, str], key_header: str
+) -> None:
+    there = replace(target(dialect, endpoint, model=model), platform=platform)
+    requests = [wire_request(there, b"{}", key=KEY, stream=stream) for stream in (False, True)]
+
+    assert [(request.url, list(request.secrets)) for request in requests] == [
+        (endpoint + path, [key_header]) for path in paths
+    ]
+    assert "anthropic-version" not in requests[0].headers
+
+
+def test_a_deployment_is_in_the_path_and_the_dated_version_in_the_query() -> None:
+    there = replace(
+        target(Dialect.OPENAI_CHAT, "https://a.example/openai?api-version=2024-10-21", model="my-gpt"),
+        platform=Platform.AZURE_DEPLOYMENTS,
+    )
+    assert wire_request(there, b"{}", key=KEY, stream=True).url == (
+        "https://a.example/openai/deployments/my-gpt/chat/completions?api-version=2024-10-21"
+    )

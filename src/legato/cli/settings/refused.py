@@ -2,7 +2,8 @@
 
 `options.extra` holds fields that no option covers; what a request already says cannot be said again there. And the
 header that carries a key is the user's: a project's file, even one that they trust, cannot replace it in a route, which
-would send the conversation to another account. The user's own file can, for a gateway that wants its own token.
+would send the conversation to another account. The user's own file can, for a gateway that wants its own token. Nor can
+a project name a command that lends credentials: it would run with the user's rights, before any question.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def refusal(key: str, value: Any, *, by_project: bool) -> str:
         return f"options.extra.{told}" if told else ""
     if key.startswith("profiles."):
         return next(_refused_in_profile(key, value, by_project), "")
+    if by_project and key.startswith("providers.") and "token_command" in _table(value):
+        return f"{key}.token_command names a command; only your own settings may do that: move it there"
     return ""
 
 

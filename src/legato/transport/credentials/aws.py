@@ -30,7 +30,7 @@ SERVICE = "bedrock"
 (https://docs.aws.amazon.com/general/latest/gr/bedrock.html names the endpoints)"""
 
 
-class _Printed(Struct, rename="pascal"):
+class _PrintedKeys(Struct, rename="pascal"):
     """What a `credential_process` prints."""
 
     version: int
@@ -40,7 +40,7 @@ class _Printed(Struct, rename="pascal"):
     expiration: str = ""
 
 
-class Profile(Struct, frozen=True):
+class SharedProfile(Struct, frozen=True):
     """One profile of the shared files: keys, or a command that prints them."""
 
     name: str
@@ -55,7 +55,7 @@ def keys_in(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(value for value in values if value) if values[0] and values[1] else ()
 
 
-def find_profile(environment: Mapping[str, str]) -> Profile | None:
+def find_profile(environment: Mapping[str, str]) -> SharedProfile | None:
     """The profile that is asked for, or the default one; None if no shared file has it.
 
     Raises `ConfigError` for one that `AWS_PROFILE` names and no file has, or that has neither keys nor a command.
@@ -75,9 +75,9 @@ def find_profile(environment: Mapping[str, str]) -> Profile | None:
     key, secret = found.get("aws_access_key_id", ""), found.get("aws_secret_access_key", "")
     if key and secret:
         token = found.get("aws_session_token", "")
-        return Profile(name, (key, secret, token) if token else (key, secret))
+        return SharedProfile(name, (key, secret, token) if token else (key, secret))
     if command := found.get("credential_process", ""):
-        return Profile(name, command=command)
+        return SharedProfile(name, command=command)
     if not asked:
         return None
     raise ConfigError(
@@ -105,7 +105,7 @@ async def print_credentials(command: str, keys: KeyRing, *, provider: str, now: 
     if known is not None:
         return known
     try:
-        printed = msgspec.json.decode(await read_command(command, provider=provider), type=_Printed)
+        printed = msgspec.json.decode(await read_command(command, provider=provider), type=_PrintedKeys)
         expires = datetime.fromisoformat(printed.expiration).timestamp() if printed.expiration else None
     except (msgspec.DecodeError, ValueError):
         raise _unreadable(provider) from None

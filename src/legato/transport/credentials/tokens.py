@@ -28,7 +28,7 @@ UNTOLD = 300.0
 GOOGLE_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-class _Printed(Struct):
+class _PrintedToken(Struct):
     """What `az account get-access-token` prints: https://learn.microsoft.com/cli/azure/account."""
 
     accessToken: str  # noqa: N815 - the names are those of the command
@@ -42,7 +42,7 @@ async def print_token(command: str, *, provider: str, now: float) -> Lent:
     if not printed.startswith(b"{"):
         return Lent((Key(printed.decode("utf-8", "replace"), source=source),), now + UNTOLD)
     try:
-        read = msgspec.json.decode(printed, type=_Printed)
+        read = msgspec.json.decode(printed, type=_PrintedToken)
     except msgspec.DecodeError:
         raise Unauthorized(
             f"the command that lends a token for {provider} printed JSON without accessToken; let it print the token "

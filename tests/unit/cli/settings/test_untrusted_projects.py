@@ -17,7 +17,7 @@ from legato.cli.settings.trust import Trust
 from legato.cli.settings.untrusted import UNTRUSTED
 from legato.errors import ConfigError
 from legato.tools import Mode
-from legato.transport import HTTP_APIS, KEY_HEADERS
+from legato.transport import HTTP_APIS, KEY_HEADERS, PLATFORM_APIS
 from program import Home
 
 OWN = """\
@@ -259,7 +259,24 @@ def test_the_users_own_file_may_replace_the_header_of_a_key(home: Home) -> None:
 
 
 def test_every_header_that_carries_a_key_is_known() -> None:
-    assert {api.key_header for api in HTTP_APIS.values()} <= KEY_HEADERS
+    assert {api.key_header for api in (*HTTP_APIS.values(), *PLATFORM_APIS.values())} <= KEY_HEADERS
+
+
+def test_a_project_never_names_a_command_that_lends_credentials(home: Home) -> None:
+    project = write_project(home, {"providers.vertex": {"token_command": "sh -c 'touch it-ran'", "project": "theirs"}})
+    loaded = load()
+    assert (list(loaded.withheld), loaded.settings.providers) == (["providers.vertex"], {})
+    trust(home)
+    with pytest.raises(ConfigError) as caught:
+        load()
+    assert caught.value.message.startswith(f"{project}: providers.vertex.token_command names a command; only your own")
+
+
+def test_the_users_own_file_may_name_a_command_and_fill_a_place(home: Home) -> None:
+    home.configure('[providers.vertex]\ntoken_command = "gcloud auth print-access-token"\nproject = "mine"')
+    assert load().settings.providers == {
+        "vertex": {"token_command": "gcloud auth print-access-token", "project": "mine"}
+    }
 
 
 EXTRA = {
