@@ -23,7 +23,7 @@ from legato.errors import ConfigError, Unauthorized
 from legato.transport.credentials.commands import read_command
 from legato.transport.keys import Key, KeyRing, Lent
 from legato.transport.outgoing import WireRequest
-from legato.transport.sigv4 import Credentials, Scope, signed_headers
+from legato.transport.sigv4 import Credentials, SigningScope, signed_headers
 
 SERVICE = "bedrock"
 """what requests to `bedrock-runtime` are signed for
@@ -134,7 +134,7 @@ def sign(request: WireRequest, values: tuple[Key, ...], *, region: str, now: flo
         {"content-type": request.headers["content-type"]} if "content-type" in request.headers else {},
         request.body,
         credentials=Credentials(*(value.reveal() for value in values)),
-        scope=Scope(region, SERVICE),
+        scope=SigningScope(region, SERVICE),
         now=datetime.fromtimestamp(now, UTC),
     )
     return {name: Key(value) for name, value in headers.items()}
