@@ -39,7 +39,7 @@ class DemoConsole:
     def opening(self) -> None:
         """What is about to be seen."""
         text = (
-            "One conversation with real tools moves through nine provider families.\n"
+            "One conversation with real tools moves through ten provider families.\n"
             "Each request is judged by a simulated provider that refuses what the real one refuses."
         )
         self._console.print(text if self._plain else Panel(text, title="[bold]legato demo[/]", border_style="cyan"))

@@ -32,6 +32,7 @@ FAMILIES = (
     "mistral/mistral-large-latest",
     "deepseek/deepseek-reasoner",
     "bedrock/us.amazon.nova-2-lite-v1:0",
+    "vertex/gemini-2.5-pro",
     "vercel/any",
 )
 
