@@ -37,7 +37,7 @@ DECLARATION = '''
 """Made-up: ids of one form only, a seed under another name, no null beside calls, errors of its own shape."""
 
 from legato.wire.hosting import (
-    Acceptance, ErrorFacts, Host, HostRule, Models, OptionField, RefusalReason, ServerHabits, Source,
+    Acceptance, ErrorFacts, Host, HostRule, Models, OptionField, RefusalReason, ServerHabits, Citation,
 )
 
 
@@ -57,7 +57,7 @@ HOST = Host(
     endpoint="https://api.made-up.example/v1",
     keys=("MADE_UP_KEY",),
     example="first-model",
-    sources=(Source("https://made-up.example/docs", "Nothing of this is true."),),
+    sources=(Citation("https://made-up.example/docs", "Nothing of this is true."),),
     capabilities={"window": 50_000},
     models=(Models("those that think", ("*-think",), {"max_calls": 1}),),
     options={"seed": OptionField("random_seed"), "verbosity": OptionField(why="it has no verbosity")},

@@ -125,9 +125,12 @@ def test_every_session_renders_for_every_target(home: Home, route: str) -> None:
 
 @pytest.mark.parametrize("route", ROUTES)
 def test_what_tools_returned_to_any_provider_reaches_every_other(home: Home, route: str) -> None:
-    body = render(Conversation(logs_of(home)[VARIED]), route, tools=[READ, WRITE]).json().decode()
+    log = logs_of(home)[VARIED]
+    body = render(Conversation(log), route, tools=[READ, WRITE]).json().decode()
     names = [f"{number}-{one.partition('/')[0]}" for number, one in enumerate(ROUTES)]
-    assert [name for name in names if f"{name}.md: the rehearsal is on Thursday." not in body] == []
+    asked = [name for name in names if f"{name}.md" in str(log)]  # an earlier version knew fewer families
+    assert len(asked) >= 8
+    assert [name for name in asked if f"{name}.md: the rehearsal is on Thursday." not in body] == []
 
 
 @pytest.mark.parametrize("route", [None, *ROUTES])

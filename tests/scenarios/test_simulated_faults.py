@@ -89,7 +89,7 @@ async def test_a_fault_reaches_the_client_as_the_error_it_is(route: str, kind: F
 async def test_a_rate_limit_names_the_time_to_wait(route: str) -> None:
     error = await failure(failing(InjectedFault(FaultKind.RATE_LIMITED, seconds=7)), route)
 
-    assert error.retry_after == 7.0
+    assert error.retry_after == (None if route.startswith("bedrock/") else 7.0)  # AWS does not say how long
 
 
 @BOTH

@@ -47,8 +47,6 @@ OTHER_ROUTES = (
     "openrouter/mistralai/devstral-medium",
     "bedrock/us.amazon.nova-2-lite-v1:0",
     "bedrock/us.meta.llama4-maverick-17b-instruct-v1:0",
-    "vertex/gemini-2.5-pro",
-    "vertex-anthropic/claude-sonnet-4-5@20250929",
 )
 """Routes that spell something differently from their family's first."""
 

@@ -52,7 +52,8 @@ class Person:
 
     def turn(self) -> str:
         """Wait for the end of the turn, which tells time and tokens."""
-        before = self.sees(" · $")
+        self.child.expect(r" · (?:\$|at least |price unknown)")
+        before = ESCAPES.sub("", str(self.child.before))
         self.sees("\n")
         return before
 
