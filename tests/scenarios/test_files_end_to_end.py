@@ -75,6 +75,8 @@ def pairs(body: Any) -> tuple[int, int]:
         kinds["calls"] += len(item.get("tool_calls") or []) if item.get("role") == "assistant" else 0
         kinds["results"] += item.get("role") == "tool" and "tool_call_id" in item
         kinds["results"] += "functionResponse" in item
+        kinds["calls"] += "toolUse" in item
+        kinds["results"] += "toolResult" in item
     return kinds["calls"], kinds["results"]
 
 

@@ -143,7 +143,7 @@ def _level(document: Document, name: str, violation: Violation) -> Level:
     return Level.ERROR if violation.severity is Severity.REFUSED and not is_guess else Level.RISK
 
 
-_OF_SOME_MODELS = frozenset({"gemini/signature-missing"})
+_OF_SOME_MODELS = frozenset({"gemini/signature-missing", "bedrock/s3-location"})
 """rules that only some models of a provider have; whose body names no model is judged by a usual one"""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -57,6 +58,51 @@ def test_a_missing_signature_is_an_error_only_where_the_model_is_known(targets: 
 
 def test_a_body_for_no_known_gemini_is_not_mended_on_a_guess() -> None:
     assert mend(read(whole(CONTENTS))).changes == []
+
+
+IN_S3: dict[str, Any] = {
+    "messages": [
+        {
+            "role": "user",
+            "content": [
+                {"text": "What is this?"},
+                {"image": {"format": "png", "source": {"s3Location": {"uri": "s3://bucket/kiwi.png"}}}},
+            ],
+        }
+    ],
+    "inferenceConfig": {"maxTokens": 100},
+}
+CLAUDE, NOVA = "us.anthropic.claude-sonnet-4-5-20250929-v1:0", "us.amazon.nova-2-lite-v1:0"
+
+
+@pytest.mark.parametrize(
+    ("targets", "expected"),
+    [
+        ((), [("bedrock/s3-location", Level.RISK)]),
+        ((f"bedrock/{CLAUDE}",), [("bedrock/s3-location", Level.ERROR)]),
+        ((f"bedrock/{NOVA}",), []),
+    ],
+)
+def test_an_image_in_s3_is_an_error_only_where_the_model_is_known(
+    targets: tuple[str, ...], expected: list[tuple[str, Level]]
+) -> None:
+    assert levels(whole(IN_S3), *targets) == [expected]
+
+
+def test_a_body_for_no_known_model_of_bedrock_is_not_mended_on_a_guess() -> None:
+    assert mend(read(whole(IN_S3))).changes == []
+
+
+@pytest.mark.parametrize(("model", "expected"), [(CLAUDE, [("bedrock/s3-location", Level.ERROR)]), (NOVA, [])])
+@pytest.mark.parametrize("quoted", [True, False])
+def test_a_recorded_request_to_bedrock_is_judged_by_the_model_in_its_path(
+    model: str, expected: list[tuple[str, Level]], quoted: bool
+) -> None:
+    path = f"/model/{quote(model) if quoted else model}/converse"
+    record = {"host": "bedrock-runtime.us-east-1.amazonaws.com", "path": path, "request": IN_S3}
+    data = jsonl(record, record)
+    assert {document.model for document in read_all(data)} == {model}
+    assert levels(data) == [expected, expected]
 
 
 def test_what_anthropic_was_also_seen_to_accept_is_a_risk() -> None:

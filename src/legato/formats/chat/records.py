@@ -31,7 +31,8 @@ _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "functio
 _ALONE = frozenset({"custom_id", "request", "interactions"})
 """one of these tells a single record"""
 _COUNTING = re.compile(r"count_?tokens", re.IGNORECASE)
-_MODEL_IN_PATH = re.compile(r"/models/([^/:?]+)")
+_MODEL_IN_PATH = re.compile(r"(?<=/models/)[^/:?]+|(?<=/model/)[^/?]+(?=/converse)")
+"""of Gemini, whose method follows a colon; and of Bedrock, whose models have a colon in their names"""
 
 
 def read(content: Content) -> list[Document]:
@@ -101,7 +102,7 @@ class _Reader:
         is_example = not inside and place.startswith("line") and "model" not in body
         draft.body = Body(body, prefix, is_bare=inside in ("", "traj") or only_counts, is_example=is_example)
         in_path = _MODEL_IN_PATH.search(address)
-        read_body(body, draft, model=unquote(in_path[1]) if in_path else "", prefix=prefix)
+        read_body(body, draft, model=unquote(in_path[0]) if in_path else "", prefix=prefix)
 
     def line(self, record: JsonObject, place: str) -> None:
         """A message of the one conversation that the file is."""
