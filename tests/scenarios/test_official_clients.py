@@ -21,6 +21,8 @@ from pydantic import BaseModel
 
 import typed_idioms
 from legato import Conversation, Entry, Options, parse, render
+from legato.request import default_catalogue
+from legato.request.model_list import list_models
 from legato.simulation import SimulatedWorld, base_urls, serve
 from typed_idioms import FILES, read_file
 
@@ -213,16 +215,26 @@ def test_openai_goes_on_from_a_response_by_its_id(clients: Clients) -> None:
 
 
 def test_every_client_reads_the_models(clients: Clients) -> None:
-    [claude] = clients.claude.models.list()
-    assert clients.claude.models.retrieve(claude.id) == claude
-    assert claude.lifecycle == "active"
-    [gpt] = clients.openai.models.list()
-    assert clients.openai.models.retrieve(gpt.id) == gpt
-    [gemini] = clients.google.models.list()
-    assert clients.google.models.get(model=gemini.name or "").name == gemini.name
-    [large] = clients.mistral.models.list().data or []
-    assert isinstance(large, mistral.models.BaseModelCard)
-    assert clients.mistral.models.retrieve(model_id=large.id) == large
+    claudes = list(clients.claude.models.list())
+    assert [claude.id for claude in claudes] == known_of("anthropic")
+    assert [clients.claude.models.retrieve(claude.id) for claude in claudes] == claudes
+    assert {claude.lifecycle for claude in claudes} == {"active"}
+    gpts = list(clients.openai.models.list())
+    assert [gpt.id for gpt in gpts] == known_of("openai")
+    assert [clients.openai.models.retrieve(gpt.id) for gpt in gpts] == gpts
+    geminis = [gemini.name or "" for gemini in clients.google.models.list()]
+    assert geminis == [f"models/{name}" for name in known_of("gemini")]
+    assert [clients.google.models.get(model=name).name for name in geminis] == geminis
+    mistrals = clients.mistral.models.list().data or []
+    cards = [card for card in mistrals if isinstance(card, mistral.models.BaseModelCard)]
+    assert [card.id for card in cards] == known_of("mistral")
+    assert [clients.mistral.models.retrieve(model_id=card.id) for card in cards] == mistrals
+
+
+def known_of(provider: str) -> list[str]:
+    """The names of the models that the catalogue knows of `provider`."""
+    listed = list_models(default_catalogue())
+    return [model.route.partition("/")[2] for model in listed if model.provider == provider]
 
 
 def test_every_client_counts_tokens(clients: Clients) -> None:

@@ -232,7 +232,7 @@ async def test_the_vendors_clients_know_a_refusal_for_what_it_is() -> None:
                 await client.chat.completions.create(
                     model="gpt-5.1", messages=[{"role": "user", "content": "fail with 429"}]
                 )
-            assert [model.id async for model in client.models.list()] == ["gpt-5.1"]
+            offered = [model.id async for model in client.models.list()]
         async with anthropic.AsyncAnthropic(api_key="sk-any", base_url=urls["anthropic"], max_retries=0) as claude:
             with pytest.raises(anthropic.BadRequestError) as refused:
                 await claude.messages.create(
@@ -240,6 +240,8 @@ async def test_the_vendors_clients_know_a_refusal_for_what_it_is() -> None:
                 )
             counted = await claude.messages.count_tokens(model="claude-haiku-4-5", messages=hi)
     assert missing.value.code == "model_not_found"
+    assert "gpt-5.1" in offered
+    assert "unknown-1" not in offered
     assert "text content blocks must contain non-whitespace text" in str(refused.value)
     assert counted.input_tokens > 0
 

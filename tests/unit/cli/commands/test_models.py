@@ -187,7 +187,7 @@ def test_the_same_as_json_has_null_for_a_price_that_is_not_known(home: Home):
 
 
 def test_the_same_as_json_says_when_a_model_ends_and_where_that_is_written(home: Home):
-    (told,) = home.legato("models", "anthropic/claude-sonnet-4-5", "--json").stdout.splitlines()
+    (told,) = home.legato("models", "claude-sonnet-4-5", "--provider", "anthropic", "--json").stdout.splitlines()
 
     assert msgspec.json.decode(told)["ends"] == {
         "retires": "2026-11-30", "deprecated": "", "instead": "claude-sonnet-5-5",
@@ -203,7 +203,10 @@ def test_the_same_as_json_says_when_a_model_ends_and_where_that_is_written(home:
             "legato: no model of the catalogue fits 'claude-opos-4-8'; did you mean claude-opus-4-8",
         ),
         (("zzzzz",), "legato: no model of the catalogue fits 'zzzzz'; `legato models` lists all of them"),
-        (("--provider", "antropic"), "legato: no model of a provider 'antropic' is known; did you mean anthropic?"),
+        (
+            ("--provider", "antropic"),
+            "legato: no model of a provider 'antropic' is known; did you mean anthropic or vertex-anthropic or ",
+        ),
         (("--check", "antropic"), "legato: there is no provider 'antropic'; did you mean 'anthropic'?"),
         (("--check",), "legato: there is no key, so nobody can be asked; `legato doctor` shows which are looked for"),
         (("gpt", "--check", "openai"), "legato: --check compares whole providers; leave out the pattern"),
@@ -330,4 +333,8 @@ def test_simulated_providers_list_what_the_catalogue_knows(home: Home):
 
     assert {one["provider"] for one in told} == set(default_catalogue().providers)
     assert {one["provider"]: one["gone"] + one["differs"] for one in told if one["gone"] or one["differs"]} == {}
-    assert {one["provider"] for one in told if one["error"]} == {"vercel"}
+    # Where these take requests there is no list that could be asked for, and a check says so.
+    assert {one["provider"]: one["error"] for one in told if one["error"]} == {
+        name: f"{name} has no list of models that could be asked for"
+        for name in ("bedrock", "bedrock-anthropic", "vercel", "vertex-anthropic")
+    }
