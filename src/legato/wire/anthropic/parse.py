@@ -34,7 +34,7 @@ from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.contract import Parsed
-from legato.wire.options.efforts import effort_word
+from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
 from legato.wire.readback import read_result
@@ -164,9 +164,9 @@ class _Reader(TurnReader):
         rest = {name: value for name, value in rest.items() if value is not None}
         known = read_options(rest, Dialect.ANTHROPIC)
         known |= _read_choice(rest) | _read_thinking(rest)
-        known["max_tokens"] = take(rest, "max_tokens", _number)
-        known["temperature"] = take(rest, "temperature", _temperature)
-        known["effort"] = take(rest, "output_config.effort", _effort)
+        known["max_tokens"] = take(rest, "max_tokens", values.whole)
+        known["temperature"] = take(rest, "temperature", values.number)
+        known["effort"] = take(rest, "output_config.effort", values.effort)
         for name in ("max_tokens", "temperature"):
             if rest.pop(name, None) is not None:
                 self.note(name, "not a number, so it was left out")
@@ -196,21 +196,21 @@ def _read_tool(name: str, tool: JsonObject) -> ToolSpec:
 def _read_choice(rest: JsonObject) -> dict[str, Any]:
     """How tools may be used; what is not understood stays in `rest`."""
     kind = as_object(rest.get("tool_choice")).get("type")
-    if kind == "tool" and (name := take(rest, "tool_choice.name", _word)):
-        take(rest, "tool_choice.type", _word)
+    if kind == "tool" and (name := take(rest, "tool_choice.name", values.word)):
+        take(rest, "tool_choice.type", values.word)
         return {"tool": name}
     choice = _CHOICES.get(kind) if isinstance(kind, str) else None
     if choice is not None:
-        take(rest, "tool_choice.type", _word)
+        take(rest, "tool_choice.type", values.word)
     return {"choice": choice}
 
 
 def _read_thinking(rest: JsonObject) -> dict[str, Any]:
-    kind = take(rest, "thinking.type", _word)
+    kind = take(rest, "thinking.type", values.word)
     if kind is None:
         return {}
     switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
-    return {"thinking": switch, "thinking_budget": take(rest, "thinking.budget_tokens", _number)}
+    return {"thinking": switch, "thinking_budget": take(rest, "thinking.budget_tokens", values.whole)}
 
 
 def _content(content: Json) -> list[Json]:
@@ -218,19 +218,3 @@ def _content(content: Json) -> list[Json]:
     if isinstance(content, str):
         return [{"type": "text", "text": content}] if content else []
     return as_list(content)
-
-
-def _number(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _temperature(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _word(value: Json) -> str | None:
-    return as_text(value) or None
-
-
-def _effort(value: Json) -> str | None:
-    return effort_word(as_text(value)) or None

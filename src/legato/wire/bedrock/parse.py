@@ -31,7 +31,7 @@ from legato.wire.bedrock.caching import find_marks
 from legato.wire.bedrock.decode import kind_of, read_blocks
 from legato.wire.bedrock.media import read_media
 from legato.wire.contract import Parsed
-from legato.wire.options.efforts import effort_word
+from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
 from legato.wire.phrases import DOCUMENT_CAPTION
@@ -160,8 +160,8 @@ class _Reader(TurnReader):
         config = as_object(rest.pop("toolConfig", None))
         known = read_options(rest, Dialect.BEDROCK) | _read_choice(as_object(config.get("toolChoice")))
         known |= _read_thinking(rest)
-        known["max_tokens"] = take(rest, "inferenceConfig.maxTokens", _number)
-        known["temperature"] = take(rest, "inferenceConfig.temperature", _temperature)
+        known["max_tokens"] = take(rest, "inferenceConfig.maxTokens", values.whole)
+        known["temperature"] = take(rest, "inferenceConfig.temperature", values.number)
         if marks := find_marks(body):
             known["cache_ttl"] = next((ttl for mark in marks if (ttl := as_text(mark.get("ttl")))), "")
         rest = {name: value for name, value in rest.items() if value != {}}
@@ -196,31 +196,15 @@ def _read_choice(choice: JsonObject) -> dict[str, Any]:
 
 def _read_thinking(rest: JsonObject) -> dict[str, Any]:
     """Thinking is not a field of the service's own: each family of models has its own (see `envelope`)."""
-    if kind := take(rest, f"{_MODEL_FIELDS}.thinking.type", _word):
+    if kind := take(rest, f"{_MODEL_FIELDS}.thinking.type", values.word):
         switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
-        budget = take(rest, f"{_MODEL_FIELDS}.thinking.budget_tokens", _number)
-        effort = take(rest, f"{_MODEL_FIELDS}.output_config.effort", _effort)
+        budget = take(rest, f"{_MODEL_FIELDS}.thinking.budget_tokens", values.whole)
+        effort = take(rest, f"{_MODEL_FIELDS}.output_config.effort", values.effort)
         return {"thinking": switch, "thinking_budget": budget, "effort": effort}
-    if kind := take(rest, f"{_MODEL_FIELDS}.reasoningConfig.type", _word):
+    if kind := take(rest, f"{_MODEL_FIELDS}.reasoningConfig.type", values.word):
         switch = ThinkingSwitch.OFF if kind == "disabled" else ThinkingSwitch.ON
         return {
             "thinking": switch,
-            "effort": take(rest, f"{_MODEL_FIELDS}.reasoningConfig.maxReasoningEffort", _effort),
+            "effort": take(rest, f"{_MODEL_FIELDS}.reasoningConfig.maxReasoningEffort", values.effort),
         }
-    return {"effort": take(rest, f"{_MODEL_FIELDS}.reasoning_effort", _effort)}
-
-
-def _number(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _temperature(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _word(value: Json) -> str | None:
-    return as_text(value) or None
-
-
-def _effort(value: Json) -> str | None:
-    return effort_word(as_text(value)) or None
+    return {"effort": take(rest, f"{_MODEL_FIELDS}.reasoning_effort", values.effort)}

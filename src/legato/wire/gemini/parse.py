@@ -40,6 +40,7 @@ from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
 from legato.wire.names import NameTable
+from legato.wire.options import values
 from legato.wire.options.efforts import effort_word
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
@@ -196,8 +197,8 @@ class _Reader:
                 rest[outer][name] = camel(rest[outer][name])
         known = read_options(rest, Dialect.GEMINI)
         known |= _read_choice(rest) | _read_thinking(rest)
-        known["max_tokens"] = take(rest, "generationConfig.maxOutputTokens", _number)
-        known["temperature"] = take(rest, "generationConfig.temperature", _temperature)
+        known["max_tokens"] = take(rest, "generationConfig.maxOutputTokens", values.whole)
+        known["temperature"] = take(rest, "generationConfig.temperature", values.number)
         for name in ("maxOutputTokens", "temperature"):
             if as_object(rest.get("generationConfig")).pop(name, None) is not None:
                 self.note(f"generationConfig.{name}", "not a number, so it was left out")
@@ -228,7 +229,7 @@ def _read_thinking(rest: JsonObject) -> dict[str, Any]:
     if not as_object(as_object(rest.get("generationConfig")).get("thinkingConfig")):
         return {}
     take(rest, f"{path}.includeThoughts", lambda shown: shown is True or None)  # asked for wherever it thinks
-    budget = take(rest, f"{path}.thinkingBudget", _number)
+    budget = take(rest, f"{path}.thinkingBudget", values.whole)
     return {
         "thinking": ThinkingSwitch.OFF if budget == 0 else ThinkingSwitch.ON,
         "thinking_budget": budget if budget is not None and budget > 0 else None,
@@ -261,11 +262,3 @@ def _read_tool(declaration: JsonObject) -> ToolSpec:
     spec = ToolSpec(name, description, home=_HOME if own else "", native=own)
     schema = as_object(declaration.get("parametersJsonSchema")) or as_object(declaration.get("parameters"))
     return replace(spec, parameters=ingest(schema)) if schema else spec
-
-
-def _number(value: Json) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _temperature(value: Json) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

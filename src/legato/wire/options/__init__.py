@@ -10,6 +10,7 @@ thinking    the part that is about thinking: switch, effort and budget
 efforts     the one scale of effort, and what a family of models gets for a word or a budget
 fields      the part that is about fields of the body, which `table` names for each kind of server
 table       every option that is a field, and where each kind of server has room for it, both ways
+values      what a field of a body is taken for, by its type
 formats     the form of an answer (JSON, a schema) in the words of each dialect
 """
 

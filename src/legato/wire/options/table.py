@@ -37,6 +37,7 @@ from legato.wire.options.formats import (
     write_vercel_format,
 )
 from legato.wire.options.paths import put, take
+from legato.wire.options.values import number, truth, whole, word
 
 Write: TypeAlias = Callable[[Any], JsonObject]
 Read: TypeAlias = Callable[[JsonObject], Any]
@@ -58,22 +59,6 @@ class Room(Struct, frozen=True, kw_only=True):
 
 
 # --- what rooms are made of -------------------------------------------------------------------------------------------
-
-
-def _number(value: object) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _whole(value: object) -> int | None:
-    return value if type(value) is int else None
-
-
-def _truth(value: object) -> bool | None:
-    return value if type(value) is bool else None
-
-
-def _text(value: object) -> str | None:
-    return value if isinstance(value, str) and value else None
 
 
 def _texts(value: object) -> tuple[str, ...] | None:
@@ -128,46 +113,46 @@ _NO_LABELS = _no("the API keeps no labels")
 _ONE_BY_ONE = _no("the API has no switch for parallel calls")
 
 _CHAT = {
-    "top_p": _at("top_p", _number),
-    "top_k": _own("top_k", _whole, "not all servers of the family know top_k, and some refuse what they do not know"),
-    "seed": _at("seed", _whole),
+    "top_p": _at("top_p", number),
+    "top_k": _own("top_k", whole, "not all servers of the family know top_k, and some refuse what they do not know"),
+    "seed": _at("seed", whole),
     "stop": _at("stop", _texts, write=list),
     "output": Room(fields="`response_format`", write=write_chat_format, read=read_chat_format),
-    "parallel_calls": _at("parallel_tool_calls", _truth),
-    "verbosity": _own("verbosity", _text, "only OpenAI's models have a verbosity"),
+    "parallel_calls": _at("parallel_tool_calls", truth),
+    "verbosity": _own("verbosity", word, "only OpenAI's models have a verbosity"),
     "metadata": _own("metadata", _labels, "the API keeps no labels"),
     "cache_ttl": _NO_TTL,
 }
 _READ_AS: Mapping[str, Callable[[object], Any]] = {
-    "top_p": _number,
-    "top_k": _whole,
-    "seed": _whole,
-    "parallel_calls": _truth,
-    "verbosity": _text,
+    "top_p": number,
+    "top_k": whole,
+    "seed": whole,
+    "parallel_calls": truth,
+    "verbosity": word,
     "metadata": _labels,
 }
 """the options that a host may call by another name, and what their values look like"""
-_OTHER_NAMES = {"seed": _at("random_seed", _whole)}
+_OTHER_NAMES = {"seed": _at("random_seed", whole)}
 """names that some hosts have for an option; a body does not say whose it is, so all of them are looked for"""
 
 TABLE: Mapping[str, Mapping[str, Room]] = {
     "openai_chat": _CHAT,  # and what each host says of itself, see `rooms_of`
     # https://platform.openai.com/docs/api-reference/responses/create
     "openai_responses": {
-        "top_p": _at("top_p", _number),
+        "top_p": _at("top_p", number),
         "top_k": _NO_TOP_K,
         "seed": _NO_SEED,
         "stop": _no("the Responses API has no stop sequences"),
         "output": Room(fields="`text.format`", write=write_responses_format, read=read_responses_format),
-        "parallel_calls": _at("parallel_tool_calls", _truth),
-        "verbosity": _at("text.verbosity", _text),
+        "parallel_calls": _at("parallel_tool_calls", truth),
+        "verbosity": _at("text.verbosity", word),
         "metadata": _at("metadata", _labels),
         "cache_ttl": _NO_TTL,
     },
     # https://docs.claude.com/en/api/messages
     "anthropic": {
-        "top_p": _at("top_p", _number),
-        "top_k": _at("top_k", _whole),
+        "top_p": _at("top_p", number),
+        "top_k": _at("top_k", whole),
         "seed": _NO_SEED,
         "stop": _at("stop_sequences", _texts, write=list),
         "output": Room(fields="`output_config.format`", write=write_claude_format, read=read_claude_format),
@@ -182,9 +167,9 @@ TABLE: Mapping[str, Mapping[str, Room]] = {
     },
     # https://ai.google.dev/api/generate-content#generationconfig
     "gemini": {
-        "top_p": _at("generationConfig.topP", _number),
-        "top_k": _at("generationConfig.topK", _whole),
-        "seed": _at("generationConfig.seed", _whole),
+        "top_p": _at("generationConfig.topP", number),
+        "top_k": _at("generationConfig.topK", whole),
+        "seed": _at("generationConfig.seed", whole),
         "stop": _at("generationConfig.stopSequences", _texts, write=list),
         "output": Room(
             fields="`generationConfig.responseMimeType`, `generationConfig.responseJsonSchema`",
@@ -198,8 +183,8 @@ TABLE: Mapping[str, Mapping[str, Room]] = {
     },
     # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
     "bedrock": {
-        "top_p": _at("inferenceConfig.topP", _number),
-        "top_k": _own("additionalModelRequestFields.top_k", _whole, "each family of models has its own word for it"),
+        "top_p": _at("inferenceConfig.topP", number),
+        "top_k": _own("additionalModelRequestFields.top_k", whole, "each family of models has its own word for it"),
         "seed": _NO_SEED,
         "stop": _at("inferenceConfig.stopSequences", _texts, write=list),
         "output": Room(fields="`outputConfig.textFormat`", write=write_bedrock_format, read=read_bedrock_format),
@@ -210,9 +195,9 @@ TABLE: Mapping[str, Mapping[str, Room]] = {
     },
     # https://ai-sdk.dev/docs/ai-sdk-core/settings
     "vercel": {
-        "top_p": _at("topP", _number),
-        "top_k": _at("topK", _whole),
-        "seed": _at("seed", _whole),
+        "top_p": _at("topP", number),
+        "top_k": _at("topK", whole),
+        "seed": _at("seed", whole),
         "stop": _at("stopSequences", _texts, write=list),
         "output": Room(fields="`responseFormat`", write=write_vercel_format, read=read_vercel_format),
         "parallel_calls": _no("the AI SDK leaves it to `providerOptions`"),
