@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from legato.model.blocks import Block, Text, ToolCall
 from legato.model.enums import FastStrEnum
@@ -58,11 +60,12 @@ class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
     """One entry of a conversation.
 
     `answer` keys the model's answer: entries with one key are one answer (a stream stored in pieces, a file that splits
-    an answer over lines); entries with different keys, or none, never merge.
+    an answer over lines); entries with different keys, or none, never merge. Nobody says nothing: an entry has blocks,
+    and a stored one without any is damaged.
     """
 
     speaker: Speaker
-    blocks: tuple[Block, ...]
+    blocks: Annotated[tuple[Block, ...], Meta(min_length=1)]
     origin: Origin | None = None
     answer: str | None = None
     ending: Ending | None = None

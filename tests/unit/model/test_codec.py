@@ -106,7 +106,7 @@ def test_a_damaged_record_among_others_is_refused() -> None:
     ("damaged", "named"),
     [
         ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "hologram"}]}}, "hologram"),
-        ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [], "mood": 1}}, "mood"),
+        ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "text", "text": ""}], "mood": 1}}, "mood"),
         ({"record": "recorded", "entry": {"speaker": "oracle", "blocks": []}}, "oracle"),
         ({"record": "teleported"}, "teleported"),
         ({"record": "opened", "incarnation": 1, "planet": "x"}, "planet"),
@@ -121,6 +121,11 @@ def test_what_a_newer_version_wrote_is_refused_by_name(damaged: object, named: s
 def test_damaged_bytes_are_refused(data: bytes) -> None:
     with pytest.raises(CodecError):
         decode_record(data)
+
+
+def test_a_stored_entry_in_which_nobody_says_anything_is_refused() -> None:
+    with pytest.raises(CodecError, match=r"length >= 1 - at `\$\.entry\.blocks`"):
+        decode_record(b'{"record":"recorded","entry":{"speaker":"human","blocks":[]}}')
 
 
 def test_a_log_survives_a_round_trip() -> None:
