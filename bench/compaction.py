@@ -16,11 +16,11 @@ from msgspec import Struct
 from legato.model import Entry, Speaker, Target, Text, ToolCall, ToolSpec
 from legato.model.records import Compacted
 from legato.request import render, resolve, with_capabilities
+from legato.request.tokens import Estimator
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import ToolHistory
 from legato.session.events import HistoryCompacted
-from legato.session.tokens import Estimator
 from legato.transcript import Conversation
 
 FIRST = "Please port the billing service. Remember that the code word for the release is MARIGOLD-17."

@@ -33,7 +33,7 @@ _HOME = {
     "resolve": "legato.request",
     "Session": "legato.session",
     "Turn": "legato.session",
-    "World": "legato.session",
+    "World": "legato.world",
     "Limits": "legato.session",
     "run": "legato.session",
     "tool": "legato.tools",
@@ -76,10 +76,11 @@ if TYPE_CHECKING:
     )
     from legato.request import Catalogue, RenderReport, Request, parse, render, resolve
     from legato.routing import Policy, Profile, Route
-    from legato.session import Limits, Session, Turn, World, run
+    from legato.session import Limits, Session, Turn, run
     from legato.store import open_store
     from legato.tools import Tool, tool
     from legato.transcript import Conversation
+    from legato.world import World
 
 __all__ = [
     "Catalogue",

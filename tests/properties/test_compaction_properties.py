@@ -28,11 +28,11 @@ from legato.model import (
 from legato.model.codec import encode_record
 from legato.model.records import Compacted, CompactionKind, Restored, Rewound
 from legato.request import Request, render, resolve, with_capabilities
+from legato.request.tokens import Estimator
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.retention import may_end_soon
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
-from legato.session.tokens import Estimator
 from legato.transcript import Conversation, Exchange, Said, Summary, completion_text
 from legato.wire.findings import Severity
 

@@ -14,7 +14,7 @@ from legato.session.session import Session, Switched
 from legato.session.subagents import task_tool
 from legato.session.table import SessionEvent, State
 from legato.session.turn import Turn, TurnResult
-from legato.session.world import World
+from legato.world import World
 
 __all__ = [
     "HistorySettings",

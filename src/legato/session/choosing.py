@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from legato.model import Record
 from legato.model.records import RouteSelected, TurnBegan
 from legato.routing import Profile, Router
-from legato.session.world import World
+from legato.world import World
 
 
 def router_for(profile: Profile, world: World, log: Sequence[Record]) -> Router:

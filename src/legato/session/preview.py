@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from legato.model import Action, Options, Target, ThinkingPolicy, ToolSpec
 from legato.request import render
-from legato.session.tokens import Estimator
+from legato.request.tokens import Estimator
 from legato.transcript import Conversation
 
 _LOSSES = (Action.DROPPED, Action.CONVERTED, Action.RENAMED, Action.ADJUSTED)

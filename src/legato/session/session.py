@@ -33,6 +33,7 @@ from legato.model import (
     ToolCall,
 )
 from legato.model.records import Rewound, RouteSelected
+from legato.request.tokens import Estimator
 from legato.routing import Profile, Route, only
 from legato.session import events
 from legato.session.choosing import last_route, router_for
@@ -49,12 +50,11 @@ from legato.session.sent import Sent
 from legato.session.step import Step, StepParts
 from legato.session.storage import Storage
 from legato.session.table import SessionEvent, State, StateMachine
-from legato.session.tokens import Estimator
 from legato.session.turn import Turn
-from legato.session.world import World
 from legato.store import Store
 from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler, as_tool
 from legato.transcript import Conversation
+from legato.world import World
 
 
 class Switched(Struct, frozen=True):

@@ -19,6 +19,7 @@ from legato.errors import ProtocolRefused, ProviderError, RenderError
 from legato.model import Answer, CallId, ClosureReason, Ending, Entry
 from legato.model.records import ContentRefused, ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
+from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.session import events
 from legato.session.compaction import Compactor
@@ -27,12 +28,11 @@ from legato.session.journal import Journal
 from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
 from legato.session.table import SessionEvent, StateMachine
-from legato.session.tokens import Estimator
 from legato.session.turn import Turn
-from legato.session.unproven import unproven_media
-from legato.session.world import World
+from legato.transcript.unproven import unproven_media
 from legato.transport import AnswerStream, open_answer
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
+from legato.world import World
 
 
 class RouteAbandoned(Exception):  # not an error: the turn goes on elsewhere

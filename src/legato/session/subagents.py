@@ -24,9 +24,9 @@ from legato.session.events import Event, TextShown
 from legato.session.limits import Limits
 from legato.session.session import Session
 from legato.session.turn import TurnResult
-from legato.session.world import World
 from legato.store import SUBAGENT_OF, Store
 from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolContext, ToolKind, ToolOutput
+from legato.world import World
 
 TASK = "task"
 

@@ -12,18 +12,9 @@ from enum import StrEnum
 from msgspec import Struct
 
 from legato.transport import HTTP_APIS
+from legato.transport.contract import Ask as Ask
 
 _STREAMS = tuple({api.accepts for api in HTTP_APIS.values()})
-
-
-class Ask(Struct, frozen=True, kw_only=True):
-    """One request. Names of headers are in lower case; `path` is without the query."""
-
-    method: str
-    path: str
-    headers: dict[str, str]
-    body: bytes
-    query: dict[str, str] = {}
 
 
 class Manner(StrEnum):

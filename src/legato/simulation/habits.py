@@ -12,7 +12,7 @@ import re
 from msgspec.structs import replace
 
 from legato.model import Dialect
-from legato.simulation.error_bodies import anthropic_error, aws_error, aws_error_type, google_error, vercel_error
+from legato.transport.error_bodies import anthropic_error, aws_error, aws_error_type, google_error, vercel_error
 from legato.wire.hosting import CacheHabit, IdHabit, RefusalReason, ServerHabits
 from legato.wire.hosts import find_host
 

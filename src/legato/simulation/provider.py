@@ -54,16 +54,16 @@ from legato.simulation.model.forms import wanted_form
 from legato.simulation.model.memory import Memory
 from legato.simulation.model.offers import Offer, dress_calls, read_offers
 from legato.simulation.model.speak import Character, Spoken, speak
-from legato.simulation.operations import Operation
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN, PromptCache
 from legato.simulation.reasoning import Signing, sign_answer
 from legato.simulation.refusals import SimulatedRefusal, print_refusal
 from legato.simulation.request_gate import RequestGate, ValidRequest
-from legato.simulation.shelf import list_models, one_model
-from legato.simulation.stored import Stored, StoredResponses
 from legato.simulation.wordings import refuse
 from legato.transport import http_api
+from legato.transport.model_cards import list_models, one_model
+from legato.transport.operations import Operation
 from legato.transport.outgoing import EVENT_FRAMES
+from legato.transport.stored_responses import Stored, StoredResponses
 from legato.wire.dialects import dialect_parts
 from legato.wire.event_stream import write_chunk
 from legato.wire.hosting import IdHabit, ServerHabits

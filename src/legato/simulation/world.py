@@ -19,9 +19,9 @@ from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Ask, Reply
 from legato.simulation.faults.plan import FaultSource, InjectedFault
-from legato.simulation.operations import Operation, find_operation
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import SimulatedRefusal
+from legato.transport.operations import Operation, find_operation
 from legato.wire.hosting import IdHabit
 
 _SHARED = frozenset({Operation.MODELS, Operation.MODEL})

@@ -52,6 +52,16 @@ class WireResponse(Struct, frozen=True):
     bounds: Bounds = Bounds()
 
 
+class Ask(Struct, frozen=True, kw_only=True):
+    """One request as a server gets it. Names of headers are in lower case; `path` is without the query."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    query: dict[str, str] = {}
+
+
 class Transport(Protocol):
     """Whatever carries a request to somebody who answers."""
 

@@ -106,7 +106,10 @@ def test_a_damaged_record_among_others_is_refused() -> None:
     ("damaged", "named"),
     [
         ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "hologram"}]}}, "hologram"),
-        ({"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "text", "text": ""}], "mood": 1}}, "mood"),
+        (
+            {"record": "recorded", "entry": {"speaker": "ai", "blocks": [{"type": "text", "text": ""}], "mood": 1}},
+            "mood",
+        ),
         ({"record": "recorded", "entry": {"speaker": "oracle", "blocks": []}}, "oracle"),
         ({"record": "teleported"}, "teleported"),
         ({"record": "opened", "incarnation": 1, "planet": "x"}, "planet"),

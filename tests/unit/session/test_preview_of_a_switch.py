@@ -4,8 +4,8 @@ import pytest
 
 from legato.model import HostedTool, Options, ToolSpec
 from legato.request import render, resolve
+from legato.request.tokens import Estimator
 from legato.session import preview_switch
-from legato.session.tokens import Estimator
 from session_support import CLAUDE, GPT, Library, session
 
 from builders import ai, call, origin, result, talk, thought, user

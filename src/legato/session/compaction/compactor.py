@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 from legato.errors import ContextTooLong
 from legato.model import Target
+from legato.request.tokens import Estimator
 from legato.routing import Route
 from legato.session.compaction.summariser import Spent
 from legato.session.compaction.tool_history import Compaction, ToolHistory
 from legato.session.events import Event, HistoryCompacted
 from legato.session.journal import Journal
 from legato.session.request_settings import RequestSettings
-from legato.session.tokens import Estimator
 
 
 def too_long(target: Target, excess: int) -> ContextTooLong:

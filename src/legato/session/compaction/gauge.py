@@ -21,8 +21,8 @@ from legato.request.encoded_conversation import EncodedConversation
 from legato.request.envelope import envelope_for, safe_envelope
 from legato.request.render_cache import RenderCache
 from legato.request.thinking import will_think
+from legato.request.tokens import Estimator
 from legato.session.compaction.texts import has_output
-from legato.session.tokens import Estimator
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
 from legato.transcript.view import View

@@ -17,10 +17,10 @@ from legato.errors import CallerError
 from legato.model import Options, Target, ThinkingPolicy
 from legato.request import Catalogue, resolve
 from legato.request.envelope import tool_specs
+from legato.request.tokens import Estimator
 from legato.session.compaction.compactor import too_long
 from legato.session.compaction.tool_history import ToolHistory
 from legato.session.events import HistoryCompacted
-from legato.session.tokens import Estimator
 from legato.transcript import Conversation
 
 T = TypeVar("T")

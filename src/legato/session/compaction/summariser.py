@@ -40,13 +40,13 @@ from legato.model import (
 )
 from legato.model.hashing import base62, digest
 from legato.request import render
+from legato.request.tokens import BYTES_PER_TOKEN
 from legato.routing import Route
 from legato.session.compaction.texts import clip_text, described_media
-from legato.session.tokens import BYTES_PER_TOKEN
-from legato.session.world import World
 from legato.tools.budget import cut
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit
 from legato.transport import open_answer
+from legato.world import World
 
 CLIPS = (4_000, 1_000, 250)
 """characters of one text that a summariser reads, from generous to what it takes where its window is small"""

@@ -26,6 +26,7 @@ from msgspec import Struct
 from legato.errors import ConfigError
 from legato.model import Capabilities, Options, Target, ThinkingPolicy, ToolSpec, Usage
 from legato.model.records import Compacted, CompactionKind
+from legato.request.tokens import Estimator
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.outcome import Cover, first_unit, in_words, shortenings, tokens_left
 from legato.session.compaction.plan import Draft, Run, choose
@@ -33,9 +34,8 @@ from legato.session.compaction.settings import CURRENT, HistorySettings
 from legato.session.compaction.summaries import Summaries
 from legato.session.compaction.summariser import RouteSummariser, Spent, Summariser, SummaryInput, untold
 from legato.session.events import HistoryCompacted
-from legato.session.tokens import Estimator
-from legato.session.world import World
 from legato.transcript import Conversation
+from legato.world import World
 
 OVERFLOW_GOAL = 0.5
 OVERFLOW_LIMIT = 0.75

@@ -16,16 +16,16 @@ from legato.errors import BadAnswer, ContextTooLong, LegatoError, Overloaded, Ra
 from legato.model import Answer, Capabilities, Code, Ending, Entry, HostedTool, Media, MediaKind, Speaker, Text, Usage
 from legato.model.records import Compacted, CompactionKind, Restored
 from legato.request import resolve, with_capabilities
+from legato.request.tokens import Estimator
 from legato.routing import Route
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.summariser import RouteSummariser, SummaryInput
 from legato.session.compaction.tool_history import Compaction, ToolHistory
-from legato.session.tokens import Estimator
-from legato.session.world import World
 from legato.transcript import Conversation, Summary
 from legato.transport import KeyRing, WireRequest, WireResponse
 from legato.transport.contract import whole_response
 from legato.wire.dialects import dialect_parts
+from legato.world import World
 
 from builders import ROUTES, ai, call, instruction, response, talk, thought, tool, units, user
 

@@ -36,10 +36,10 @@ from legato.model.records import (
 )
 from legato.request import render, resolve, with_capabilities
 from legato.request.render_cache import RenderCache
+from legato.request.tokens import Estimator
 from legato.session.compaction.gauge import TokenGauge
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
-from legato.session.tokens import Estimator
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit, View, completion_text
 from legato.wire import assembly
 from legato.wire.assembly import encode_json

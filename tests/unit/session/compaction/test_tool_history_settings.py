@@ -15,11 +15,11 @@ from legato.errors import ConfigError
 from legato.model import CallId
 from legato.model.records import CompactionKind
 from legato.request import resolve, with_capabilities
+from legato.request.tokens import Estimator
 from legato.session.compaction.settings import HistorySettings
 from legato.session.compaction.tool_history import Compaction, ToolHistory
-from legato.session.tokens import Estimator
-from legato.session.world import World
 from legato.transcript import Conversation, Exchange
+from legato.world import World
 
 from builders import ai, call, response, talk, tool, units, user
 
