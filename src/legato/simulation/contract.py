@@ -1,6 +1,6 @@
 """What goes into a simulated provider and what comes out of it, as data.
 
-In:  an `Ask`: one HTTP request, from a socket or from a transport in this process.
+In:  an `Ask` of `transport.contract`: one HTTP request, from a socket or from a transport in this process.
 Out: a `Reply`: all that would be sent back, and how. A wait and a broken connection are data too, so that a provider
      never sleeps and never touches a socket; whoever carries the reply does.
 """
@@ -12,7 +12,6 @@ from enum import StrEnum
 from msgspec import Struct
 
 from legato.transport import HTTP_APIS
-from legato.transport.contract import Ask as Ask
 
 _STREAMS = tuple({api.accepts for api in HTTP_APIS.values()})
 

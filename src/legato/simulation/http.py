@@ -17,7 +17,8 @@ import anyio
 from anyio.abc import ByteStream
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from legato.simulation.contract import Ask, Manner, Reply
+from legato.simulation.contract import Manner, Reply
+from legato.transport.contract import Ask
 
 MAX_HEAD = 64 * 1024
 """bytes of a request's first line and headers"""

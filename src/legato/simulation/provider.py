@@ -38,7 +38,7 @@ from legato.request import Catalogue, default_catalogue
 from legato.request.model_list import names_of
 from legato.request.thinking import will_think
 from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
-from legato.simulation.contract import Ask, Reply
+from legato.simulation.contract import Reply
 from legato.simulation.faults.effects import (
     REFUSED_WITH,
     malformed_call,
@@ -60,6 +60,7 @@ from legato.simulation.refusals import SimulatedRefusal, print_refusal
 from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.wordings import refuse
 from legato.transport import http_api
+from legato.transport.contract import Ask
 from legato.transport.model_cards import list_models, one_model
 from legato.transport.operations import Operation
 from legato.transport.outgoing import EVENT_FRAMES

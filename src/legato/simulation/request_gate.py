@@ -26,13 +26,13 @@ from msgspec.structs import replace
 from legato.errors import ConfigError, LegatoError
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
 from legato.model.json_access import as_object, present
-from legato.simulation.contract import Ask
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
 from legato.simulation.refusals import SimulatedRefusal
 from legato.simulation.seals import Seal
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import HTTP_APIS, Key
+from legato.transport.contract import Ask
 from legato.transport.operations import FoundOperation, Operation, find_operation
 from legato.transport.stored_responses import StoredResponses, go_on_from, previous_id, wants_keeping
 from legato.wire.contract import Parsed

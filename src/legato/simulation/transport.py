@@ -12,10 +12,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import anyio.lowlevel
 
 from legato.errors import BadAnswer, ProviderError, TimedOut, Unreachable
-from legato.simulation.contract import Ask, Manner, Reply
+from legato.simulation.contract import Manner, Reply
 from legato.simulation.pace import pause_between
 from legato.simulation.world import Seen, SimulatedWorld
 from legato.transport import Timeouts, WireRequest, WireResponse
+from legato.transport.contract import Ask
 
 
 class SimulatedTransport:

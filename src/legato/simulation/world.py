@@ -17,10 +17,11 @@ from msgspec.structs import replace
 
 from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
-from legato.simulation.contract import Ask, Reply
+from legato.simulation.contract import Reply
 from legato.simulation.faults.plan import FaultSource, InjectedFault
 from legato.simulation.provider import SECRET, SimulatedProvider
 from legato.simulation.refusals import SimulatedRefusal
+from legato.transport.contract import Ask
 from legato.transport.operations import Operation, find_operation
 from legato.wire.hosting import IdHabit
 

@@ -11,8 +11,8 @@ from event_frames import events_of
 from legato import render
 from legato.model import Dialect, Options, OutputFormat, ThinkingSwitch
 from legato.simulation import SimulatedProvider
-from legato.simulation.contract import Ask
 from legato.simulation.provider import Outcome
+from legato.transport.contract import Ask
 from legato.wire.hosting import RefusalReason
 
 from builders import talk, user
