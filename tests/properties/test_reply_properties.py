@@ -220,7 +220,11 @@ def unchanged(answer: Answer | str) -> Answer | str:
 
 
 def by_kind(answer: Answer | str) -> Answer | str:
-    """`answer` with its blocks in the order that a chat message has for them."""
+    """`answer` with its blocks in the order that a chat message has for them.
+
+    In one that was cut at its limit, the call that stands last may be what was cut: a stream shows whether something
+    came after it.
+    """
     if isinstance(answer, str):
         return answer
 
@@ -233,6 +237,9 @@ def by_kind(answer: Answer | str) -> Answer | str:
         return 0 if isinstance(block, Thinking) and "chunk" not in native else 1
 
     blocks = tuple(sorted(answer.entry.blocks, key=rank))
+    last = blocks[-1] if blocks else None
+    if answer.entry.ending is Ending.LENGTH and isinstance(last, ToolCall) and last.raw is not None:
+        blocks = (*blocks[:-1], replace(last, finished=False))
     return replace(answer, entry=replace(answer.entry, blocks=blocks))
 
 
