@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from legato.simulation.contract import Manner, Reply
 from legato.simulation.faults.plan import DEFAULT_RATES, FaultKind, FaultPlan, Faults, FaultSource, InjectedFault
-from legato.simulation.habits import habits_of
 from legato.simulation.pace import read_pace
 from legato.simulation.provider import Outcome, SimulatedProvider
 from legato.simulation.refusals import SimulatedRefusal
@@ -17,6 +16,7 @@ from legato.simulation.server import DEFAULT_PORT, base_urls, serve
 from legato.simulation.transport import SimulatedTransport
 from legato.simulation.world import Seen, SimulatedWorld
 from legato.transport.contract import Ask
+from legato.transport.server_habits import habits_of
 from legato.wire.hosting import IdHabit, RefusalReason, ServerHabits
 
 __all__ = [

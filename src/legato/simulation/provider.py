@@ -48,7 +48,6 @@ from legato.simulation.faults.effects import (
     visible_size,
 )
 from legato.simulation.faults.plan import FaultKind, FaultSource, InjectedFault
-from legato.simulation.habits import habits_of
 from legato.simulation.ids import name_call
 from legato.simulation.model.forms import wanted_form
 from legato.simulation.model.memory import Memory
@@ -64,6 +63,7 @@ from legato.transport.contract import Ask
 from legato.transport.model_cards import list_models, one_model
 from legato.transport.operations import Operation
 from legato.transport.outgoing import EVENT_FRAMES
+from legato.transport.server_habits import habits_of
 from legato.transport.stored_responses import Stored, StoredResponses
 from legato.wire.dialects import dialect_parts
 from legato.wire.event_stream import write_chunk

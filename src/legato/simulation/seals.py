@@ -11,11 +11,10 @@ as the same model.
 from __future__ import annotations
 
 import hmac
+import re
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from hashlib import sha256
-
-from legato.simulation.habits import short_name
 
 _MARK = 24
 """bytes of a signature"""
@@ -69,3 +68,11 @@ class Seal:
     def _mark(self, content: str) -> bytes:
         message = "\0".join((*self._owner, content)).encode("utf-8", "surrogatepass")
         return hmac.new(self._key, message, sha256).digest()[:_MARK]
+
+
+_DATED = re.compile(r"-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$")
+
+
+def short_name(model: str) -> str:
+    """`model` without a date: what its dated and its short name have in common."""
+    return _DATED.sub("", model)

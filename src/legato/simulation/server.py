@@ -22,11 +22,11 @@ from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Reply
-from legato.simulation.habits import habits_of
 from legato.simulation.http import Connection, Unreadable
 from legato.simulation.pace import pause_between
 from legato.simulation.world import SimulatedWorld
 from legato.transport.contract import Ask
+from legato.transport.server_habits import habits_of
 
 DEFAULT_PORT = 8123
 

@@ -6,7 +6,7 @@ Out: a sentence in the provider's kind of words.
 What is said about a broken rule is declared with the rule, because clients recognise it; where nothing is known, our
 own words go into the provider's frame. After the provider's words comes what is wrong in this very request: real
 servers often leave it out, but those who develop against a simulated one want to know. The words for all other
-reasons (keys, models, limits) are among the provider's habits, and here for those that have none of their own.
+reasons (keys, models, limits) are among the provider's habits.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Mapping
 
 from legato.model import JsonObject
 from legato.simulation.refusals import SimulatedRefusal
+from legato.transport.server_habits import words_for
 from legato.wire.findings import Violation
 from legato.wire.hosting import RefusalReason, ServerHabits
 from legato.wire.rules import WireRule
@@ -50,25 +51,6 @@ def _dotted(path: str) -> str:
 
 # --- other reasons ----------------------------------------------------------------------------------------------------
 
-_PLAIN: dict[RefusalReason, str] = {
-    RefusalReason.NOT_JSON: "The request body is not valid JSON: {detail}",
-    RefusalReason.MODEL: "The model `{model}` does not exist or you do not have access to it.",
-    RefusalReason.KEY_MISSING: "You didn't provide an API key; send one as a bearer token in the Authorization header.",
-    RefusalReason.KEY_WRONG: "Incorrect API key provided.",
-    RefusalReason.QUOTA: "Payment required: the balance of this account is used up.",
-    RefusalReason.TOO_LONG: (
-        "This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens."
-    ),
-    RefusalReason.RATE: "Rate limit reached for {model}. Please try again in {seconds}s.",
-    RefusalReason.SERVER: "The server had an error while processing your request.",
-    RefusalReason.OVERLOADED: "The engine is currently overloaded, please try again later.",
-    RefusalReason.PREVIOUS: "Previous response with id '{detail}' not found.",
-    RefusalReason.STORED: "Response with id '{detail}' not found.",
-    RefusalReason.PATH: "Unknown request URL: {detail}.",
-    RefusalReason.METHOD: "Not allowed to {detail} here.",
-    RefusalReason.REASONING: "{dotted}: Invalid `{field}` in `{block}` block",
-}
-
 
 def refuse(
     reason: RefusalReason,
@@ -80,8 +62,7 @@ def refuse(
 ) -> SimulatedRefusal:
     """A refusal for a reason that is no rule of the dialect."""
     seconds = "a few " if retry_after is None else f"{retry_after:g}"
-    template = habits.says.get(reason) or _PLAIN[reason]
-    message = template.format(**{"model": model, "seconds": seconds, "detail": "", **(facts or {})})
+    message = words_for(reason, habits).format(**{"model": model, "seconds": seconds, "detail": "", **(facts or {})})
     return SimulatedRefusal(reason=reason, message=message, model=model, retry_after=retry_after)
 
 
@@ -91,6 +72,6 @@ def refuse_reasoning(path: str, field: str, habits: ServerHabits) -> SimulatedRe
         message = f"Item with id '{path}' not found."
     else:
         block = "redacted_thinking" if field == "data" else "thinking"
-        template = habits.says.get(RefusalReason.REASONING) or _PLAIN[RefusalReason.REASONING]
+        template = words_for(RefusalReason.REASONING, habits)
         message = template.format(path=path, dotted=_dotted(path), field=field, block=block)
     return SimulatedRefusal(reason=RefusalReason.REASONING, message=message, path=path, rule="own-reasoning")

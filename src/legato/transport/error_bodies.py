@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
+
 from legato.model import JsonObject
-from legato.wire.hosting import ErrorFacts, RefusalReason
+from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 
 _ANTHROPIC: dict[RefusalReason, str] = {
     RefusalReason.MODEL: "not_found_error",
@@ -19,6 +21,9 @@ _ANTHROPIC: dict[RefusalReason, str] = {
     RefusalReason.RATE: "rate_limit_error",
     RefusalReason.SERVER: "api_error",
     RefusalReason.OVERLOADED: "overloaded_error",
+    RefusalReason.UPSTREAM: "api_error",
+    RefusalReason.SLOW: "timeout_error",
+    RefusalReason.TOO_LARGE: "request_too_large",
 }
 
 
@@ -39,6 +44,9 @@ _GOOGLE: dict[RefusalReason, str] = {
     RefusalReason.RATE: "RESOURCE_EXHAUSTED",
     RefusalReason.SERVER: "INTERNAL",
     RefusalReason.OVERLOADED: "UNAVAILABLE",
+    RefusalReason.UPSTREAM: "UNAVAILABLE",
+    RefusalReason.SLOW: "DEADLINE_EXCEEDED",
+    RefusalReason.SETUP: "FAILED_PRECONDITION",
 }
 
 
@@ -100,3 +108,16 @@ def vercel_error(facts: ErrorFacts) -> JsonObject:
     """The name of one of the SDK's errors, which is the code of the broken rule where it has one."""
     name = facts.code or _VERCEL.get(facts.reason, "AI_APICallError")
     return {"error": {"name": name, "type": name, "message": facts.message}}
+
+
+def print_error(facts: ErrorFacts, habits: ServerHabits) -> tuple[dict[str, str], bytes]:
+    """The headers and the body with which a server of these habits refuses."""
+    headers = {"content-type": "application/json"}
+    if facts.request_id:
+        headers[habits.request_id] = facts.request_id
+    if facts.retry_after is not None and habits.tells_wait:
+        headers["retry-after"] = f"{facts.retry_after:g}"
+    if habits.error_header is not None:
+        name, kind = habits.error_header
+        headers[name] = kind(facts)
+    return headers, msgspec.json.encode(habits.error_body(facts))

@@ -24,12 +24,12 @@ from legato.simulation import (
     SimulatedWorld,
     base_urls,
 )
-from legato.simulation.habits import habits_of, short_name
 from legato.simulation.ids import name_call
 from legato.simulation.refusals import print_refusal
-from legato.simulation.seals import Seal
+from legato.simulation.seals import Seal, short_name
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import HTTP_APIS
+from legato.transport.server_habits import habits_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
 from simulation_support import post
@@ -134,6 +134,10 @@ STATUS: dict[RefusalReason, set[int]] = {
     RefusalReason.STORED: {404},
     RefusalReason.PATH: {404},
     RefusalReason.METHOD: {405},
+    RefusalReason.TOO_LARGE: {413},
+    RefusalReason.UPSTREAM: {502},
+    RefusalReason.SLOW: {504},
+    RefusalReason.SETUP: {400},
 }
 FACTS = {"tokens": 9, "window": 5, "detail": "something"}
 

@@ -37,6 +37,38 @@ class RefusalReason(StrEnum):
     """a response to look at that it does not keep"""
     PATH = "path"
     METHOD = "method"
+    TOO_LARGE = "too-large"
+    """a body of more bytes than the server reads"""
+    UPSTREAM = "upstream"
+    """somebody behind this server, whom it asked, did not answer in a usable way"""
+    SLOW = "slow"
+    """or not in time"""
+    SETUP = "setup"
+    """whoever runs the server has to act, with a key, money or a setting; nobody who asks can"""
+
+
+_STATUS: Mapping[RefusalReason, int] = {
+    RefusalReason.SHAPE: 400,
+    RefusalReason.NOT_JSON: 400,
+    RefusalReason.REASONING: 400,
+    RefusalReason.MODEL: 404,
+    RefusalReason.KEY_MISSING: 401,
+    RefusalReason.KEY_WRONG: 401,
+    RefusalReason.QUOTA: 402,
+    RefusalReason.TOO_LONG: 400,
+    RefusalReason.RATE: 429,
+    RefusalReason.SERVER: 500,
+    RefusalReason.OVERLOADED: 503,
+    RefusalReason.PREVIOUS: 400,
+    RefusalReason.STORED: 404,
+    RefusalReason.PATH: 404,
+    RefusalReason.METHOD: 405,
+    RefusalReason.TOO_LARGE: 413,
+    RefusalReason.UPSTREAM: 502,
+    RefusalReason.SLOW: 504,
+    # Clients repeat a request after any 5xx, and ask their user for another key after 401 and 403.
+    RefusalReason.SETUP: 400,
+}
 
 
 class IdHabit(StrEnum):
@@ -107,6 +139,8 @@ _OPENAI_TYPES: Mapping[RefusalReason, tuple[str, str | None]] = {
     RefusalReason.RATE: ("requests", "rate_limit_exceeded"),
     RefusalReason.SERVER: ("server_error", None),
     RefusalReason.OVERLOADED: ("server_error", None),
+    RefusalReason.UPSTREAM: ("server_error", None),
+    RefusalReason.SLOW: ("server_error", None),
 }
 
 
@@ -164,3 +198,7 @@ class ServerHabits(Struct, frozen=True, kw_only=True):
     """the header that names the request"""
     tells_wait: bool = True
     """how long to wait is in the header `retry-after`"""
+
+    def status_of(self, reason: RefusalReason, code: str = "") -> int:
+        """The status with which it refuses for `reason`, or because of a rule with a certain code."""
+        return self.code_statuses.get(code) or self.statuses.get(reason) or _STATUS[reason]

@@ -40,6 +40,8 @@ _OTHER_TYPES: dict[RefusalReason, tuple[str, str]] = {
     RefusalReason.RATE: ("rate_limited", "1300"),
     RefusalReason.TOO_LONG: ("context_length_exceeded", "3051"),
     RefusalReason.SERVER: ("service_unavailable", "3800"),
+    RefusalReason.UPSTREAM: ("service_unavailable", "3800"),
+    RefusalReason.SLOW: ("service_unavailable", "3800"),
     RefusalReason.OVERLOADED: ("service_tier_capacity_exceeded", "3505"),
 }
 

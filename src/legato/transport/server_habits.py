@@ -1,13 +1,12 @@
-"""How each provider behaves as a server: what only a simulation has to know.
+"""How each provider behaves as a server: what somebody has to know who answers in its place.
 
-A host of the chat family says so in its own file; the habits of the other providers are here. What a provider accepts
-is not: that is in the rules of its dialect and in its capabilities. A provider that nobody has described, but that
-speaks a known dialect, gets the plain habits of that dialect, so any server of a user's own catalogue is simulated.
+A simulated provider answers by these habits, and a gateway speaks by them to the provider's clients. A host of the chat
+family says so in its own file; the habits of the other providers are here. What a provider accepts is not: that is in
+the rules of its dialect and in its capabilities. A provider that nobody has described, but that speaks a known dialect,
+gets the plain habits of that dialect, so any server of a user's own catalogue is simulated.
 """
 
 from __future__ import annotations
-
-import re
 
 from msgspec.structs import replace
 
@@ -189,9 +188,30 @@ def habits_of(provider: str, dialect: Dialect) -> ServerHabits:
     return replace(habits, name=provider, base=habits.base or f"/{provider}{version}")
 
 
-_DATED = re.compile(r"-(?:latest|\d{8}|\d{4}-\d{2}-\d{2})$")
+_PLAIN_WORDS: dict[RefusalReason, str] = {
+    RefusalReason.NOT_JSON: "The request body is not valid JSON: {detail}",
+    RefusalReason.MODEL: "The model `{model}` does not exist or you do not have access to it.",
+    RefusalReason.KEY_MISSING: "You didn't provide an API key; send one as a bearer token in the Authorization header.",
+    RefusalReason.KEY_WRONG: "Incorrect API key provided.",
+    RefusalReason.QUOTA: "Payment required: the balance of this account is used up.",
+    RefusalReason.TOO_LONG: (
+        "This model's maximum context length is {window} tokens. However, your messages resulted in {tokens} tokens."
+    ),
+    RefusalReason.RATE: "Rate limit reached for {model}. Please try again in {seconds}s.",
+    RefusalReason.SERVER: "The server had an error while processing your request.",
+    RefusalReason.OVERLOADED: "The engine is currently overloaded, please try again later.",
+    RefusalReason.PREVIOUS: "Previous response with id '{detail}' not found.",
+    RefusalReason.STORED: "Response with id '{detail}' not found.",
+    RefusalReason.PATH: "Unknown request URL: {detail}.",
+    RefusalReason.METHOD: "Not allowed to {detail} here.",
+    RefusalReason.REASONING: "{dotted}: Invalid `{field}` in `{block}` block",
+    RefusalReason.TOO_LARGE: "The request is larger than this server reads.",
+    RefusalReason.UPSTREAM: "The provider behind this server gave no answer that can be used.",
+    RefusalReason.SLOW: "The provider behind this server took too long.",
+    RefusalReason.SETUP: "This server is not set up for that.",
+}
 
 
-def short_name(model: str) -> str:
-    """`model` without a date: what its dated and its short name have in common."""
-    return _DATED.sub("", model)
+def words_for(reason: RefusalReason, habits: ServerHabits) -> str:
+    """What a server with these habits says for a reason that is no rule of its dialect, with places to fill in."""
+    return habits.says.get(reason) or _PLAIN_WORDS[reason]
