@@ -222,6 +222,9 @@ class _Planner:
                 self.pending.pop(call_id, None)
             asked = self._misplaced_calls(record, step) if is_misplaced else []
             self._emit(record, step)
+            if not self.is_strict and record.index in self.result.removed and self._parts_answers(number, group):
+                # Without it two answers would become one, so the results of the first, wherever they are, come here.
+                self.early |= self.pending.keys() & self.winners.keys()
             if asked:
                 self._flush()
                 group = None
@@ -231,6 +234,11 @@ class _Planner:
                 self._flush()
         self._flush()
         return self.result
+
+    def _parts_answers(self, number: int, group: str | None) -> bool:
+        """Whether the record at `number` stands between `group` and another answer."""
+        follows = self.records[number + 1].group if number + 1 < len(self.records) else None
+        return group is not None and follows is not None and follows != group
 
     def _emit(self, record: _Record, step: MendStep) -> None:
         results = len(record.results) - len(step.dropped_results)
