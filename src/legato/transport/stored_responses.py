@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+import msgspec
 from msgspec import Struct
 
 from legato.model import Dialect, Json, JsonObject
@@ -31,25 +32,36 @@ class Stored(Struct, frozen=True):
 
 
 class StoredResponses:
-    """What one provider keeps."""
+    """What one provider keeps: at most `most` responses, and at most `most_bytes` of them and their requests."""
 
-    def __init__(self) -> None:
-        self._kept: OrderedDict[str, Stored] = OrderedDict()
+    def __init__(self, most: int = KEPT, most_bytes: int | None = None) -> None:
+        self._kept: OrderedDict[str, tuple[Stored, int]] = OrderedDict()
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
 
     def find(self, response_id: str, account: str) -> Stored | None:
         """The response of that id, if this account may see it."""
-        stored = self._kept.get(response_id)
+        stored, _ = self._kept.get(response_id, (None, 0))
         return stored if stored is not None and stored.account == account else None
 
     def keep(self, stored: Stored) -> None:
-        """Keep a response under its id."""
-        self._kept[stored.response["id"]] = stored
-        if len(self._kept) > KEPT:
-            self._kept.popitem(last=False)
+        """Keep a response under its id; the oldest make room for it."""
+        response_id = stored.response["id"]
+        self.forget(response_id)
+        size = 0 if self._most_bytes is None else len(msgspec.json.encode((stored.response, stored.body)))
+        self._kept[response_id] = stored, size
+        self._bytes += size
+        while self._is_full():
+            self.forget(next(iter(self._kept)))
 
     def forget(self, response_id: str) -> None:
         """Keep it no longer."""
-        self._kept.pop(response_id, None)
+        _, size = self._kept.pop(response_id, (None, 0))
+        self._bytes -= size
+
+    def _is_full(self) -> bool:
+        return len(self._kept) > self._most or (self._most_bytes is not None and self._bytes > self._most_bytes)
 
 
 def wants_keeping(body: JsonObject, dialect: Dialect) -> bool:
