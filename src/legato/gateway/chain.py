@@ -1,0 +1,108 @@
+"""Digests of what a client said, entry by entry: by them a conversation is known again.
+
+In:  entries as they were parsed, before anything was put back into them.
+Out: for each entry the digest of all that was said up to it.
+
+No client keeps a session's name reliably, but nearly every request begins with exactly the entries of the one before.
+What a client may leave out or spell anew counts for nothing: thoughts, opaque data, and where an answer's text was cut
+into blocks. The blocks of people and tools stay apart, since a provider is sent them apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, TypeAlias
+
+import msgspec
+
+from legato.model import Code, Entry, HostedTool, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+
+SIZE = 16
+BEGINNING = b""
+"""the link before the first entry"""
+
+_AI = Speaker.AI
+_as_written = msgspec.msgpack.Encoder()
+_in_order = msgspec.msgpack.Encoder(order="sorted")
+
+_Content: TypeAlias = tuple[object, ...]
+
+
+def links(entries: Sequence[Entry]) -> list[bytes]:
+    """For each of `entries` the digest of everything up to it."""
+    chain: list[bytes] = []
+    link = BEGINNING
+    for entry in entries:
+        link = blake2b(link + _encoded(_visible(entry), _as_written), digest_size=SIZE).digest()
+        chain.append(link)
+    return chain
+
+
+def answer_digest(entry: Entry) -> bytes:
+    """The digest of what can be seen of an answer: its words, and its calls without their ids.
+
+    Some clients lose the ids, trim the words or write the arguments in another order, and some APIs have no order
+    between words and calls. So an answer
+    and what a client made of it have the same digest if there is any sense in which they are the same.
+    """
+    calls = [(call.name, call.namespace, call.arguments) for call in entry.calls]
+    return blake2b(_encoded((entry.text.strip(), calls), _in_order), digest_size=SIZE).digest()
+
+
+def _visible(entry: Entry) -> _Content:
+    """What everybody sees of `entry`, each block told by its kind."""
+    blocks = entry.blocks
+    if len(blocks) == 1 and type(blocks[0]) is Text:  # most entries
+        return entry.speaker, entry.authority, blocks[0].text
+    joins = entry.speaker is _AI
+    parts: list[object] = []
+    for block in blocks:
+        if isinstance(block, Text):
+            last = parts[-1] if parts and joins else None
+            if isinstance(last, str):
+                parts[-1] = last + block.text
+            elif block.text or not joins:
+                parts.append(block.text)
+        elif not isinstance(block, Thinking):
+            parts.append(_CONTENT[type(block)](block))
+    return (entry.speaker, entry.authority, *parts)
+
+
+def _of_call(call: ToolCall) -> _Content:
+    return 1, call.wire_id, call.name, call.namespace, call.kind, call.arguments, call.raw, call.finished
+
+
+def _of_response(response: ToolResponse) -> _Content:
+    media = tuple(map(_of_media, response.media))
+    wire_id, name = response.wire_id or response.call_id, response.tool_name
+    outcome = response.result, response.error, response.is_complete, response.reason, response.said, response.synthetic
+    return 2, wire_id, name, outcome, media
+
+
+def _of_media(media: Media) -> _Content:
+    return 3, media.kind, media.mime, media.data, media.url, media.name
+
+
+def _of_code(code: Code) -> _Content:
+    return 4, code.code, code.language
+
+
+def _of_hosted(hosted: HostedTool) -> _Content:
+    return 5, hosted.wire_id, hosted.name, hosted.arguments, hosted.result, hosted.silent
+
+
+_CONTENT: Mapping[type, Callable[[Any], _Content]] = {
+    ToolCall: _of_call,
+    ToolResponse: _of_response,
+    Media: _of_media,
+    Code: _of_code,
+    HostedTool: _of_hosted,
+}
+
+
+def _encoded(content: _Content, encoder: msgspec.msgpack.Encoder) -> bytes:
+    try:
+        return encoder.encode(content)
+    except (OverflowError, UnicodeEncodeError):  # a number beyond 64 bits, half of a character
+        return repr(content).encode("utf-8", "surrogatepass")
