@@ -136,8 +136,13 @@ class RenderCache:
             return PrefixChange(PrefixCause.ENVELOPE, -1)
         return change
 
+    @property
+    def bytes_held(self) -> int:
+        """The size of all encoded messages."""
+        return sum(encoded.assembly.bytes_held for encoded in self._encoded.values())
+
     def _drop_oldest(self) -> None:
-        held = sum(encoded.assembly.bytes_held for encoded in self._encoded.values())
+        held = self.bytes_held
         while held > MAX_BYTES_HELD and len(self._encoded) > 1:
             oldest = next(iter(self._encoded))
             held -= self._encoded.pop(oldest).assembly.bytes_held

@@ -1,0 +1,318 @@
+"""Know a client's conversation again: who gave the answers in it, and what is already rendered of it.
+
+In:  a parsed request.
+Out: a `Conversation` whose answers have their origin, thoughts and opaque data back, as far as anything is known of
+     them; and which route is in the middle of a turn.
+
+What an answer really was is asked of three sources, in this order:
+
+    carrier    what the client returns and cannot read, sealed by us (`carriers`)
+    call id    ids are minted by the gateway and unique, so a remembered answer is found by any of its calls
+    place      the answer with these words that was given behind exactly this beginning (`chain`)
+
+Whatever nobody knows is what the client says it is, without thoughts. The client's own words and arguments always win.
+
+A conversation is kept while its client thinks, with all that was rendered of it, so the next request costs what is new
+in it. It belongs to one request at a time: another one that begins the same builds its own. An answer is not recorded
+when it is given but when the client shows it, in the client's spelling. So a conversation is the same whether it was
+kept or is built anew, and a request that comes again finds it as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2b
+from typing import TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
+from legato.gateway.state import GivenAnswer, RecentlyUsed, State, size_of
+from legato.model import Authority, Block, Dialect, Entry, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.request.render_cache import RenderCache
+from legato.transcript.conversation import Conversation
+from legato.transport.stored_responses import Stored
+from legato.wire.contract import Parsed
+
+MAX_CONVERSATIONS = 256
+MAX_BYTES = 256 << 20
+
+_HUMAN, _AI, _TOOL = Speaker
+
+
+class Unsealed(Struct, frozen=True):
+    """An answer whose carrier was found: the entry with everything back in place, and the route that gave it."""
+
+    entry: Entry
+    route: str
+
+
+Restore: TypeAlias = Callable[[Entry, Dialect, str], Unsealed | None]
+"""from an answer as a client of some dialect and tenant shows it to what its carrier makes of it"""
+
+
+class Turns(Struct):
+    """Who has answered so far: a fold over the entries of a conversation."""
+
+    last: str = ""
+    """the route of the last answer; empty if it is unknown"""
+    count: int = 0
+    """how many turns in a row it has answered"""
+    is_answered: bool = False
+    """whether somebody has answered in the newest turn"""
+
+    def begin(self) -> None:
+        """A person says something."""
+        self.is_answered = False
+
+    def answer(self, route: str) -> None:
+        """`route` answers, or somebody who is unknown."""
+        if not route:
+            self.count = 0
+        elif route != self.last:
+            self.count = 1
+        elif not self.is_answered:
+            self.count += 1
+        self.last, self.is_answered = route, True
+
+
+class Told(Struct):
+    """A conversation and what is known of it: while a request uses it, and while it waits for the next one."""
+
+    talk: Conversation
+    links: list[bytes]
+    """what the client said in it, entry by entry (`chain`)"""
+    turns: Turns
+    places: set[str]
+    """the keys of the places where an answer was looked for"""
+    size: int
+    """about how many bytes its entries take"""
+
+
+class Recalled(Struct):
+    """A conversation, as far as it is known, while one request uses it."""
+
+    told: Told
+    route: str
+    """the route whose turn it is: the request ends in results of calls that its answer asked for; empty: nobody's"""
+    is_warm: bool
+    """whether the conversation was kept from a request before"""
+    new: int
+    """how many entries of the request are new to it"""
+    is_out: bool = True
+    """whether the request still uses it"""
+
+    @property
+    def talk(self) -> Conversation:
+        """What was said, with the answers as they were given."""
+        return self.told.talk
+
+    @property
+    def links(self) -> list[bytes]:
+        """What the client said, entry by entry (`chain`)."""
+        return self.told.links
+
+    @property
+    def last(self) -> str:
+        """The route of the last answer; empty if it is unknown."""
+        return self.told.turns.last
+
+    @property
+    def turns(self) -> int:
+        """How many turns in a row `last` has answered."""
+        return self.told.turns.count
+
+
+class Recall:
+    """What is known of conversations."""
+
+    def __init__(
+        self, restore: Restore, state: State, *, conversations: int = MAX_CONVERSATIONS, max_bytes: int = MAX_BYTES
+    ) -> None:
+        self._restore = restore
+        self._state = state
+        self._kept: RecentlyUsed[Told] = RecentlyUsed(conversations, max_bytes)
+
+    # --- conversations ------------------------------------------------------------------------------------------------
+
+    def take(self, parsed: Parsed, dialect: Dialect, tenant: str) -> Recalled:
+        """The conversation of a request. Whoever takes it calls `keep` or `give_back` when the request is over."""
+        chain = links(parsed.entries)
+        kept = self._longest(tenant, chain)
+        told = kept or Told(talk=Conversation(), links=[], turns=Turns(), places=set(), size=0)
+        known, told.links = len(told.links), chain
+        news: list[Entry] = []
+        for index in range(known, len(chain)):
+            entry = parsed.entries[index]
+            if entry.speaker is _AI:
+                answer = self._answer(told, index, entry, dialect, tenant)
+                told.turns.answer(answer.route)
+                entry = answer.entry
+            elif _is_from_person(parsed, index):
+                told.turns.begin()
+            if entry.blocks:  # nothing is left of thoughts of somebody unknown
+                news.append(entry)
+        told.talk.take(news)
+        told.size += size_of(news)
+        route = self._begun_by(parsed, told.turns, tenant)
+        return Recalled(told, route, is_warm=kept is not None, new=len(chain) - known)
+
+    def keep(self, recalled: Recalled, answer: Entry, route: str, tenant: str, response_id: str = "") -> None:
+        """Remember `answer`, with the ids that the client sees, and keep the conversation for the next request."""
+        place = _place_key(recalled.links, len(recalled.links), answer)
+        keys = [_call_key(call.wire_id) for call in answer.calls if call.wire_id]
+        self._state.remember(tenant, [*keys, place], GivenAnswer(answer, route, response_id))
+        for link, told in self._kept.of(tenant):
+            if place in told.places:  # what it has there was given before
+                self._kept.pop(tenant, link)
+        self.give_back(recalled, tenant)
+
+    def give_back(self, recalled: Recalled, tenant: str) -> None:
+        """Keep the conversation as the client told it: the request is over, and nothing was answered."""
+        if not recalled.is_out or not recalled.links:
+            return
+        recalled.is_out = False
+        told = recalled.told
+        self._kept.put(tenant, told.links[-1], told, told.size + RenderCache.of(told.talk).bytes_held)
+
+    def _longest(self, tenant: str, chain: Sequence[bytes]) -> Told | None:
+        """The kept conversation that holds most of the beginning, and nothing else; it is kept no longer."""
+        for link in reversed(chain):
+            kept = self._kept.pop(tenant, link)
+            if kept is not None:
+                return kept
+        return None
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _answer(self, told: Told, index: int, entry: Entry, dialect: Dialect, tenant: str) -> Unsealed:
+        """What is known of the answer that is the entry at `index`."""
+        unsealed = self._restore(entry, dialect, tenant)
+        entry = visible(entry)
+        given = None if unsealed else self._called(entry, tenant)
+        if given is None and not (unsealed and any(call.wire_id for call in entry.calls)):
+            place = _place_key(told.links, index, entry)
+            told.places.add(place)
+            given = self._state.find(tenant, place)
+        if unsealed is not None:
+            return unsealed
+        return Unsealed(entry, "") if given is None else Unsealed(put_back(entry, given.entry), given.route)
+
+    def _called(self, entry: Entry, tenant: str) -> GivenAnswer | None:
+        """The answer that asked for the calls of `entry`."""
+        found = (self._state.find(tenant, _call_key(call.wire_id)) for call in entry.calls if call.wire_id)
+        return next((given for given in found if given is not None), None)
+
+    def _begun_by(self, parsed: Parsed, turns: Turns, tenant: str) -> str:
+        """The route whose calls the request ends in results of."""
+        results = _last_results(parsed)
+        if not results:
+            return ""
+        if turns.is_answered and turns.last:
+            return turns.last
+        found = (self._state.find(tenant, _call_key(result.wire_id)) for result in results if result.wire_id)
+        return next((given.route for given in found if given is not None), "")
+
+    # --- responses that are kept --------------------------------------------------------------------------------------
+
+    def stored(self, response_id: str, tenant: str) -> Stored | None:
+        """A response that was kept, with the request that led to it; None if it is unknown."""
+        return self._state.response(tenant, response_id)
+
+    def keep_response(self, response: JsonObject, body: JsonObject, tenant: str) -> None:
+        """Keep a response as the client saw it. `body` is its request with all that came before (`go_on_from`)."""
+        self._state.keep_response(Stored(tenant, response, body))
+
+    def forget(self, response_id: str, tenant: str) -> bool:
+        """Keep a response no longer; whether it was there."""
+        return self._state.forget_response(tenant, response_id)
+
+
+# --- keys -------------------------------------------------------------------------------------------------------------
+
+
+def _call_key(wire_id: str) -> str:
+    return f"call {wire_id}"
+
+
+def _place_key(chain: Sequence[bytes], index: int, answer: Entry) -> str:
+    """An answer and where it was given: words such as "Done." are said in many places, with other thoughts."""
+    before = chain[index - 1] if index else BEGINNING
+    return f"place {blake2b(before + answer_digest(answer), digest_size=SIZE).hexdigest()}"
+
+
+# --- turns ------------------------------------------------------------------------------------------------------------
+
+
+def _is_from_person(parsed: Parsed, index: int) -> bool:
+    """Whether a person begins a turn with this entry."""
+    entry = parsed.entries[index]
+    return entry.speaker is _HUMAN and entry.authority is Authority.PERSON and not _is_beside_results(parsed, index)
+
+
+def _is_beside_results(parsed: Parsed, index: int) -> bool:
+    """Whether the entry stands in one message with results, such as an image that a tool gave, or a reminder."""
+    entries, places = parsed.entries, parsed.places
+    near = [at for at in (index - 1, index + 1) if 0 <= at < len(places) and entries[at].speaker is _TOOL]
+    here = parsed.messages_of(index) if near else range(0)
+    return any(number in here for at in near for number in parsed.messages_of(at))
+
+
+def _last_results(parsed: Parsed) -> list[ToolResponse]:
+    """The results that the request ends in; none if it ends in anything else."""
+    for index in range(len(parsed.entries) - 1, -1, -1):
+        entry = parsed.entries[index]
+        if entry.speaker is _TOOL:
+            return [block for block in entry.blocks if isinstance(block, ToolResponse)]
+        if entry.speaker is _AI or _is_from_person(parsed, index):
+            return []
+    return []
+
+
+# --- putting back -----------------------------------------------------------------------------------------------------
+
+
+def visible(answer: Entry) -> Entry:
+    """What a client sees of `answer`, its text in as few blocks as there can be; perhaps there are no blocks at all.
+
+    It depends on nothing that `links` leaves out.
+    """
+    blocks: list[Block] = []
+    for block in answer.blocks:
+        if isinstance(block, Thinking):
+            continue
+        if block.native is not None:
+            block = replace(block, native=None)
+        last = blocks[-1] if blocks else None
+        if not isinstance(block, Text):
+            blocks.append(block)
+        elif isinstance(last, Text):
+            blocks[-1] = Text(last.text + block.text)
+        elif block.text:
+            blocks.append(block)
+    return replace(answer, blocks=tuple(blocks), origin=None)
+
+
+def put_back(shown: Entry, given: Entry) -> Entry:
+    """`shown`, an answer as the client has it, with the origin, thoughts and opaque data of the answer as given.
+
+    If both say the same, everything is back in its place. Else only what still fits: what belongs to a call by the id
+    of the call, and the thoughts, in front of all, if they led to the same calls.
+    """
+    if shown.text == given.text and answer_digest(shown) == answer_digest(given):
+        calls = iter(shown.calls)
+        blocks = [_with_native(next(calls), block) if isinstance(block, ToolCall) else block for block in given.blocks]
+    else:
+        by_id = {call.wire_id: call for call in given.calls if call.wire_id}
+        blocks = [
+            _with_native(block, by_id.get(block.wire_id)) if isinstance(block, ToolCall) else block
+            for block in shown.blocks
+        ]
+        if [call.wire_id for call in shown.calls] == list(by_id):
+            blocks = [*(block for block in given.blocks if isinstance(block, Thinking)), *blocks]
+    return replace(shown, blocks=tuple(blocks), origin=given.origin, ending=given.ending)
+
+
+def _with_native(call: ToolCall, given: ToolCall | None) -> ToolCall:
+    return call if given is None else replace(call, native=given.native)
