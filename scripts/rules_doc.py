@@ -116,8 +116,6 @@ def _said(rule: WireRule) -> list[str]:
 
 
 def _sources(rule: WireRule) -> str:
-    if not rule.sources:
-        return "Source: none that is public."
     return f"Source: {', '.join(map(_cited, rule.sources))}."
 
 

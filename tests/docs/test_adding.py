@@ -32,10 +32,11 @@ def _section(title: str) -> list[Block]:
     raise AssertionError(f"{PAGE.name} has no section {title!r}")
 
 
-def _follow(title: str, root: Path) -> None:
-    """Do in the sources under `root` what the blocks of the section say."""
-    done = list(_edits(title, root))
+def _follow(title: str, root: Path) -> set[str]:
+    """Do in the sources under `root` what the blocks of the section say; the files that it changed."""
+    done = {path.relative_to(root).as_posix() for path in _edits(title, root)}
     assert done, f"the section {title!r} says nothing that can be followed"
+    return done
 
 
 def _edits(title: str, root: Path) -> Iterator[Path]:
@@ -149,6 +150,50 @@ async def main():
         async for event in session.send("use count on poem.txt"):
             if isinstance(event, ToolEnded):
                 print(event.response.result)
+
+
+anyio.run(main)
+"""
+
+
+def test_a_rule_is_one_file(copy: Path) -> None:
+    assert _follow("A rule", copy) == {"src/legato/wire/anthropic/rules/envelope.py"}
+    assert _run(copy, _USES_THE_RULE).splitlines() == [
+        "refused anthropic/claude-sonnet-4-5",
+        "“List should have unique items”.",
+        "[]",
+        "['anthropic/repeated-stop']",
+        "stop_sequences: List should have unique items. (a stop sequence is given twice, at stop_sequences)",
+    ]
+
+
+_USES_THE_RULE = """
+import json
+
+import anyio
+
+from legato import resolve
+from legato.model import Dialect
+from legato.simulation import SimulatedTransport
+from legato.transport import Key, wire_request
+from legato.wire.dialects import dialect_parts
+
+anthropic = dialect_parts(Dialect.ANTHROPIC)
+rule = anthropic.rules["anthropic/repeated-stop"]
+print(rule.severity, rule.route)
+print(rule.quotation())
+
+target = resolve(rule.route)
+body = {"model": target.model, "max_tokens": 9, "messages": [{"role": "user", "content": "hello"}]}
+print(anthropic.check({**body, "stop_sequences": ["a", "b"]}, target))
+body["stop_sequences"] = ["a", "b", "a"]
+print([violation.rule for violation in anthropic.check(body, target)])
+
+
+async def main():
+    request = wire_request(target, json.dumps(body).encode(), key=Key("k"), stream=False)
+    response = await SimulatedTransport().send(request)
+    print(json.loads(b"".join([chunk async for chunk in response.chunks]))["error"]["message"])
 
 
 anyio.run(main)

@@ -37,7 +37,7 @@ def test_no_two_files_define_a_class_of_one_name() -> None:
 def _role(path: Path) -> str:
     """The file, or for one of a dialect its part: every dialect has the same parts under the same names."""
     parts = path.with_suffix("").parts
-    if parts[0] == "wire" and len(parts) > 2 and (_SOURCE / "wire" / parts[1] / "rule_texts.py").exists():
+    if parts[0] == "wire" and len(parts) > 2 and (_SOURCE / "wire" / parts[1] / "rules" / "__init__.py").exists():
         return f"wire/<dialect>/{parts[2]}"
     return "/".join(parts)
 

@@ -17,7 +17,7 @@ from legato.transcript import Conversation
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 from legato.wire.hosts import find_host, host_names, host_of
-from legato.wire.openai_chat.rules.checks import CHECKS
+from rule_constants import HOST_CHECKS
 from scripts.hosts_doc import PAGE, document
 from simulation_support import Client
 
@@ -49,7 +49,7 @@ def test_a_host_says_where_it_is_and_where_that_is_known_from(tested: TestedHost
 @pytest.mark.parametrize("tested", HOSTS, ids=lambda tested: tested.name)
 def test_the_rules_of_a_host_belong_to_checks_and_have_words_for_rules_that_exist(tested: TestedHost) -> None:
     rules = dialect_parts(resolve(tested.routes[0]).dialect).rules
-    assert {rule.check for rule in tested.host.rules if rule.check} <= CHECKS.keys()
+    assert {rule.check for rule in tested.host.rules if rule.check} <= HOST_CHECKS.keys()
     assert [rule.id for rule in tested.host.rules if not (rule.check or rule.in_message or rule.in_head)] == []
     assert tested.host.words.keys() <= set(rules)
     assert [rule.id for rule in tested.host.rules if resolve(tested.host.route_of(rule)).server != tested.name] == []

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from legato.model import JsonObject
-from legato.wire.judging import MAX_DEPTH
+from legato.wire.judging_json import MAX_DEPTH
 
 
 class Example(NamedTuple):

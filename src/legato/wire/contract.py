@@ -9,7 +9,7 @@ A dialect is a folder with the same parts:
     stream      a `Decoder`: bytes or events in, deltas out, the same `Answer` at the end
     parse       a request body back into entries
     reply       a `ReplyWriter`: an `Answer` in, a response body of that provider out, or its deltas in, its stream out
-    rules       `check` a request body, sharing no code with `encode`; what they ask is declared in `rule_texts`
+    rules       what is asked of a request body, and how to `check` it, sharing no code with `encode`
 
 and an `__init__` that gathers them as `DIALECT`, a `DialectParts`. A dialect encodes; it decides and repairs nothing,
 and it never imports the ledger. What a unit becomes is decided in `projection`, from the unit, from how the one before
@@ -273,7 +273,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     @property
     def rules(self) -> Mapping[str, WireRule]:
         """The declared rules of this dialect by their ids."""
-        return self._part("rule_texts").RULES
+        return self._part("rules").RULES
 
     def _part(self, name: str) -> Any:
         return import_module(f"legato.wire.{self.name.value}.{name}")

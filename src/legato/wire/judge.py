@@ -18,7 +18,8 @@ from msgspec import Struct
 from legato.model import Json, JsonObject, Target
 from legato.wire.checkpoints import Checkpoints
 from legato.wire.findings import Violation
-from legato.wire.judging import Findings, examine_json, examine_messages, is_list, is_object
+from legato.wire.judging import Findings, is_list, is_object
+from legato.wire.judging_json import examine_json, examine_messages
 
 
 class MessageJudge(Protocol):

@@ -8,6 +8,18 @@ from __future__ import annotations
 
 from legato.model import Json
 from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.rules import refused
+
+SCHEMA_TYPE = refused(
+    "json/schema-type",
+    "The schema of a tool's arguments is JSON Schema, whose types are `object`, `string` and so on: not those that "
+    "Google's own form has in capitals.",
+    source=(
+        "https://json-schema.org/draft/2020-12/json-schema-validation#name-type",
+        "google-gemini/gemini-cli#2881",
+    ),
+    error="Invalid schema for function: '{value}' is not valid under any of the given schemas",
+)
 
 _TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 _HOLD_ONE = ("items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else")
@@ -25,7 +37,7 @@ def examine_schema(schema: Json, path: str, found: Findings) -> None:
         kinds = schema.get("type")
         for kind in kinds if is_list(kinds) else () if kinds is None else (kinds,):
             if not isinstance(kind, str) or kind not in _TYPES:
-                found.refuse("json/schema-type", f"{path}.type", f"{brief(kind)} is no type of JSON Schema")
+                found.report(SCHEMA_TYPE, f"{path}.type", f"{brief(kind)} is no type of JSON Schema")
         waiting += [(schema[keyword], f"{path}.{keyword}") for keyword in _HOLD_ONE if keyword in schema]
         for keyword in _HOLD_MANY:
             if is_list(below := schema.get(keyword)):

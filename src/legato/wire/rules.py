@@ -1,9 +1,9 @@
 """A rule: what a provider asks of a request body, declared once.
 
-Each dialect declares its rules in its `rule_texts` (a host of the chat family those of its own in its file), and the
-checks in its `rules` report them by id. Everything else that speaks of a rule reads the declaration: `legato lint` says
-what the provider says, the simulated providers say it themselves, and docs/rules.md lists them all. Bodies that break
-and keep each rule are in tests/rules, not here.
+A rule is a constant in the module whose check reports it, in the `rules` of a dialect; a host of the chat family has
+those of its own in its file. Everything else that speaks of a rule reads the declaration: `legato lint` says what the
+provider says, the simulated providers say it themselves, and docs/rules.md lists them all. Bodies that break and keep
+each rule are in tests/rules, not here.
 
 The words of a provider are templates, because a refusal points at something in the request:
 
@@ -19,8 +19,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import ModuleType
+from typing import cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.model import Json, JsonObject
 from legato.wire.findings import Severity
@@ -50,8 +53,8 @@ class WireRule(Struct, frozen=True, kw_only=True):
     """what hosts say that have words of their own for it, by name"""
     code: str = ""
     """the provider's own name or number for the error"""
-    route: str
-    """a target that it holds for, by which its examples are judged"""
+    route: str = ""
+    """a target that it holds for, by which its examples are judged; empty until `declared` gives it the dialect's"""
 
     def words(self, path: str = "", body: Json = None, *, host: str = "") -> str:
         """What the provider says about `path` in `body`, with an ellipsis for what is not known."""
@@ -72,12 +75,12 @@ def _declare(
     says: str,
     *,
     source: str | Sequence[str],
-    route: str,
+    route: str = "",
     error: str = "",
     errors: Mapping[str, str] | None = None,
     code: str = "",
 ) -> WireRule:
-    sources = ((source,) if source else ()) if isinstance(source, str) else tuple(source)
+    sources = (source,) if isinstance(source, str) else tuple(source)
     return WireRule(
         id=rule, severity=severity, says=says, sources=sources, error=error, errors=errors or {}, code=code, route=route
     )
@@ -97,6 +100,16 @@ def by_id(*rules: WireRule) -> dict[str, WireRule]:
         ids = [rule.id for rule in rules]
         raise ValueError(f"declared twice: {', '.join(sorted({rule for rule in ids if ids.count(rule) > 1}))}")
     return declared
+
+
+def declared(*modules: ModuleType, route: str) -> dict[str, WireRule]:
+    """The rules that are constants of `modules`, alone or in tuples, with `route` for those that name no other."""
+    found: dict[int, WireRule] = {}  # by identity: a module may also have imported what another one declares
+    for module in modules:
+        for constant in vars(module).values():
+            members = cast(tuple[object, ...], constant) if isinstance(constant, tuple) else (constant,)
+            found |= {id(rule): rule for rule in members if isinstance(rule, WireRule)}
+    return by_id(*(rule if rule.route else replace(rule, route=route) for rule in found.values()))
 
 
 # --- what a template's blanks stand for -------------------------------------------------------------------------------

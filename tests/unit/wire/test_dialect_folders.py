@@ -12,7 +12,7 @@ from legato.model import Dialect
 from legato.wire import contract
 from legato.wire.dialects import dialect_parts
 
-COMMON = {"shapes", "encode", "envelope", "decode", "stream", "parse", "reply", "rules", "rule_texts"}
+COMMON = {"shapes", "encode", "envelope", "decode", "stream", "parse", "reply", "rules"}
 
 
 def folder(dialect: Dialect) -> Path:
@@ -30,7 +30,7 @@ def listed(docstring: str) -> set[str]:
 
 
 def test_the_contract_names_the_files_of_a_dialect() -> None:
-    assert listed(contract.__doc__ or "") | {"rule_texts"} == COMMON
+    assert listed(contract.__doc__ or "") == COMMON
 
 
 @pytest.mark.parametrize("dialect", Dialect)

@@ -6,7 +6,10 @@ from typing import Any
 import pytest
 
 from legato.wire.findings import Severity, Violation
-from legato.wire.judging import MAX_DEPTH, Findings, Pairing, brief, examine_json, holds_object
+from legato.wire.judging import Findings, brief, holds_object
+from legato.wire.judging_json import MAX_DEPTH, examine_json
+from legato.wire.judging_pairs import Pairing, PairingRules
+from legato.wire.rules import refused, risky
 
 
 def _examine(body: Any) -> list[tuple[str, str]]:
@@ -89,8 +92,8 @@ def test_a_quotation_is_short_and_printable(value: Any, quoted: str):
 
 def test_findings_carry_their_weight():
     found = Findings()
-    found.refuse("a/b", "x[0]", "no")
-    found.risk("a/c", "x.\ud83d", "perhaps")
+    found.report(refused("a/b", "It is so.", source="o/r#1"), "x[0]", "no")
+    found.report(risky("a/c", "It may be so.", source="o/r#1"), "x.\ud83d", "perhaps")
 
     assert found.violations == [
         Violation("a/b", Severity.REFUSED, "x[0]", "no"),
@@ -98,10 +101,15 @@ def test_findings_carry_their_weight():
     ]
 
 
+_PAIRS = PairingRules(
+    *(refused(f"x/{name.replace('_', '-')}", "It is so.", source="o/r#1") for name in PairingRules._fields)
+)
+
+
 def _follow(*steps: str) -> list[str]:
     """Findings for steps such as "call a", "result a", "excuse a", "close"; the path of a step is its number."""
     found = Findings()
-    pairing = Pairing("x", found)
+    pairing = Pairing(_PAIRS, found)
     for number, step in enumerate(steps):
         verb, _, call_id = step.partition(" ")
         if verb == "close":

@@ -1,22 +1,22 @@
-"""A rule is declared once: what checks report is declared, what is declared is reported, known from somewhere, and shown."""
+"""A rule is declared once, where it is checked: what checks report is declared, known from somewhere, and shown."""
 
+import ast
+import inspect
 import re
 from collections.abc import Mapping
+from types import ModuleType
 
 import pytest
 
 from legato.model import Dialect
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
-from legato.wire.rules import OBSERVED, WireRule, by_id, refused, risky
-from rule_emissions import emissions
+from legato.wire.openai_chat.rules import of_hosts
+from legato.wire.rules import OBSERVED, WireRule, by_id, declared, refused, risky
+from rule_constants import HOST_CHECKS, rule_constants, rule_modules
 from rules import EXAMPLES
 
 _SOURCE = re.compile(r"https://\S+|[\w.-]+/[\w.-]+#\d+")
-
-_WITHOUT_A_SOURCE = {
-    "openai-responses/call-items",  # what the specification says of a gateway; nothing public confirms it
-}
 
 
 def _declared(dialect: Dialect) -> Mapping[str, WireRule]:
@@ -24,30 +24,31 @@ def _declared(dialect: Dialect) -> Mapping[str, WireRule]:
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_checks_report_all_the_rules_that_are_declared_and_no_others(dialect: Dialect):
-    reported = {rule for emission in emissions(dialect) for rule in emission.rules}
-
-    assert reported == set(_declared(dialect))
+def test_every_rule_that_a_check_can_name_is_declared(dialect: Dialect):
+    assert {rule.id for rule in rule_constants(dialect)} <= set(_declared(dialect))
 
 
 @pytest.mark.parametrize("dialect", Dialect)
-def test_checks_report_each_rule_with_its_declared_severity(dialect: Dialect):
-    declared = _declared(dialect)
+def test_rules_are_constants_so_that_none_is_made_where_it_is_reported(dialect: Dialect):
+    made = [
+        f"{module.__name__}:{call.lineno}"
+        for module in rule_modules(dialect)
+        for function in ast.walk(ast.parse(inspect.getsource(module)))
+        if isinstance(function, ast.FunctionDef)
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("refused", "risky")
+        if module.__name__ != of_hosts.__name__  # which makes rules of what hosts declare
+    ]
 
-    assert [
-        f"{emission.place}: {rule}"
-        for emission in emissions(dialect)
-        for rule in emission.rules
-        if declared[rule].severity is not emission.severity
-    ] == []
+    assert made == []
 
 
-@pytest.mark.parametrize("dialect", Dialect)
-def test_it_is_known_of_every_report_which_rule_it_names(dialect: Dialect):
-    """Shared code reports under the prefix that it is given, and a dialect may not use it at all."""
-    unknown = [emission.place for emission in emissions(dialect) if not emission.rules and not emission.is_shared]
+def test_what_checks_report_for_hosts_without_a_rule_of_their_own_is_declared_in_the_same_severity():
+    declared = _declared(Dialect.OPENAI_CHAT)
 
-    assert unknown == []
+    assert {name: declared[check.reports.id].severity for name, check in HOST_CHECKS.items()} == {
+        name: check.reports.severity for name, check in HOST_CHECKS.items()
+    }
 
 
 @pytest.mark.parametrize("dialect", Dialect)
@@ -65,7 +66,7 @@ def test_dialects_share_only_the_rules_about_json():
 def test_every_rule_says_where_it_is_known_from(dialect: Dialect):
     rules = _declared(dialect).values()
 
-    assert {rule.id for rule in rules if not rule.sources} <= _WITHOUT_A_SOURCE
+    assert [rule.id for rule in rules if not rule.sources] == []
     assert [
         source for rule in rules for source in rule.sources if source != OBSERVED and _SOURCE.fullmatch(source) is None
     ] == []
@@ -94,4 +95,17 @@ def test_a_declaration_is_a_rule():
         code="",
         route="p/m",
     )
-    assert refused("a/b", "It is so.", source="", route="p/m").sources == ()
+
+
+def test_the_rules_of_modules_are_their_constants_alone_and_in_tuples():
+    first, second = ModuleType("first"), ModuleType("second")
+    lone, paired, imported = (risky(f"a/{name}", "It may be so.", source="o/r#1") for name in "bcd")
+    vars(first).update(LONE=lone, IMPORTED=imported, PAIR=("a name", paired), OTHER="nothing")
+    vars(second).update(IMPORTED=imported, ELSEWHERE=refused("a/e", "It is so.", source="o/r#1", route="p/other"))
+
+    assert {rule.id: rule.route for rule in declared(first, second, route="p/m").values()} == {
+        "a/b": "p/m",
+        "a/d": "p/m",
+        "a/c": "p/m",
+        "a/e": "p/other",
+    }

@@ -45,12 +45,6 @@ def test_a_rule_reads_as_its_weight_its_words_its_sources_and_two_bodies():
     )
 
 
-def test_a_rule_without_a_source_says_so():
-    rule = refused("json/example", "Short.", source="", route="any/model")
-
-    assert "\nSource: none that is public.\n" in document([_case(rule, {}, {})])
-
-
 def test_a_long_body_is_shortened():
     rule = refused("json/example", "Short.", source="owner/repo#7", route="any/model")
 

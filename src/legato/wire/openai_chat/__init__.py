@@ -3,15 +3,14 @@
 What tells the hosts of the family apart is declared in `wire.hosts`. Beside the parts that every dialect has (see
 `wire.contract`):
 
-reading                small readers that `decode`, `stream` and `parse` share
-message                the reader of one answer, whole or in pieces
-calls                  the calls of an answer, whose pieces arrive under all kinds of numbers and ids
-growing                what arrives in pieces, so that no piece is read twice
-message_list           the messages of a request as entries
-entry_builder          the entries that they become
-simple_batch           messages of simple shapes, read in a batch
-simple_messages        those shapes, as types
-rule_texts_of_hosts    the rules of particular hosts, as `wire.hosts` declares them
+reading            small readers that `decode`, `stream` and `parse` share
+message            the reader of one answer, whole or in pieces
+calls              the calls of an answer, whose pieces arrive under all kinds of numbers and ids
+growing            what arrives in pieces, so that no piece is read twice
+message_list       the messages of a request as entries
+entry_builder      the entries that they become
+simple_batch       messages of simple shapes, read in a batch
+simple_messages    those shapes, as types
 """
 
 from __future__ import annotations

@@ -16,8 +16,137 @@ from typing import Any
 from msgspec import Struct
 
 from legato.model import Json, JsonObject
-from legato.wire.anthropic.rules.blocks import THOUGHTS, BlockJudge
-from legato.wire.judging import Findings, Pairing, brief, is_list, is_object
+from legato.wire.anthropic.rules.blocks import CONTENT_FORM, THOUGHTS, BlockJudge
+from legato.wire.anthropic.rules.pairs import PAIRS
+from legato.wire.anthropic.rules.sources import API, NO_RESULT, OPUS, THINKING
+from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging_pairs import Pairing
+from legato.wire.rules import OBSERVED, refused, risky
+
+_PREFILLED = "anthropic/claude-3-haiku-20240307"
+_MID_SYSTEM = "https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages"
+_PREFILL = "https://platform.claude.com/docs/en/build-with-claude/working-with-messages"
+
+MESSAGE_FORM = refused(
+    "anthropic/message-form",
+    "Each message is an object.",
+    source=API,
+)
+FIRST_MESSAGE = risky(
+    "anthropic/first-message",
+    "The first message is from the user; other ones were refused and were also seen accepted.",
+    source=("lobehub/lobehub#1601", OBSERVED),
+    error='first message must use the "user" role',
+)
+UNKNOWN_ROLE = refused(
+    "anthropic/unknown-role",
+    "A message's role is `user` or `assistant`.",
+    source=API,
+)
+SYSTEM_ROLE = refused(
+    "anthropic/system-role",
+    "Instructions go to the top-level `system`; only newer models take them among the messages.",
+    source="Maol-1997/cursor-claude-connector#3",
+    error=(
+        'Unexpected role "system". The Messages API accepts a top-level `system` parameter, not "system" '
+        "as an input message role"
+    ),
+)
+SYSTEM_PLACE = refused(
+    "anthropic/system-place",
+    "An instruction among the messages follows a turn of the user and is last or stands before an "
+    "answer; never two in a row, never between calls and results.",
+    source=_MID_SYSTEM,
+    route=OPUS,
+)
+EXTRA_FIELD = refused(
+    "anthropic/extra-field",
+    "A message holds `role` and `content`, nothing else.",
+    source="microsoft/autogen#3034",
+    error="Extra inputs are not permitted",
+)
+# The API itself joins them; Bedrock wants roles to alternate (Portkey-AI/gateway#748).
+NEIGHBOURS = risky(
+    "anthropic/neighbours",
+    "Neighbouring messages have different roles: the API joins them, other hosts of the same models refuse them.",
+    source=(API, "Portkey-AI/gateway#748"),
+)
+EMPTY_MESSAGE = refused(
+    "anthropic/empty-message",
+    "No message is empty, except a final one of the assistant.",
+    source="anthropics/claude-code#6774",
+    error="all messages must have non-empty content except for the optional final assistant message",
+)
+CACHE_MARKS = refused(
+    "anthropic/cache-marks",
+    "A request has at most four `cache_control` marks.",
+    source="continuedev/continue#6937",
+    error="A maximum of 4 blocks with cache_control may be provided",
+)
+RESULT_NOT_FIRST = refused(
+    "anthropic/result-not-first",
+    "The results are the first blocks of their message; text and images come after all of them.",
+    source="anthropics/anthropic-sdk-typescript#653",
+    error=NO_RESULT,
+)
+# The refusal speaks of missing results, though they are there: the text stands between the calls and them.
+TEXT_AFTER_CALL = refused(
+    "anthropic/text-after-call",
+    "The text of an answer stands before its calls.",
+    source=("dust-tt/dust#17113", "Zoo-Code-Org/Zoo-Code#1705"),
+    error=NO_RESULT,
+)
+TOOLS_UNDEFINED = risky(
+    "anthropic/tools-undefined",
+    "A request whose history holds calls or results defines tools; without them it was refused and also accepted.",
+    source=("earendil-works/pi#149", "BerriAI/litellm#24712", OBSERVED),
+    error="Requests which include `tool_use` or `tool_result` blocks must define tools",
+)
+THINKING_NOT_FIRST = refused(
+    "anthropic/thinking-not-first",
+    "A message that holds thinking begins with it.",
+    source=THINKING,
+    error="Expected `thinking` or `redacted_thinking`, but found `text`",
+)
+THINKING_LAST = refused(
+    "anthropic/thinking-last",
+    "Thinking is not the last block of an answer.",
+    source="tailcallhq/forgecode#2107",
+    error="The final block in an assistant message cannot be `thinking`",
+)
+LOOP_WITHOUT_THINKING = refused(
+    "anthropic/loop-without-thinking",
+    "With thinking enabled, when the last message holds results, whatever stands beside them, the answer that "
+    "began this run of calls starts with thinking.",
+    source=("mastra-ai/mastra#7799", "Kilo-Org/kilocode#5219", "router-for-me/CLIProxyAPI#702"),
+    error="Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+)
+THINKING_WHILE_OFF = refused(
+    "anthropic/thinking-while-off",
+    "With thinking off, neither a final answer nor those of an open run of calls hold thinking.",
+    source=("tailcallhq/forgecode#1853", "microsoft/vscode#282326"),
+    error="When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`",
+)
+PREFILL = refused(
+    "anthropic/prefill",
+    "A request does not end on text of the assistant; only old models continue it, and only with thinking off.",
+    source="ericc-ch/copilot-api#261",
+    error="This model does not support assistant message prefill",
+    route="anthropic/claude-sonnet-4-6",
+)
+PREFILL_WHITESPACE = refused(
+    "anthropic/prefill-whitespace",
+    "Text that the model is to continue does not end with whitespace.",
+    source="tailcallhq/forgecode#1872",
+    error="final assistant content cannot end with trailing whitespace",
+    route=_PREFILLED,
+)
+ENDS_ON_ANSWER = risky(
+    "anthropic/ends-on-answer",
+    "The last message is from the user.",
+    source=_PREFILL,
+    route=_PREFILLED,
+)
 
 _ROLES = frozenset({"user", "assistant", "system"})
 _FIELDS = frozenset({"role", "content"})
@@ -65,7 +194,7 @@ class TurnJudge:
     def __init__(self, mode: JudgingMode, found: Findings) -> None:
         self._mode = mode
         self._found = found
-        self._pairing = Pairing("anthropic", found)
+        self._pairing = Pairing(PAIRS, found)
         self._blocks = BlockJudge(self._pairing, found)
         self._turn = _Turn()
 
@@ -84,31 +213,29 @@ class TurnJudge:
         """Judge the message at `index`."""
         turn = self._turn
         if turn.empty_path:
-            self._found.refuse("anthropic/empty-message", turn.empty_path, "a message may not be empty")
+            self._found.report(EMPTY_MESSAGE, turn.empty_path, "a message may not be empty")
             turn.empty_path = ""
         if not is_object(message):
-            self._found.refuse("anthropic/message-form", f"messages[{index}]", "a message is an object")
+            self._found.report(MESSAGE_FORM, f"messages[{index}]", "a message is an object")
             return
         role = message.get("role")
         if not isinstance(role, str) or role not in _ROLES:
-            self._found.refuse(
-                "anthropic/unknown-role",
+            self._found.report(
+                UNKNOWN_ROLE,
                 f"messages[{index}].role",
                 f"there is no role {brief(role)}",
             )
             return
         for field in message:
             if field not in _FIELDS:
-                self._found.refuse(
-                    "anthropic/extra-field", f"messages[{index}].{field}", "a message holds `role` and `content` only"
+                self._found.report(
+                    EXTRA_FIELD, f"messages[{index}].{field}", "a message holds `role` and `content` only"
                 )
         if role == turn.role:
             if role == "system":
                 self._refuse_system(index, "two instructions stand in a row")
             else:
-                self._found.risk(
-                    "anthropic/neighbours", f"messages[{index}]", f"two messages of the {role} stand in a row"
-                )
+                self._found.report(NEIGHBOURS, f"messages[{index}]", f"two messages of the {role} stand in a row")
         else:
             self._begin_turn(index, role)
         turn.role = role
@@ -124,10 +251,10 @@ class TurnJudge:
         if turn.role == "assistant" and turn.last_kind == "text":
             self._examine_prefill()
         if blocks.uses_tools and mode.demands_tools and not fields.get("tools"):
-            found.risk("anthropic/tools-undefined", "tools", "the history holds calls, so tools should be defined")
+            found.report(TOOLS_UNDEFINED, "tools", "the history holds calls, so tools should be defined")
         marks = blocks.marks + _marks_of(fields.get("system")) + _marks_of(fields.get("tools"))
         if marks > _MAX_MARKS:
-            found.refuse("anthropic/cache-marks", "", f"{marks} cache marks; {_MAX_MARKS} are taken")
+            found.report(CACHE_MARKS, "", f"{marks} cache marks; {_MAX_MARKS} are taken")
 
     # --- turns ---
 
@@ -142,7 +269,7 @@ class TurnJudge:
         if before == "system" and role == "user":
             self._refuse_system(index - 1, "an instruction is last, or stands before an answer")
         if not before and role == "assistant" and index == 0:
-            self._found.risk("anthropic/first-message", "messages[0]", "the first message should be from the user")
+            self._found.report(FIRST_MESSAGE, "messages[0]", "the first message should be from the user")
         if role == "assistant":
             if not self._turn.has_results:  # words beside results do not end the run (Kilo-Org/kilocode#5219)
                 self._turn.loop_path = f"messages[{index}]"
@@ -154,19 +281,17 @@ class TurnJudge:
 
     def _end_turn(self) -> None:
         if self._turn.role == "assistant" and self._turn.last_kind in THOUGHTS:
-            self._found.refuse("anthropic/thinking-last", self._turn.last_path, "an answer does not end with thinking")
+            self._found.report(THINKING_LAST, self._turn.last_path, "an answer does not end with thinking")
 
     def _examine_system(self, index: int, before: str) -> None:
         if not self._mode.middle_system:
-            self._found.refuse(
-                "anthropic/system-role", f"messages[{index}].role", "instructions go to the top-level `system`"
-            )
+            self._found.report(SYSTEM_ROLE, f"messages[{index}].role", "instructions go to the top-level `system`")
         elif before != "user":
             self._refuse_system(index, "an instruction follows a turn of the user")
 
     def _refuse_system(self, index: int, reason: str) -> None:
         if self._mode.middle_system:
-            self._found.refuse("anthropic/system-place", f"messages[{index}]", reason)
+            self._found.report(SYSTEM_PLACE, f"messages[{index}]", reason)
 
     # --- content ---
 
@@ -177,7 +302,7 @@ class TurnJudge:
             if role == "assistant":
                 self._turn.empty_path = f"messages[{index}]"
             else:
-                self._found.refuse("anthropic/empty-message", f"messages[{index}]", "a message may not be empty")
+                self._found.report(EMPTY_MESSAGE, f"messages[{index}]", "a message may not be empty")
         elif isinstance(content, str):
             self._blocks.text(path, content)
             self._note(role, "text", path)
@@ -185,7 +310,7 @@ class TurnJudge:
         elif is_list(content):
             self._examine_blocks(path, role, content)
         else:
-            self._found.refuse("anthropic/content-form", path, "content is a string or an array of blocks")
+            self._found.report(CONTENT_FORM, path, "content is a string or an array of blocks")
 
     def _examine_blocks(self, path: str, role: str, content: list[Json]) -> None:
         first = ""
@@ -197,9 +322,7 @@ class TurnJudge:
             elif kind in THOUGHTS and first not in THOUGHTS and role == "assistant":
                 self._examine_late_thought(block_path)
             if kind == "tool_result" and role == "user" and self._turn.has_others:
-                self._found.refuse(
-                    "anthropic/result-not-first", block_path, "results stand before everything else in the message"
-                )
+                self._found.report(RESULT_NOT_FIRST, block_path, "results stand before everything else in the message")
             self._note(role, kind, block_path)
         last = content[-1]
         text = last.get("text") if is_object(last) else None
@@ -212,7 +335,7 @@ class TurnJudge:
             if kind == "tool_use":
                 self._turn.has_calls = True
             elif kind == "text" and self._turn.has_calls:
-                self._found.refuse("anthropic/text-after-call", path, "text stands before the calls of an answer")
+                self._found.report(TEXT_AFTER_CALL, path, "text stands before the calls of an answer")
             elif kind in THOUGHTS:
                 self._turn.loop_thought = self._turn.loop_thought or path
         elif role == "user":
@@ -226,16 +349,16 @@ class TurnJudge:
     def _examine_late_thought(self, path: str) -> None:
         # Models that think as they see fit also think between other blocks.
         if self._mode.thinks_with_budget or not self._mode.may_think:
-            self._found.refuse("anthropic/thinking-not-first", path, "an answer with thinking begins with it")
+            self._found.report(THINKING_NOT_FIRST, path, "an answer with thinking begins with it")
 
     def _examine_open_loop(self) -> None:
         mode, found, turn = self._mode, self._found, self._turn
         if turn.loop_thought and not mode.may_think:
-            found.refuse("anthropic/thinking-while-off", turn.loop_thought, "thinking is off")
+            found.report(THINKING_WHILE_OFF, turn.loop_thought, "thinking is off")
         is_open = turn.role != "assistant" and bool(turn.loop_path)
         if mode.thinks_with_budget and is_open and turn.loop_kind not in THOUGHTS:
-            found.refuse(
-                "anthropic/loop-without-thinking",
+            found.report(
+                LOOP_WITHOUT_THINKING,
                 turn.loop_path,
                 "with thinking enabled, the answer that began this run of calls starts with thinking",
             )
@@ -243,11 +366,11 @@ class TurnJudge:
     def _examine_prefill(self) -> None:
         mode, found, path = self._mode, self._found, self._turn.last_path
         if mode.thinks or not mode.prefill:
-            found.refuse("anthropic/prefill", path, "this request may not end on an answer")
+            found.report(PREFILL, path, "this request may not end on an answer")
         elif self._turn.last_text[-1:].isspace():
-            found.refuse("anthropic/prefill-whitespace", path, "the beginning of an answer may not end with whitespace")
+            found.report(PREFILL_WHITESPACE, path, "the beginning of an answer may not end with whitespace")
         else:
-            found.risk("anthropic/ends-on-answer", path, "the last message should be from the user")
+            found.report(ENDS_ON_ANSWER, path, "the last message should be from the user")
 
 
 def _marks_of(blocks: Json) -> int:

@@ -9,7 +9,93 @@ from typing import Any
 
 from legato.model import Capabilities, Json, JsonObject
 from legato.wire.gemini.rules.parts import JudgedCall, JudgedContent, PartJudge
+from legato.wire.gemini.rules.sources import API, CLIENT, GEMINI_3
 from legato.wire.judging import Findings, brief
+from legato.wire.rules import refused, risky
+
+_CALLING = "https://ai.google.dev/gemini-api/docs/function-calling"
+_CLIENT_REQUESTS = "https://github.com/google-gemini/generative-ai-js/blob/main/src/requests/request-helpers.ts"
+_SIGNATURES_PAGE = "https://ai.google.dev/gemini-api/docs/thought-signatures"
+_UNEQUAL = (
+    "Please ensure that the number of function response parts is equal to the number of function call"
+    " parts of the function call turn"
+)
+
+# Neighbouring contents of the model were also seen accepted, so they are judged as one.
+CALL_PLACE = refused(
+    "gemini/call-place",
+    "A content with calls follows one of the user, be it text or responses; it is never first.",
+    source="google-gemini/gemini-cli#11814",
+    error=(
+        "Please ensure that function call turn comes immediately after a user turn or after a function response turn"
+    ),
+)
+UNANSWERED_CALL = refused(
+    "gemini/unanswered-call",
+    "The very next content holds the responses to all calls.",
+    source="google-gemini/gemini-cli#16415",
+    error=_UNEQUAL,
+)
+RESPONSE_COUNT = refused(
+    "gemini/response-count",
+    "There are as many responses as calls, all in one content.",
+    source="google-gemini/gemini-cli#16415",
+    error=_UNEQUAL,
+)
+ORPHAN_RESPONSE = refused(
+    "gemini/orphan-response",
+    "Responses follow a content with calls directly.",
+    source="langchain-ai/langchain#27799",
+    error="Please ensure that function response turn comes immediately after a function call turn",
+)
+RESPONSE_ID = refused(
+    "gemini/response-id",
+    "Where calls and responses have ids, each response has that of its call.",
+    source=_CALLING,
+)
+ID_ONE_SIDED = risky(
+    "gemini/id-one-sided",
+    "Ids stand on calls and responses, or on neither.",
+    source=_CALLING,
+)
+RESPONSE_NAME = risky(
+    "gemini/response-name",
+    "A response has the name that was called.",
+    source=API,
+)
+# What Google's own client refuses to send.
+TEXT_BESIDE_RESPONSES = risky(
+    "gemini/text-beside-responses",
+    "Responses stand in a content of their own.",
+    source=_CLIENT_REQUESTS,
+)
+# The placeholder is `skip_thought_signature_validator`, on the same page.
+SIGNATURE_MISSING = refused(
+    "gemini/signature-missing",
+    "From Gemini 3 on, the first call of each answer in the current turn carries its "
+    "`thoughtSignature`; for calls that Gemini did not make there is a placeholder. The other "
+    "parallel calls need none.",
+    source=_SIGNATURES_PAGE,
+    error="Function call is missing a thought_signature in functionCall parts",
+    route=GEMINI_3,
+)
+FIRST_CONTENT = risky(
+    "gemini/first-content",
+    "The first content is from the user.",
+    source=CLIENT,
+)
+ENDS_ON_ANSWER = refused(
+    "gemini/ends-on-answer",
+    "The last content is from the user; models up to 3.1 take a final one of the model as a prefix.",
+    source="pipecat-ai/pipecat#5821",
+    error="Requests ending with a model turn are not supported",
+    route="gemini/gemini-3.6-flash",
+)
+LONE_ANSWER = refused(
+    "gemini/lone-answer",
+    "A content of the model does not stand alone.",
+    source="pipecat-ai/pipecat#5821",
+)
 
 
 class OrderJudge:
@@ -58,24 +144,24 @@ class OrderJudge:
         self._refuse_open()
         if self._capabilities.call_signatures:
             for path in self._unsigned:
-                self._found.refuse(
-                    "gemini/signature-missing", path, "the first call of an answer in this turn carries its signature"
+                self._found.report(
+                    SIGNATURE_MISSING, path, "the first call of an answer in this turn carries its signature"
                 )
         last = self._before
         if last is None or last.role != "model":
             return
         if self._count == 1:
-            self._found.refuse("gemini/lone-answer", last.path, "a content of the model cannot stand alone")
+            self._found.report(LONE_ANSWER, last.path, "a content of the model cannot stand alone")
         elif not self._capabilities.prefill:
-            self._found.refuse("gemini/ends-on-answer", last.path, "the last content is from the user")
+            self._found.report(ENDS_ON_ANSWER, last.path, "the last content is from the user")
 
     def _take_answer(self, content: JudgedContent) -> None:
         if self._before is None:
-            self._found.risk("gemini/first-content", content.path, "the first content should be from the user")
+            self._found.report(FIRST_CONTENT, content.path, "the first content should be from the user")
         if not content.calls:
             return
         if self._is_first_turn:
-            self._found.refuse("gemini/call-place", content.path, "a call follows a content of the user")
+            self._found.report(CALL_PLACE, content.path, "a call follows a content of the user")
         if not self._open and not content.calls[0].is_signed:
             self._unsigned.append(content.calls[0].path)
         self._open += content.calls
@@ -85,17 +171,17 @@ class OrderJudge:
         if content.has_others:
             self._unsigned = []
             if content.responses:
-                self._found.risk(
-                    "gemini/text-beside-responses", content.path, "responses should stand in a content of their own"
+                self._found.report(
+                    TEXT_BESIDE_RESPONSES, content.path, "responses should stand in a content of their own"
                 )
         if not content.responses:
             self._refuse_open()
         elif not self._open:
-            self._found.refuse("gemini/orphan-response", content.path, "there are no calls right before the responses")
+            self._found.report(ORPHAN_RESPONSE, content.path, "there are no calls right before the responses")
         else:
             if len(content.responses) != len(self._open):
-                self._found.refuse(
-                    "gemini/response-count",
+                self._found.report(
+                    RESPONSE_COUNT,
                     content.path,
                     f"{len(content.responses)} responses to {len(self._open)} calls",
                 )
@@ -111,19 +197,17 @@ class OrderJudge:
         for response in responses:
             expected = called
             if bool(response.id) != uses_ids:
-                found.risk("gemini/id-one-sided", response.path, "ids stand on calls and responses, or on neither")
+                found.report(ID_ONE_SIDED, response.path, "ids stand on calls and responses, or on neither")
             elif uses_ids:
                 call = by_id.pop(response.id, None)
                 if call is None:
-                    found.refuse("gemini/response-id", response.path, f"{brief(response.id)} is the id of no open call")
+                    found.report(RESPONSE_ID, response.path, f"{brief(response.id)} is the id of no open call")
                     continue
                 expected = {call.name}
             if response.name not in expected:
-                found.risk("gemini/response-name", response.path, f"{brief(response.name)} is not what was called")
+                found.report(RESPONSE_NAME, response.path, f"{brief(response.name)} is not what was called")
 
     def _refuse_open(self) -> None:
         for call in self._open:
-            self._found.refuse(
-                "gemini/unanswered-call", call.path, f"the next content holds no response to {brief(call.name)}"
-            )
+            self._found.report(UNANSWERED_CALL, call.path, f"the next content holds no response to {brief(call.name)}")
         self._open = []

@@ -10,7 +10,85 @@ import re
 from dataclasses import dataclass
 
 from legato.model import Json, JsonObject
+from legato.wire.gemini.rules.sources import API, CLIENT
 from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.rules import OBSERVED, refused, risky
+
+_NO_DATA = "required oneof field 'data' must have one initialized field"
+
+CONTENT_FORM = refused(
+    "gemini/content-form",
+    "Each content is an object with `role` and `parts`.",
+    source=API,
+)
+UNKNOWN_ROLE = refused(
+    "gemini/unknown-role",
+    "A content's role is `user` or `model`; instructions go to `systemInstruction`.",
+    source="the-open-agent/openagent#1666",
+    error="Please use a valid role: user, model",
+)
+ROLE_MISSING = risky(
+    "gemini/role-missing",
+    "Each content has a role; Vertex asks for it.",
+    source=(API, "gethnet/litellm-connector-copilot#64"),
+)
+NO_PARTS = refused(
+    "gemini/no-parts",
+    "Each content has at least one part.",
+    source="vercel/ai#3775",
+    error="contents.parts must not be empty",
+)
+PART_DATA = refused(
+    "gemini/part-data",
+    "Each part has exactly one kind of data.",
+    source="router-for-me/CLIProxyAPI#1292",
+    error=_NO_DATA,
+)
+EMPTY_TEXT = refused(
+    "gemini/empty-text",
+    "The user's text is not the empty string; empty parts are dropped, then contents that became empty. The "
+    "model's may be: its streams end with such a part, and Google's client sends it back.",
+    source=("router-for-me/CLIProxyAPI#1292", OBSERVED),
+    error=_NO_DATA,
+)
+EMPTY_PROMPT = risky(
+    "gemini/empty-prompt",
+    "The user says something; an empty text that is all of a content was refused and was also seen accepted.",
+    source=("router-for-me/CLIProxyAPI#1292", OBSERVED),
+)
+UNKNOWN_FIELD = refused(
+    "gemini/unknown-field",
+    "Contents, parts, calls and responses have no fields that the API does not know.",
+    source="gera2ld/ai.nvim#13",
+    error="Invalid JSON payload received. Unknown name \"{field}\" at '{parent}': Cannot find field",
+)
+# What Google's own client refuses to take into a chat.
+PART_PLACE = refused(
+    "gemini/part-place",
+    "Calls stand in contents of the model, responses in contents of the user.",
+    source=CLIENT,
+)
+NAME_MISSING = refused(
+    "gemini/name-missing",
+    "Calls and responses name their function.",
+    source="ollama/ollama#14214",
+)
+RESPONSE_FORM = refused(
+    "gemini/response-form",
+    "A `response` is an object; text is wrapped, for instance as `result`.",
+    source=("vercel/ai#3589", "AstrBotDevs/AstrBot#7216"),
+)
+ARGS_FORM = refused(
+    "gemini/args-form",
+    "The `args` of a call are an object.",
+    source=API,
+)
+SIGNATURE_FORM = refused(
+    "gemini/signature-form",
+    "A signature is base64, unchanged, in the part it came with.",
+    source="crmne/ruby_llm#521",
+    error="Base64 decoding failed for thought_signature",
+)
 
 
 @dataclass(slots=True)
@@ -89,23 +167,23 @@ class PartJudge:
         """Judge the content at `path`; None if it is none."""
         found = self._found
         if not is_object(content):
-            found.refuse("gemini/content-form", path, "a content is an object with `role` and `parts`")
+            found.report(CONTENT_FORM, path, "a content is an object with `role` and `parts`")
             return None
         for name in content:
             if name not in _CONTENT_FIELDS:
                 self._refuse_field(path, name)
         role, parts = content.get("role"), content.get("parts")
         if role is None:
-            found.risk("gemini/role-missing", path, "not every endpoint takes a content without a role")
+            found.report(ROLE_MISSING, path, "not every endpoint takes a content without a role")
             role = "user"
         elif not isinstance(role, str) or role not in ("user", "model"):
-            found.refuse("gemini/unknown-role", f"{path}.role", f"there is no role {brief(role)}, only user and model")
+            found.report(UNKNOWN_ROLE, f"{path}.role", f"there is no role {brief(role)}, only user and model")
             role = "user"
         read = JudgedContent(path, role)
         if is_object(parts):
             parts = [parts]  # one object is read as an array of one
         if not is_list(parts) or not parts:
-            found.refuse("gemini/no-parts", path, "a content has at least one part")
+            found.report(NO_PARTS, path, "a content has at least one part")
             return read
         is_alone = len(parts) == 1
         for index, part in enumerate(parts):
@@ -115,7 +193,7 @@ class PartJudge:
     def _part(self, path: str, part: Json, into: JudgedContent, *, is_alone: bool) -> None:
         found = self._found
         if not is_object(part):
-            found.refuse("gemini/part-data", path, "a part is an object")
+            found.report(PART_DATA, path, "a part is an object")
             return
         kinds: list[str] = []
         value: Json = None
@@ -132,7 +210,7 @@ class PartJudge:
         if signature:
             self._signature(path, signature)
         if len(kinds) != 1:
-            found.refuse("gemini/part-data", path, f"a part holds one kind of data, not {len(kinds)}")
+            found.report(PART_DATA, path, f"a part holds one kind of data, not {len(kinds)}")
         elif kinds[0] == "functionCall":
             self._call(path, value, into, is_signed=bool(signature))
         elif kinds[0] == "functionResponse":
@@ -146,43 +224,43 @@ class PartJudge:
     def _empty_text(self, path: str, *, is_alone: bool) -> None:
         if is_alone:
             # Seen accepted where it was all that the user said.
-            self._found.risk("gemini/empty-prompt", path, "the user says nothing")
+            self._found.report(EMPTY_PROMPT, path, "the user says nothing")
         else:
-            self._found.refuse("gemini/empty-text", path, "text may not be empty; drop the part")
+            self._found.report(EMPTY_TEXT, path, "text may not be empty; drop the part")
 
     def _call(self, path: str, value: Json, into: JudgedContent, *, is_signed: bool) -> None:
         if into.role != "model":
-            self._found.refuse("gemini/part-place", path, "calls stand in contents of the model")
+            self._found.report(PART_PLACE, path, "calls stand in contents of the model")
         if not is_object(value):
-            self._found.refuse("gemini/args-form", path, "a function call is an object")
+            self._found.report(ARGS_FORM, path, "a function call is an object")
             return
         for name in value:
             if name not in _CALL_FIELDS:
                 self._refuse_field(f"{path}.functionCall", name)
         args = value.get("args")
         if args is not None and not is_object(args):
-            self._found.refuse("gemini/args-form", f"{path}.functionCall.args", "args are an object")
+            self._found.report(ARGS_FORM, f"{path}.functionCall.args", "args are an object")
         into.calls.append(JudgedCall(path, _text(value.get("id")), self._name(path, value), is_signed))
 
     def _response(self, path: str, value: Json, into: JudgedContent) -> None:
         if into.role != "user":
-            self._found.refuse("gemini/part-place", path, "responses stand in contents of the user")
+            self._found.report(PART_PLACE, path, "responses stand in contents of the user")
         if not is_object(value):
-            self._found.refuse("gemini/response-form", path, "a function response is an object")
+            self._found.report(RESPONSE_FORM, path, "a function response is an object")
             return
         for name in value:
             if name not in _RESPONSE_FIELDS:
                 self._refuse_field(f"{path}.functionResponse", name)
         if not is_object(value.get("response")):
-            self._found.refuse(
-                "gemini/response-form", f"{path}.functionResponse.response", "wrap what is no object: {'result': …}"
+            self._found.report(
+                RESPONSE_FORM, f"{path}.functionResponse.response", "wrap what is no object: {'result': …}"
             )
         into.responses.append(JudgedCall(path, _text(value.get("id")), self._name(path, value)))
 
     def _name(self, path: str, value: JsonObject) -> str:
         name = value.get("name")
         if not isinstance(name, str) or not name:
-            self._found.refuse("gemini/name-missing", path, "calls and responses name their function")
+            self._found.report(NAME_MISSING, path, "calls and responses name their function")
             return ""
         return name
 
@@ -192,10 +270,10 @@ class PartJudge:
             or not _BASE64.fullmatch(signature)
             or len(signature.rstrip("=")) % 4 == 1  # no number of bytes has such a length
         ):
-            self._found.refuse("gemini/signature-form", f"{path}.thoughtSignature", "a signature is base64, unchanged")
+            self._found.report(SIGNATURE_FORM, f"{path}.thoughtSignature", "a signature is base64, unchanged")
 
     def _refuse_field(self, path: str, name: str) -> None:
-        self._found.refuse("gemini/unknown-field", f"{path}.{name}", f"there is no field {brief(name)} here")
+        self._found.report(UNKNOWN_FIELD, f"{path}.{name}", f"there is no field {brief(name)} here")
 
 
 def _text(value: Json) -> str:

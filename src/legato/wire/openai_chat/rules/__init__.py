@@ -5,40 +5,38 @@ Out: violations; the body is not changed, and no body makes `check` raise.
 
     checks     the checks that hosts have rules of their own for
     envelope   tools, the choice among them, the switch of thinking
-    messages   roles and their order, calls, pairing
+    messages   roles and their order, reasoning, pairing
     contents   what is said in a message
+    calls      the calls of a message
+    pairs      the rules about calls and their results
+    of_hosts   the rules of particular hosts, as `wire.hosts` declares them
+    sources    what several rules are known from
 """
 
 from __future__ import annotations
 
-from legato.model import JsonObject, Target
-from legato.wire.hosts import host_of
+from collections.abc import Mapping
+
+from msgspec.structs import replace
+
+from legato.wire import judging_json, judging_schemas
 from legato.wire.judge import Ruleset
-from legato.wire.judging import Findings
-from legato.wire.openai_chat.rules.checks import checks_for
-from legato.wire.openai_chat.rules.envelope import examine_envelope, thinks
-from legato.wire.openai_chat.rules.messages import ChatJudge, JudgingMode
+from legato.wire.openai_chat.rules import calls, contents, envelope, messages, pairs
+from legato.wire.openai_chat.rules.of_hosts import RulesWithHosts, WordsOfHosts
+from legato.wire.rules import WireRule, declared
 
-__all__ = ["RULESET", "check"]
+__all__ = ["RULES", "RULESET", "check"]
 
+_FAMILY = declared(judging_json, judging_schemas, messages, contents, calls, pairs, envelope, route="openai/gpt-4o")
 
-def _mode(fields: JsonObject, target: Target) -> JudgingMode:
-    return JudgingMode(host_of(target).name, target.capabilities, thinks(fields, target.capabilities))
-
-
-def _examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
-    examine_envelope(fields, checks_for(host_of(target).name), target.capabilities, found)
-
-
-def _refuse_no_messages(fields: JsonObject, found: Findings) -> None:
-    found.refuse("openai-chat/no-messages", "messages", "`messages` is an array with at least one message")
-
-
+RULES: Mapping[str, WireRule] = RulesWithHosts(
+    {name: replace(rule, errors=WordsOfHosts(name)) for name, rule in _FAMILY.items()}
+)
 RULESET = Ruleset(
     messages_field="messages",
-    mode=_mode,
-    judge=ChatJudge,
-    head=_examine_head,
-    no_messages=_refuse_no_messages,
+    mode=envelope.mode_of,
+    judge=messages.ChatJudge,
+    head=envelope.examine_head,
+    no_messages=envelope.examine_no_messages,
 )
 check = RULESET.check

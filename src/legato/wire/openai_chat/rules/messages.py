@@ -1,20 +1,77 @@
 """Judge the messages of a chat body, one after the other.
 
 In:  messages, the host and capabilities of the target, whether the model will think.
-Out: findings about roles and their order, calls, and the pairing of calls with results; `contents` judges what is said.
+Out: findings about roles and their order, reasoning, and the pairing of calls with results. What is said is judged in
+     `contents`, calls in `calls`.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from legato.model import Capabilities, IdScheme, Json, JsonObject
-from legato.wire.judging import Findings, Pairing, brief, holds_object, is_list, is_object
-from legato.wire.openai_chat.rules.checks import checks_for
+from legato.model import Capabilities, Json, JsonObject
+from legato.wire.findings import Severity
+from legato.wire.judging import Findings, brief, is_list, is_object
+from legato.wire.judging_pairs import Pairing
+from legato.wire.openai_chat.rules.calls import ID_FORM, CallJudge
+from legato.wire.openai_chat.rules.checks import HostCheck, ReportedRule, checks_for
 from legato.wire.openai_chat.rules.contents import ContentJudge
+from legato.wire.openai_chat.rules.pairs import PAIRS
+from legato.wire.openai_chat.rules.sources import API, STRICT
+from legato.wire.rules import refused, risky
 
-_OWN_FORMS = (IdScheme.NINE, IdScheme.KIMI)
-"""ids of models that were trained on a form of their own, wherever they are served"""
+MESSAGE_FORM = refused(
+    "openai-chat/message-form",
+    "Each message is an object.",
+    source=API,
+)
+UNKNOWN_ROLE = HostCheck(
+    "unknown-role",
+    refused(
+        "openai-chat/unknown-role",
+        "A message's role is `developer`, `system`, `user`, `assistant`, `tool`, or the old `function`.",
+        source=API,
+    ),
+)
+REASONING_FIELD = risky(
+    "openai-chat/reasoning-field",
+    "Reasoning is left out: the dialect has no field for it, and some servers refuse unknown ones.",
+    source="janhq/jan#8136",
+)
+DEVELOPER_ROLE = risky(
+    "openai-chat/developer-role",
+    "Only models that know the developer role get developer messages.",
+    source="agno-agi/agno#1770",
+    error="Unsupported value: 'messages[{index}].role' does not support 'developer' with this model",
+    route=STRICT,
+)
+ENDS_ON_ANSWER = HostCheck(
+    "ends-on-answer",
+    risky(
+        "openai-chat/ends-on-answer",
+        "The last message is from the user or a tool.",
+        source="olimorris/codecompanion.nvim#760",
+    ),
+)
+# Not the server's doing but that of the model's template, which looks at neither calls nor results.
+STRICT_ROLES_ALTERNATE = refused(
+    "strict/roles-alternate",
+    "Models with a strict template (Mistral's, Gemma, Llama 2) want user and assistant to take turns, calls and "
+    "results aside, after at most one system message.",
+    source=("vllm-project/vllm#6862", "suitenumerique/conversations#197", "microsoft/autogen#3597"),
+    error="After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
+    route="strict/mistral-7b",
+)
+EXTRA_FIELD = HostCheck("extra-field", ReportedRule("groq/unknown-field", Severity.REFUSED))
+ROLE_ORDER = HostCheck("role-order", ReportedRule("mistral/role-order", Severity.REFUSED))
+USER_AFTER_TOOL = HostCheck("user-after-tool", ReportedRule("mistral/user-after-tool", Severity.REFUSED))
+LONE_MESSAGE = HostCheck("lone-message", ReportedRule("mistral/lone-message", Severity.REFUSED))
+PREFIX_PLACE = HostCheck("prefix-place", ReportedRule("mistral/prefix-place", Severity.REFUSED))
+RESULT_NAME = HostCheck("result-name", ReportedRule("mistral/result-name", Severity.RISKY))
+REASONING_MISSING = HostCheck("reasoning-missing", ReportedRule("kimi/reasoning-missing", Severity.REFUSED))
+REASONING_EVERYWHERE = HostCheck("reasoning-everywhere", ReportedRule("deepseek/reasoning-everywhere", Severity.RISKY))
+REASONING_EMPTY = HostCheck("reasoning-empty", ReportedRule("deepseek/reasoning-empty", Severity.RISKY))
+
 _REASONING_FIELDS = ("reasoning_content", "reasoning")
 
 
@@ -36,7 +93,8 @@ class ChatJudge:
         self._capabilities, self._thinks = mode.capabilities, mode.thinks
         self._found = found
         self._contents = ContentJudge(checks, self._capabilities, found)
-        self._pairing = Pairing("openai-chat", found)
+        self._pairing = Pairing(PAIRS, found)
+        self._calls = CallJudge(checks, self._capabilities, self._pairing, found)
         self._role = ""
         """the role before; empty at the start, and after what was no message"""
         self._has_mark = False
@@ -47,29 +105,27 @@ class ChatJudge:
         """whether an answer since the last message of the user made calls"""
         self._last: tuple[int, Json] = (0, None)
         """the message before, and its number"""
-        self._index = -1
-        """the highest number in an id so far, where they count the calls"""
 
     def save(self) -> Any:
         """The state, for `restore`."""
         turn = self._role, self._has_mark, self._side, self._has_called
-        return turn, self._last, self._index, self._pairing.save()
+        return turn, self._last, self._calls.highest, self._pairing.save()
 
     def restore(self, saved: Any) -> None:
         """Go back to an earlier state."""
-        (self._role, self._has_mark, self._side, self._has_called), self._last, self._index, pairing = saved
+        (self._role, self._has_mark, self._side, self._has_called), self._last, self._calls.highest, pairing = saved
         self._pairing.restore(pairing)
 
     def message(self, index: int, message: Json) -> None:
         """Judge the message at `index`."""
         self._last = (index, message)
         if not is_object(message):
-            self._found.refuse("openai-chat/message-form", f"messages[{index}]", "a message is an object")
+            self._found.report(MESSAGE_FORM, f"messages[{index}]", "a message is an object")
             self._forget()
             return
         role = message.get("role")
         if not isinstance(role, str) or role not in self._acceptance.roles:
-            self._report("unknown-role", f"messages[{index}].role", f"there is no role {brief(role)} for this server")
+            self._report(UNKNOWN_ROLE, f"messages[{index}].role", f"there is no role {brief(role)} for this server")
             self._forget()
             return
         if self._acceptance.fields is not None:
@@ -81,8 +137,8 @@ class ChatJudge:
         else:
             self._pairing.close()
             if role == "developer" and not self._capabilities.developer_role:
-                self._found.risk(
-                    "openai-chat/developer-role", f"messages[{index}].role", "not every model takes the developer role"
+                self._found.report(
+                    DEVELOPER_ROLE, f"messages[{index}].role", "not every model takes the developer role"
                 )
         calls = message.get("tool_calls") if role == "assistant" else None
         has_calls = is_list(calls) and bool(calls)
@@ -93,7 +149,7 @@ class ChatJudge:
             self._checks.examine_message(self._found, f"messages[{index}]", message)
         if role == "assistant":
             if calls is not None:
-                self._examine_calls(index, calls)
+                self._calls.examine(index, calls)
             self._has_called = self._has_called or has_calls
             self._examine_reasoning(index, message, has_calls=has_calls)
         elif role == "user":
@@ -105,18 +161,18 @@ class ChatJudge:
         self._pairing.end()
         (index, last), accepted = self._last, self._acceptance
         if accepted.follows is not None and index == 0 and self._role not in ("user", "system"):
-            self._report("lone-message", "messages[0]", "a single message is from the user or the system")
+            self._report(LONE_MESSAGE, "messages[0]", "a single message is from the user or the system")
         if not is_object(last) or last.get("role") != "assistant":
             return
         if accepted.final_mark and last.get(accepted.final_mark) is True:
             return
         path = f"messages[{index}]"
         if accepted.demands_mark:
-            self._report("ends-on-answer", path, f"a final answer is only taken with `{accepted.final_mark}: true`")
+            self._report(ENDS_ON_ANSWER, path, f"a final answer is only taken with `{accepted.final_mark}: true`")
         elif not self._capabilities.prefill:
-            self._report("ends-on-answer", path, "the last message should be from the user or a tool")
+            self._report(ENDS_ON_ANSWER, path, "the last message should be from the user or a tool")
 
-    def _report(self, check: str, path: str, message: str) -> None:
+    def _report(self, check: HostCheck, path: str, message: str) -> None:
         self._checks.report(self._found, check, path, message)
 
     # --- the message as a whole ---
@@ -132,7 +188,7 @@ class ChatJudge:
         for field in message:
             if field not in known:
                 self._report(
-                    "extra-field",
+                    EXTRA_FIELD,
                     f"messages[{index}].{field}",
                     f"a message of the {role} has no field {brief(field)} here",
                 )
@@ -140,19 +196,19 @@ class ChatJudge:
     def _examine_order(self, index: int, role: str, message: JsonObject) -> None:
         before = self._role
         if self._has_mark:
-            self._report("prefix-place", f"messages[{index - 1}].prefix", "only the last may be a prefix")
+            self._report(PREFIX_PLACE, f"messages[{index - 1}].prefix", "only the last may be a prefix")
         self._has_mark = message.get("prefix") is True
         if not before:
             return
         if self._acceptance.follows is not None and role not in self._acceptance.follows[before]:
             self._report(
-                "role-order",
+                ROLE_ORDER,
                 f"messages[{index}]",
                 f"a message of the {role} may not follow one of the {before}",
             )
         elif role == "user" and before == "tool" and not self._capabilities.user_after_tool:
             self._report(
-                "user-after-tool",
+                USER_AFTER_TOOL,
                 f"messages[{index}]",
                 "between tool and user messages this server wants an assistant message",
             )
@@ -165,8 +221,8 @@ class ChatJudge:
             is_fine = role == ("assistant" if self._side == "user" else "user")
             self._side = role
         if not is_fine:
-            self._found.refuse(
-                "strict/roles-alternate",
+            self._found.report(
+                STRICT_ROLES_ALTERNATE,
                 f"messages[{index}]",
                 "after the instructions, messages of the user and the assistant take turns",
             )
@@ -175,17 +231,17 @@ class ChatJudge:
         call_id = message.get("tool_call_id")
         path = f"messages[{index}]"
         if not isinstance(call_id, str) or not call_id:
-            self._found.refuse("openai-chat/unknown-result", path, "a tool message has no `tool_call_id`")
+            self._found.report(PAIRS.unknown_result, path, "a tool message has no `tool_call_id`")
         else:
             if not self._forms.id.fullmatch(call_id):
                 self._report(
-                    "id-form",
+                    ID_FORM,
                     f"{path}.tool_call_id",
                     f"the id {brief(call_id)} has not the form that is taken here",
                 )
             self._pairing.result(call_id, path)
         if (self._acceptance.names_results or self._capabilities.named_results) and not message.get("name"):
-            self._report("result-name", path, "a tool message should carry the tool's name")
+            self._report(RESULT_NAME, path, "a tool message should carry the tool's name")
 
     def _examine_reasoning(self, index: int, message: JsonObject, *, has_calls: bool) -> None:
         accepted = self._acceptance
@@ -196,13 +252,13 @@ class ChatJudge:
             if not has_calls and not (accepted.demands_reasoning_of_turns and self._has_called):
                 if accepted.demands_reasoning_of_turns and not isinstance(reasoning, str):
                     self._report(
-                        "reasoning-everywhere",
+                        REASONING_EVERYWHERE,
                         f"messages[{index}]",
                         "thinking is on, and then an answer without `reasoning_content` is not always taken",
                     )
             elif not isinstance(reasoning, str) or (not reasoning and not accepted.takes_empty_reasoning):
                 self._report(
-                    "reasoning-missing",
+                    REASONING_MISSING,
                     f"messages[{index}]",
                     "thinking is on, so answers of a turn with calls need their `reasoning_content`"
                     if accepted.demands_reasoning_of_turns
@@ -210,89 +266,15 @@ class ChatJudge:
                 )
             elif not reasoning:
                 self._report(
-                    "reasoning-empty",
+                    REASONING_EMPTY,
                     f"messages[{index}].reasoning_content",
                     "an empty `reasoning_content` is not always taken",
                 )
         elif accepted.fields is None and not accepted.takes_reasoning:
             for field in _REASONING_FIELDS:
                 if message.get(field):
-                    self._found.risk(
-                        "openai-chat/reasoning-field",
+                    self._found.report(
+                        REASONING_FIELD,
                         f"messages[{index}].{field}",
                         "Chat Completions has no place for reasoning; some servers refuse the field",
                     )
-
-    # --- calls ---
-
-    def _examine_calls(self, index: int, calls: Json) -> None:
-        if not is_list(calls):
-            self._found.refuse("openai-chat/calls-form", f"messages[{index}].tool_calls", "`tool_calls` is an array")
-            return
-        if not calls:
-            if not self._acceptance.takes_empty_calls:
-                self._found.refuse(
-                    "openai-chat/calls-form",
-                    f"messages[{index}].tool_calls",
-                    "leave it out if there are no calls",
-                )
-            return
-        if len(calls) > self._capabilities.max_calls:
-            self._found.refuse(
-                "openai-chat/too-many-calls",
-                f"messages[{index}].tool_calls",
-                f"{len(calls)} calls in one message; {self._capabilities.max_calls} are taken",
-            )
-        if index == 0 and (self._acceptance.follows is not None or self._capabilities.named_results):
-            self._report("first-message-calls", "messages[0]", "the first message may not hold calls")
-        for call_index, call in enumerate(calls):
-            self._examine_call(f"messages[{index}].tool_calls[{call_index}]", call)
-
-    def _examine_call(self, path: str, call: Json) -> None:
-        found, accepted = self._found, self._acceptance
-        if not is_object(call):
-            found.refuse("openai-chat/flat-call", path, "a call is an object")
-            return
-        call_id, kind = call.get("id"), call.get("type")
-        if not isinstance(call_id, str) or not self._forms.id.fullmatch(call_id):
-            self._report("id-form", f"{path}.id", f"the id {brief(call_id)} has not the form that is taken here")
-        elif not self._forms.id_habit.fullmatch(call_id) and (
-            self._checks.has_own_habit or self._capabilities.id_scheme not in _OWN_FORMS
-        ):
-            self._report("id-habit", f"{path}.id", f"the id {brief(call_id)} has not the form that is safe here")
-        elif self._forms.id_index is not None and (match := self._forms.id_index.fullmatch(call_id)):
-            self._examine_index(int(match[1]), call_id, path)
-        if isinstance(call_id, str) and call_id:
-            self._pairing.call(call_id, path)
-        if not isinstance(kind, str | None) or kind not in accepted.call_types:
-            found.refuse("openai-chat/call-type", f"{path}.type", "the type of a call is `function`")
-        if kind == "custom":
-            return
-        function = call.get("function")
-        if not is_object(function):
-            found.refuse("openai-chat/flat-call", path, "name and arguments of a call stand in its `function`")
-            return
-        name = function.get("name")
-        if not isinstance(name, str) or not self._forms.name.fullmatch(name):
-            self._report("name-form", f"{path}.function.name", f"{brief(name)} is no name for a tool here")
-        self._examine_arguments(path, function.get("arguments"))
-
-    def _examine_index(self, index: int, call_id: str, path: str) -> None:
-        if index <= self._index and not self._pairing.knows(call_id):  # else the whole id repeats
-            self._report("index-repeats", f"{path}.id", f"{index} is not higher than in the calls before it")
-        self._index = max(self._index, index)
-
-    def _examine_arguments(self, path: str, arguments: Json) -> None:
-        accepted = self._acceptance
-        if not isinstance(arguments, str):
-            if not (accepted.takes_argument_objects and is_object(arguments)):
-                self._found.refuse(
-                    "openai-chat/arguments-form", f"{path}.function.arguments", "arguments are JSON in a string"
-                )
-        elif not holds_object(arguments):
-            if accepted.parses_arguments:
-                self._report("arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object")
-            else:
-                self._found.risk(
-                    "openai-chat/arguments", f"{path}.function.arguments", "the arguments do not hold a JSON object"
-                )

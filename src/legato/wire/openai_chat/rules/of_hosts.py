@@ -1,50 +1,12 @@
-"""The rules of particular hosts, as their files in `wire.hosts` declare them, and those that strict servers share."""
+"""The rules and words of particular hosts, as their files in `wire.hosts` declare them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import partial
 
 from legato.wire.hosting import Host, HostRule
 from legato.wire.hosts import all_hosts, find_host
 from legato.wire.rules import WireRule, refused, risky
-
-_STRICT = "strict/some-model"
-
-_refused = partial(refused, route=_STRICT)
-_risky = partial(risky, route=_STRICT)
-
-STRICT_RULES = (
-    # Not the server's doing but that of the model's template, which looks at neither calls nor results.
-    _refused(
-        "strict/roles-alternate",
-        "Models with a strict template (Mistral's, Gemma, Llama 2) want user and assistant to take turns, calls and "
-        "results aside, after at most one system message.",
-        source=("vllm-project/vllm#6862", "suitenumerique/conversations#197", "microsoft/autogen#3597"),
-        error="After the optional system message, conversation roles must alternate user/assistant/user/assistant/...",
-        route="strict/mistral-7b",
-    ),
-    _refused(
-        "strict/arguments",
-        "The arguments of a call hold a JSON object, because the server parses them; `{}` where there are"
-        " none. vLLM, llama.cpp, DashScope and the servers of Kimi and DeepSeek are judged so.",
-        source=("QwenLM/qwen-code#606", "HKUDS/nanobot#1487", "vllm-project/vllm#43995"),
-        error='The "function.arguments" parameter of the code model must be in JSON format',
-    ),
-    _refused(
-        "strict/empty-text",
-        "Servers in front of Claude get no empty string as content: it would become an empty block. Null "
-        "passes next to calls.",
-        source="musistudio/claude-code-router#1329",
-        error="text content blocks must be non-empty",
-        route="strict/claude",
-    ),
-    _risky(
-        "strict/empty-tools",
-        "`tools` is left out where there are none; vLLM and llama.cpp refuse an empty array, others take it.",
-        source="vllm-project/vllm#48922",
-    ),
-)
 
 
 class RulesWithHosts(Mapping[str, WireRule]):

@@ -1,0 +1,149 @@
+"""Judge what surrounds the messages of a Messages body: the limit, instructions, tools, thinking."""
+
+from __future__ import annotations
+
+import re
+
+from legato.model import Json, JsonObject, Target, ThinkingMode
+from legato.wire.anthropic.rules.blocks import BLANK_TEXT, CONTENT_FORM, is_blank
+from legato.wire.anthropic.rules.sources import API, OPUS, THINKING
+from legato.wire.anthropic.rules.turns import JudgingMode
+from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
+from legato.wire.judging_schemas import examine_schema
+from legato.wire.rules import refused, risky
+
+_EFFORT = "https://platform.claude.com/docs/en/build-with-claude/effort"
+
+MAX_TOKENS = refused(
+    "anthropic/max-tokens",
+    "`max_tokens` is given.",
+    source=API,
+    error="Field required",
+)
+NO_MESSAGES = refused(
+    "anthropic/no-messages",
+    "`messages` is an array with at least one message.",
+    source=API,
+)
+TOOL_FORM = refused(
+    "anthropic/tool-form",
+    "`tools` is an array of objects.",
+    source=API,
+)
+TOOL_NAME = refused(
+    "anthropic/tool-name",
+    "The name of a tool in `tools` has 1 to 128 characters of `[a-zA-Z0-9_-]`.",
+    source="home-assistant/core#147760",
+    error="String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+)
+DUPLICATE_TOOL = refused(
+    "anthropic/duplicate-tool",
+    "No two tools have the same name.",
+    source="anthropics/claude-code#10687",
+    error="Tool names must be unique",
+)
+FORCED_TOOL = refused(
+    "anthropic/forced-tool",
+    "With thinking on, `tool_choice` is auto or none.",
+    source=(THINKING, "diegosouzapw/OmniRoute#4389"),
+    error="Thinking may not be enabled when tool_choice forces tool use",
+)
+EFFORT_WORD = refused(
+    "anthropic/effort-word",
+    "`output_config.effort` is `low`, `medium`, `high`, `xhigh` or `max`.",
+    source=_EFFORT,
+    route=OPUS,
+)
+EFFORT_LEVEL = risky(
+    "anthropic/effort-level",
+    "`output_config.effort` is one that the model knows: `max` came with 4.6, `xhigh` with 4.7.",
+    source=_EFFORT,
+    route="anthropic/claude-sonnet-4-6",
+)
+
+_EFFORTS = frozenset({"low", "medium", "high", "xhigh", "max"})
+_WITH_EFFORT = (ThinkingMode.ADAPTIVE, ThinkingMode.EFFORT)
+_TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+
+def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
+    """Judge the fields beside the messages."""
+    _examine_limit(fields, target, found)
+    choice = fields.get("tool_choice")
+    if mode_of(fields, target).thinks and is_object(choice) and choice.get("type") in ("any", "tool"):
+        found.report(FORCED_TOOL, "tool_choice", "with thinking on, `tool_choice` is auto or none")
+    _examine_system(fields.get("system"), found)
+    _examine_tools(fields.get("tools"), found)
+    _examine_effort(fields.get("output_config"), target, found)
+
+
+def _examine_effort(config: Json, target: Target, found: Findings) -> None:
+    effort = config.get("effort") if is_object(config) else None
+    if effort is None:
+        return
+    if not isinstance(effort, str) or effort not in _EFFORTS:
+        found.report(EFFORT_WORD, "output_config.effort", f"{brief(effort)} is no effort")
+    elif target.capabilities.thinking in _WITH_EFFORT and not knows_effort(target.capabilities, effort):
+        found.report(EFFORT_LEVEL, "output_config.effort", f"this model may not know the effort {effort}")
+
+
+def examine_no_messages(fields: JsonObject, found: Findings) -> None:
+    """Judge a body without messages."""
+    found.report(NO_MESSAGES, "messages", "`messages` is an array with at least one message")
+
+
+def mode_of(fields: JsonObject, target: Target) -> JudgingMode:
+    """What of the body and the model the messages are judged by."""
+    capabilities = target.capabilities
+    asked = fields.get("thinking")
+    kind = asked.get("type") if is_object(asked) else None
+    return JudgingMode(
+        thinks=kind in ("enabled", "adaptive"),
+        thinks_with_budget=kind == "enabled",
+        may_think=capabilities.thinking_default if kind is None else kind != "disabled",
+        prefill=capabilities.prefill,
+        middle_system=capabilities.middle_system,
+        demands_tools=capabilities.demands_tools,
+    )
+
+
+def _examine_limit(fields: JsonObject, target: Target, found: Findings) -> None:
+    if target.endpoint.endswith("/count_tokens"):
+        return  # counting takes the same body, without a limit
+    limit = fields.get("max_tokens")
+    if not isinstance(limit, int) or isinstance(limit, bool) or limit < 1:
+        found.report(MAX_TOKENS, "max_tokens", "`max_tokens` must be given")
+
+
+def _examine_system(system: Json, found: Findings) -> None:
+    if isinstance(system, str):
+        if system.isspace():
+            found.report(BLANK_TEXT, "system", "a text holds something other than whitespace")
+    elif is_list(system):
+        for index, block in enumerate(system):
+            text = block.get("text") if is_object(block) else None
+            if not isinstance(text, str) or is_blank(text):
+                found.report(BLANK_TEXT, f"system[{index}]", "a text holds something other than whitespace")
+    elif system is not None:
+        found.report(CONTENT_FORM, "system", "`system` is a string or an array of text blocks")
+
+
+def _examine_tools(tools: Json, found: Findings) -> None:
+    if tools is None:
+        return
+    if not is_list(tools):
+        found.report(TOOL_FORM, "tools", "`tools` is an array")
+        return
+    names: set[str] = set()
+    for index, tool in enumerate(tools):
+        if not is_object(tool):
+            found.report(TOOL_FORM, f"tools[{index}]", "a tool is an object")
+            continue
+        name = tool.get("name")
+        if tool.get("type") in (None, "custom") and not (isinstance(name, str) and _TOOL_NAME.fullmatch(name)):
+            found.report(TOOL_NAME, f"tools[{index}].name", f"{brief(name)} is no name for a tool")
+        examine_schema(tool.get("input_schema"), f"tools[{index}].input_schema", found)
+        if isinstance(name, str):
+            if name in names:
+                found.report(DUPLICATE_TOOL, f"tools[{index}].name", f"{brief(name)} is defined twice")
+            names.add(name)
