@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from legato.model import (
     Authority,
     Block,
+    Dialect,
     Ending,
     Entry,
     Json,
@@ -101,6 +102,7 @@ class Body(Struct, frozen=True):
     """
 
     value: JsonObject
+    dialect: Dialect
     prefix: str = ""
     is_bare: bool = False
     is_example: bool = False

@@ -16,7 +16,7 @@ from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPH
 from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
-from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
+from legato.formats.wire.shapes import may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -94,7 +94,7 @@ def _of_file(document: Document) -> Iterator[Finding]:
 
 def _speaks(document: Document, body: Body, dialect: Dialect) -> bool:
     """Whether a body is one of `dialect`, or as well one of it as of the dialect that it was taken for."""
-    if WIRE_DIALECTS.get(document.format) is dialect:
+    if body.dialect is dialect:
         return True
     is_plain_chat = document.format == "openai-chat" and dialect is Dialect.ANTHROPIC
     return is_plain_chat and may_be_anthropic(body.value)
@@ -119,7 +119,7 @@ _REPAIRS = {
 
 def _of_body(document: Document, body: Body, name: str, target: Target) -> Iterator[Finding]:
     parts = dialect_parts(target.dialect)
-    read_as = "" if WIRE_DIALECTS.get(document.format) is target.dialect else " --from anthropic"
+    read_as = "" if body.dialect is target.dialect else " --from anthropic"
     for violation in parts.check(body.value, target):
         is_message = violation.path.startswith(parts.messages_field)
         if (body.is_bare and not is_message) or _is_meant(body, violation):

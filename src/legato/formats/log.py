@@ -15,7 +15,7 @@ from legato.formats.content import Content
 from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
-from legato.formats.mending.records import RawFile
+from legato.formats.patching.records import RawFile
 from legato.model import Record, Speaker
 from legato.model.codec import FORMAT as FORMAT_NAME
 from legato.model.codec import VERSION, check_header, decode_record, dump_log

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 from legato.errors import FormatError, ImpossibleRequest, RenderError
 from legato.formats.document import Body, Document, FileNote
 from legato.formats.origins import is_unknown_home
-from legato.formats.wire.shapes import WIRE_DIALECTS
 from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
 from legato.request.rendering import render
 from legato.request.request import Request
@@ -86,8 +85,8 @@ def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], opt
 
 def _carried(document: Document, target: Target) -> Options:
     """The options of the file for `target`."""
-    own = WIRE_DIALECTS.get(document.format) is target.dialect
-    cache = own and document.body is not None and bool(_marks_of(document.body, target.dialect))
+    body = document.body
+    cache = body is not None and body.dialect is target.dialect and bool(_marks_of(body))
     return replace(document.options, cache=cache, home=_home_at(document.options.home, target))
 
 
@@ -96,11 +95,11 @@ def _home_at(home: str, target: Target) -> str:
     return target.home if is_unknown_home(home, target) else home
 
 
-def _marks_of(body: Body, dialect: Dialect) -> list[JsonObject]:
+def _marks_of(body: Body) -> list[JsonObject]:
     from legato.wire.anthropic import caching as anthropic
     from legato.wire.bedrock import caching as bedrock
 
-    match dialect:
+    match body.dialect:
         case Dialect.ANTHROPIC:
             return anthropic.find_marks(body.value)
         case Dialect.BEDROCK:

@@ -14,8 +14,8 @@ from legato.formats.findings import refused
 from legato.formats.mending.bare_json import parse_raw
 from legato.formats.mending.comparing import Purposes, find_missing
 from legato.formats.mending.inventory import take_inventory
-from legato.formats.mending.plan import Plan
 from legato.formats.mending.retelling import first_difference
+from legato.formats.patching.plan import Plan
 from legato.model import CLOSURE_TEXTS, ClosureReason
 from legato.model.ingestion import MAX_TEXT
 from session_files import CLAUDE, answered, codex_message, gave, item, jsonl, said, text, use, whole

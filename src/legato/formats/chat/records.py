@@ -22,7 +22,7 @@ from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_of_model, route_of
 from legato.formats.wire.reading import read_body
-from legato.formats.wire.shapes import body_of, wire_format
+from legato.formats.wire.shapes import WIRE_DIALECTS, body_of, wire_format
 from legato.model import Json, JsonObject, read_json_leniently
 
 _CALLS = frozenset({"tool_call", "function_call", "tool_use"})
@@ -100,7 +100,8 @@ class _Reader:
         address = first_text(record, "url", "path")
         only_counts = bool(_COUNTING.search(address))  # such a request needs no more than the messages
         is_example = not inside and place.startswith("line") and "model" not in body
-        draft.body = Body(body, prefix, is_bare=inside in ("", "traj") or only_counts, is_example=is_example)
+        is_bare = inside in ("", "traj") or only_counts
+        draft.body = Body(body, WIRE_DIALECTS[draft.format], prefix, is_bare=is_bare, is_example=is_example)
         in_path = _MODEL_IN_PATH.search(address)
         read_body(body, draft, model=unquote(in_path[0]) if in_path else "", prefix=prefix)
 

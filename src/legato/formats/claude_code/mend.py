@@ -16,9 +16,9 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
-from legato.formats.mending.plan import Closing, MendStep, Plan, Taking, plan_mending
-from legato.formats.mending.quotation import quotation
-from legato.formats.mending.records import RawFile
+from legato.formats.patching.plan import Closing, MendStep, Plan, Taking, plan_mending
+from legato.formats.patching.quotation import quotation
+from legato.formats.patching.records import RawFile
 from legato.model import Json, JsonObject, closure_text
 from legato.wire.arguments import wire_arguments
 

@@ -1,1 +1,1 @@
-"""Repair of files: what has to change, and the check that nothing is lost by it."""
+"""Repair of files of any format, and the check that nothing is lost by it."""

@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from legato.formats.fields import as_list, as_object
 from legato.formats.mending.inventory import InventoryItem, ItemKind
-from legato.formats.mending.quotation import QUOTED
+from legato.formats.patching.quotation import QUOTED
 from legato.model import Json, recognise_closure
 
 _WORTH = frozenset({ItemKind.TEXT, ItemKind.INSTRUCTION, ItemKind.CALL, ItemKind.RESULT, ItemKind.MEDIA})

@@ -16,7 +16,7 @@ from legato.formats.document import Document, Original
 from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.format import Mended
 from legato.formats.mending.guard import find_losses, still_refused
-from legato.formats.mending.records import RawFile
+from legato.formats.patching.records import RawFile
 
 
 def mend(document: Document, *, force: bool = False) -> Mended:

@@ -19,7 +19,7 @@ import msgspec
 
 from legato.formats.document import Document, FileNote
 from legato.formats.faults import EVERYTHING, places_of
-from legato.formats.mending.quotation import QUOTED
+from legato.formats.patching.quotation import QUOTED
 from legato.model import Authority, Code, HostedTool, Media, Text, ToolCall
 from legato.transcript.slots import SlotKind
 from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, Unit, completion_text

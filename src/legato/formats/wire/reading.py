@@ -24,7 +24,7 @@ def read(content: Content) -> list[Document]:
     """The conversation in a body."""
     draft = content.draft()
     value = content.value()
-    draft.body = Body(body_of(value), is_bare=isinstance(value, list))
+    draft.body = Body(body_of(value), WIRE_DIALECTS[draft.format], is_bare=isinstance(value, list))
     read_body(draft.body.value, draft)
     return content.finish(draft)
 
