@@ -20,16 +20,16 @@ from msgspec import Struct
 
 
 class Resting(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long a failed route rests, in seconds.
-
-    `first` doubles with each failure in a row up to `longest`. `hopeless` is for what time does not heal: a refused
-    key, an empty balance, a missing model. A probe that is silent for `probe` seconds has expired.
-    """
+    """How long a failed route rests, in seconds. The numbers are our choice."""
 
     first: float = 15.0
+    """after one failure; it doubles with each failure in a row"""
     longest: float = 600.0
+    """where doubling ends: outages last from minutes to hours, and one request in ten minutes is cheap"""
     hopeless: float = 900.0
+    """for what time does not heal: a refused key, an empty balance, a missing model"""
     probe: float = 330.0
+    """after which a silent probe has expired: a little longer than `Timeouts.first_byte`, by which it reports"""
 
 
 class Condition(Struct, frozen=True, omit_defaults=True):

@@ -3,10 +3,12 @@
 In:  the error, the attempt that failed, a random number.
 Out: seconds to wait, or None: no more.
 
-Waits grow exponentially with full jitter, so that a thousand clients that failed together do not return together. A
-wait that the provider names is honoured up to a limit of patience; beyond that, another route is better. All retries
-draw on one budget: each request pays a fraction of a token in and each retry takes a whole one out, so an outage
-multiplies the traffic by at most a little more than one, however many sessions there are.
+Waits grow exponentially with full jitter, so that a thousand clients that failed together do not return together
+(https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/). A wait that the provider names is honoured
+up to a limit of patience; beyond that, another route is better. All retries draw on one budget, as gRPC throttles them
+(https://github.com/grpc/proposal/blob/master/A6-client-retries.md): each request pays a fraction of a token in and each
+retry takes a whole one out, so an outage multiplies the traffic by at most a little more than one, however many
+sessions there are.
 """
 
 from __future__ import annotations
@@ -19,15 +21,19 @@ from legato.errors import BadAnswer, Overloaded, ProviderError, RateLimited, Tim
 class Patience(Struct, frozen=True, forbid_unknown_fields=True):
     """How often and how long, in seconds.
 
-    `attempts` counts the requests of one step on one route. `slow_attempts` holds for what costs long waits or a whole
-    answer each time. `longest_wait` is the longest wait that a provider may ask for before its route is left.
+    Attempts and waits are those of the official clients, so that a provider sees from us what it sees from them
+    (https://github.com/openai/openai-python/blob/main/src/openai/_constants.py, and the same in Anthropic's).
     """
 
     attempts: int = 3
+    """requests of one step on one route: the first, and two retries"""
     slow_attempts: int = 2
+    """the same for what costs a long wait or a whole answer each time; our choice"""
     first_wait: float = 0.5
     most_backoff: float = 8.0
     longest_wait: float = 60.0
+    """the longest wait that a provider may ask for before its route is left; our choice, the time that limits by the
+    minute take to reset"""
 
 
 TRANSIENT: tuple[type[ProviderError], ...] = (RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer)
@@ -64,7 +70,10 @@ class RetryBudget:
     """A bucket of tokens that all routers of a process share. It begins full, so that a short run may retry too."""
 
     def __init__(self, *, capacity: float = 10.0, per_request: float = 0.2) -> None:
-        """Retries are at most `capacity` and `per_request` times the requests, over any length of time."""
+        """Retries are at most `capacity` and `per_request` times the requests, over any length of time.
+
+        The numbers are our choice: one retry for five requests, and enough at the start for a short run.
+        """
         self.capacity = capacity
         self.per_request = per_request
         self._tokens = capacity

@@ -22,6 +22,7 @@ MAX_META_BYTES = 64 * 1024
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"  # no i, l, o, u: ids are read aloud and typed
 _CHANCE = 8
+"""letters of chance, 40 bits: two ids of one millisecond are equal once in a million million"""
 
 
 def mint_session_id() -> str:

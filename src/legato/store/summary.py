@@ -21,6 +21,7 @@ from legato.store.contract import SessionSummary
 from legato.store.identity import decode_meta
 
 MAX_TITLE = 80
+"""characters; our choice: one line of a list of sessions"""
 
 
 class LogSummary(Struct, frozen=True):

@@ -40,22 +40,32 @@ from legato.transport.waiting import retry_after
 from legato.transport.wordings import ALL, BROKEN_SERVER, PLACE, PLAIN_QUOTA, READING, Wording
 
 BY_STATUS: dict[int, tuple[type[ProviderError], str]] = {
+    # The codes that most providers share: https://platform.claude.com/docs/en/api/errors
     401: (Unauthorized, "key"),
-    402: (QuotaExhausted, "balance"),
     403: (Unauthorized, "permission"),
     404: (WrongEndpoint, "endpoint"),
-    408: (TimedOut, "slow"),
-    409: (Overloaded, "busy"),
-    410: (UnknownModel, "model"),
     413: (ContextTooLong, "window"),
-    424: (Overloaded, "busy"),
-    425: (Overloaded, "busy"),
     429: (RateLimited, "rate"),
+    # https://api-docs.deepseek.com/quick_start/error_codes
+    402: (QuotaExhausted, "balance"),
+    # A model that took too long, or failed: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+    408: (TimedOut, "slow"),
+    424: (Overloaded, "busy"),
+    # A lock that was not free in time; the official clients try again: https://github.com/openai/openai-python#retries
+    409: (Overloaded, "busy"),
+    # What was there is gone for good: https://www.rfc-editor.org/rfc/rfc9110#section-15.5.11
+    410: (UnknownModel, "model"),
+    # Sent before the connection was settled, may be sent again: https://www.rfc-editor.org/rfc/rfc8470#section-5.2
+    425: (Overloaded, "busy"),
+    # Groq's own, for a tier without room: https://console.groq.com/docs/flex-processing
     498: (Overloaded, "busy"),
+    # https://ai.google.dev/gemini-api/docs/generate-content/api-errors
     504: (TimedOut, "slow"),
+    # Cloudflare's own, where the server behind it is too slow:
+    # https://developers.cloudflare.com/support/troubleshooting/http-status-codes/cloudflare-5xx-errors/error-524/
     524: (TimedOut, "slow"),
 }
-"""what a status means where the body does not say better; any other 5xx is `Overloaded`"""
+"""what a status means where the body does not say better; any other 5xx is `Overloaded`, Anthropic's 529 among them"""
 
 ADVICE: dict[type[ProviderError], str] = {
     ProtocolRefused: "This is a fault of the request and not of yours",
@@ -90,6 +100,7 @@ HEADLINE: dict[type[ProviderError], str] = {
 }
 
 REQUEST_IDS = ("request-id", "x-request-id", "x-goog-request-id", "x-amzn-requestid", "cf-ray")
+"""headers that name a request to the provider's support: Anthropic's, OpenAI's, Google's, AWS's, Cloudflare's"""
 
 
 def classify(

@@ -23,17 +23,26 @@ async def _nothing_to_close() -> None:
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
     """How long to wait, in seconds; None waits for ever.
 
-    `first_byte` counts from the moment of sending to the first byte of the body: a response whose headers come at once
-    and whose body never begins is as slow as one that never comes. For an answer that is not streamed it covers all of
-    the model's work. `between_chunks` ends silence; `between_deltas` also ends an answer in which nothing comes but
-    signs of life, and `whole` any answer, whatever comes.
+    The defaults are our choice: no provider says how long it may be silent. The clients of OpenAI and Anthropic allow 5
+    seconds to connect and 600 for everything else
+    (https://github.com/openai/openai-python/blob/main/src/openai/_constants.py).
     """
 
     connect: float | None = 15.0
+    """until there is a connection: longer than those clients allow, for proxies and slow networks"""
     first_byte: float | None = 300.0
+    """from the moment of sending to the first byte of the body: a response whose headers come at once and whose body
+    never begins is as slow as one that never comes. For an answer that is not streamed it covers all of the model's
+    work"""
     between_chunks: float | None = 120.0
+    """the longest silence. A server that thinks for longer shows that it lives: Anthropic with `ping` events
+    (https://platform.claude.com/docs/en/build-with-claude/streaming), OpenRouter with comments
+    (https://openrouter.ai/docs/api_reference/streaming)"""
     between_deltas: float | None = 900.0
+    """the longest time in which nothing comes but signs of life: a model that hides its thinking shows nothing else
+    meanwhile"""
     whole: float | None = 7200.0
+    """for any answer, whatever comes"""
 
 
 class WireResponse(Struct, frozen=True):

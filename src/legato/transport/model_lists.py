@@ -47,8 +47,10 @@ _PATIENCE = 60.0
 """seconds for all pages of a list"""
 
 _MOST_PAGES = 50
+"""our choice: a server whose pages never end is left, and no provider needs ten of this size"""
 
 _PAGE_SIZE = 1000
+"""the most that is allowed: https://platform.claude.com/docs/en/api/models/list, https://ai.google.dev/api/models"""
 
 
 class _ListApi(NamedTuple):

@@ -18,6 +18,7 @@ ACCEPTED = "gzip, deflate"
 """what a request says that its answer may be packed with"""
 
 STEP = 64 * 1024
+"""bytes; our choice: as much as `intake` decodes in one go"""
 
 
 def unpacker_for(encoding: str) -> Callable[[bytes], Iterator[bytes]]:

@@ -3,10 +3,19 @@
 In:  the headers and the complaint of a refusal.
 Out: seconds, or None where it names no time.
 
-The plainest statement comes first: `retry-after-ms`, `retry-after` (seconds or a date), Google's `RetryInfo`, the
-sentence itself ("try again in 6.2s"), and last the resets of the rate limits. Of several limits those that are used up
-count, and the last of them to reset; where none says that it is used up, the first to reset. The patterns are compiled
-when one is first used: most runs never meet a refusal.
+The plainest statement comes first:
+
+    retry-after-ms     Azure's; OpenAI's own client reads it first
+                       (https://github.com/openai/openai-python/blob/main/src/openai/_base_client.py)
+    retry-after        seconds or a date (https://www.rfc-editor.org/rfc/rfc9110#section-10.2.3)
+    RetryInfo          in the body, from Google
+                       (https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto)
+    the sentence       "Please try again in 6.2s", as OpenAI says it in the message of a 429
+    the rate limits    spans (https://platform.openai.com/docs/guides/rate-limits), dates
+                       (https://platform.claude.com/docs/en/api/rate-limits), or moments since the epoch
+
+Of several limits those that are used up count, and the last of them to reset; where none says that it is used up, the
+first to reset. The patterns are compiled when one is first used: most runs never meet a refusal.
 """
 
 from __future__ import annotations
@@ -120,7 +129,10 @@ def _limits(headers: Mapping[str, str], now: float) -> Iterator[tuple[float, boo
             remaining = headers.get(f"anthropic-ratelimit-{match['b']}-remaining")
         else:
             remaining = headers.get(f"x-ratelimit-remaining{match['a'] or ''}")
-        yield seconds, remaining is not None and _number(remaining) == 0
+        left = _number(remaining) if remaining is not None else None
+        if left is not None and left < 0:
+            continue  # Azure says -1 where it does not know, and 0 for the reset (openai/openai-dotnet#838)
+        yield seconds, left == 0
 
 
 _EPOCH_SECONDS, _EPOCH_MILLISECONDS = 1e9, 1e12

@@ -1,8 +1,8 @@
 """How large an answer may become before it is refused.
 
-A model stops by itself; a broken or hostile server need not. Every number here is far beyond what any provider sends,
-and what goes beyond it raises `BadAnswer`, so that a turn fails, another route is asked, and the session lives on. Time
-has its own limits, in `transport`.
+A model stops by itself; a broken or hostile server need not. No provider documents how large its answers may be, so
+every number here is our choice, far beyond what any of them sends; what goes beyond it raises `BadAnswer`, so that a
+turn fails, another route is asked, and the session lives on. Time has its own limits, in `transport`.
 """
 
 from __future__ import annotations

@@ -32,10 +32,11 @@ from legato.wire.bounds import Bounds, beyond
 _PRELUDE = struct.Struct(">II")
 _CHECKSUM = struct.Struct(">I")
 _SMALLEST = 16
+"""bytes of a frame without headers and payload"""
 _HEADERS = 12
 """where the headers begin"""
 _NAMES = (":event-type", ":exception-type", ":error-code")
-_STRING = 7
+_STRING = 7  # the type of a header whose value is text
 _SIZES = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}
 """the bytes of a header's value, by its type; bytes (6) and strings (7) say their own length"""
 

@@ -59,7 +59,7 @@ def brief(value: Json) -> str:
     return "an array" if is_list(value) else repr(value)[:_QUOTED]
 
 
-_QUOTED = 80
+_QUOTED = 80  # our choice: one line of a terminal
 
 
 class ReportableRule(Protocol):

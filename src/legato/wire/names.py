@@ -27,7 +27,9 @@ _VALID: dict[NameRule, re.Pattern[str]] = {
 }
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]+")
 _HASH_LENGTHS = (8, 16, 24, 32)
+"""letters of a hash: the first that is not taken, and 62 to the power of 8 are enough for any list of tools"""
 _SLUG_LENGTH = 24
+"""letters of the old name that stay readable before the hash: both fit the shortest limit, 64"""
 _JOINT = "__"
 
 _Tool: TypeAlias = tuple[str, str]

@@ -53,7 +53,7 @@ def media_omitted(kind: str, mime: str) -> str:
 # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_DocumentBlock.html
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
 _UNNAMED = "document"
-_LONGEST_NAME = 150
+_LONGEST_NAME = 150  # our choice: leaves room for the numbers that make it unique
 _UNIQUE = re.compile(r"(.*) \d+-\d+")
 
 

@@ -170,4 +170,4 @@ def _short(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-_LONGEST = 80
+_LONGEST = 80  # our choice: one line of a terminal

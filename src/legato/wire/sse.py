@@ -3,9 +3,11 @@
 In:  the bytes of a response, in pieces that may break anywhere, also inside a character.
 Out: the data of the events whose blank line has arrived.
 
-Lines end in LF, CRLF or CR; a byte-order mark at the start is skipped, and so is everything but data: providers repeat
-the type of an event in it. Each byte is looked at once, when it arrives: what is kept of an unfinished line is known to
-hold no line end, and is only added to. A line, or an event, longer than `longest` bytes raises `BadAnswer`.
+This is the event stream of the HTML standard (https://html.spec.whatwg.org/multipage/server-sent-events.html), section
+"Interpreting an event stream": lines end in LF, CRLF or CR, and a byte-order mark at the start is skipped. So is
+everything but data, against the standard: providers repeat the type of an event in it. Each byte is looked at once,
+when it arrives: what is kept of an unfinished line is known to hold no line end, and is only added to. A line, or an
+event, longer than `longest` bytes raises `BadAnswer`.
 """
 
 from __future__ import annotations
@@ -50,7 +52,11 @@ class SSEParser:
         return self._events(lines)
 
     def close(self) -> list[bytes]:
-        """The event that was still open at the end of the stream, if any: some servers forget the last blank line."""
+        """The event that was still open at the end of the stream, if any.
+
+        The standard drops it. A server that forgot the last blank line has still said all of it, and one that broke off
+        in the middle has sent no whole JSON, which is noticed.
+        """
         return self.feed(b"\n\n")
 
     def _events(self, lines: list[bytes]) -> list[bytes]:

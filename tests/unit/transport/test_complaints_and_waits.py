@@ -136,6 +136,7 @@ RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay":
             60.0,
         ),
         ({"x-ratelimit-reset-requests": "?"}, {}, None),
+        ({"x-ratelimit-reset-tokens": "0", "x-ratelimit-remaining-tokens": "-1"}, {}, None),
         ({"x-ratelimit-limit-requests": "60"}, {}, None),
         ({}, {}, None),
     ],

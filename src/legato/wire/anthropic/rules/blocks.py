@@ -111,7 +111,7 @@ _HOSTED_CALLS = frozenset({"server_tool_use", "mcp_tool_use"})
 _RESULT_PARTS = frozenset({"text", "image", "document", "search_result", "tool_reference"})
 _ID = re.compile(r"[a-zA-Z0-9_-]+")
 _SERVER_ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
-_MAX_NAME = 200
+_MAX_NAME = 200  # see NAME_FORM
 
 
 def is_blank(text: str) -> bool:

@@ -150,7 +150,7 @@ ENDS_ON_ANSWER = risky(
 
 _ROLES = frozenset({"user", "assistant", "system"})
 _FIELDS = frozenset({"role", "content"})
-_MAX_MARKS = 4
+_MAX_MARKS = 4  # see CACHE_MARKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,7 @@ DOCUMENT_ALONE = invalid("bedrock/document-alone", "A message with a document al
 CACHE_MARKS = invalid("bedrock/cache-marks", "At most four cache points are among the messages.", source=CACHE)
 
 _ROLES = frozenset({"user", "assistant"})
-_MAX_MARKS = 4
+_MAX_MARKS = 4  # see CACHE_MARKS
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,7 @@ STRICT_EMPTY_TOOLS = risky(
 FORCED_TOOL = HostCheck("forced-tool", ReportedRule("kimi/forced-tool", Severity.REFUSED))
 THINKING_AND_EFFORT = HostCheck("thinking-and-effort", ReportedRule("kimi/thinking-and-effort", Severity.REFUSED))
 
-_MAX_TOOLS = 128
+_MAX_TOOLS = 128  # see TOO_MANY_TOOLS
 
 
 def _thinks(body: JsonObject, capabilities: Capabilities) -> bool:

@@ -156,7 +156,7 @@ _CLIENT_CALLS = frozenset({"computer_call", "local_shell_call", "apply_patch_cal
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _ITEM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _PREFIXES = {"function_call": "fc", "message": "msg", "reasoning": "rs", "custom_tool_call": "ctc"}
-_MAX_CALL_ID = 64
+_MAX_CALL_ID = 64  # see CALL_ID_FORM
 
 
 class JudgingMode(NamedTuple):
