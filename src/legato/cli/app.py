@@ -34,6 +34,7 @@ COMMANDS: dict[str, Listed] = {
     "repair": Listed("legato.cli.commands.repair:repair", "Write a mended copy of a session file or request body."),
     "convert": Listed("legato.cli.commands.convert:convert", "Carry a conversation to another provider or agent."),
     "inspect": Listed("legato.cli.commands.inspect:inspect", "Show a conversation, its calls and every decision."),
+    "formats": Listed("legato.cli.commands.formats:formats", "List the files that are understood, and where they are."),
     "sessions": Listed("legato.cli.commands.sessions:sessions", "List, show, export or delete stored sessions."),
     "import": Listed("legato.cli.commands.import_:import_", "Bring a session file into the store, to go on with it."),
     "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys, and which of them end."),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import CompactionMark, Document, FileNote
     from legato.formats.findings import Finding, Level, lint_document
-    from legato.formats.format import Format, Mended, Written
+    from legato.formats.format import FileHome, Format, Mended, Written
     from legato.formats.mending.mend import mend
     from legato.formats.reading import detect, read, read_all
     from legato.formats.registry import FORMATS, WRITTEN
@@ -36,6 +36,7 @@ _HOMES = {
     "Finding": "findings",
     "Level": "findings",
     "lint_document": "findings",
+    "FileHome": "format",
     "Mended": "format",
     "mend": "mending.mend",
     "detect": "reading",
@@ -55,6 +56,7 @@ __all__ = [
     "CompactionMark",
     "Detected",
     "Document",
+    "FileHome",
     "FileNote",
     "Finding",
     "Format",

@@ -9,7 +9,7 @@ from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.content import Content
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
-from legato.formats.format import Format, marks
+from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.formats.wire.salvage import make_blocks_readable
@@ -92,5 +92,10 @@ FORMAT = Format(
     title="Cline messages",
     read=read,
     detect=_detect,
+    home=FileHome(
+        folder="~/.cline/data/tasks",
+        files="*/api_conversation_history.json",
+        source="https://docs.cline.bot/enterprise-solutions/monitoring/prompt-storage",
+    ),
     marks=marks("role content"),
 )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from legato.formats.document import Document, FileNote, Original
@@ -90,6 +91,30 @@ class Chain:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileHome:
+    """Where a program keeps its files on the disk of whoever uses it."""
+
+    folder: str
+    """as people write it, with `~`"""
+    files: str
+    """the pattern of the files below it"""
+    moved_by: str = ""
+    """the environment variable that moves it; empty if there is none"""
+    source: str
+    """where that is known from"""
+
+    @property
+    def path(self) -> Path:
+        """The folder on this machine, unless it was moved."""
+        return Path(self.folder).expanduser()
+
+    @property
+    def pattern(self) -> str:
+        """The folder and the files, as a shell understands them."""
+        return f"{self.folder}/{self.files}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """One format."""
 
@@ -103,8 +128,8 @@ class Format:
     repair: Repair | None = None
     """puts right what is broken in a file, and keeps the rest of it"""
     chain: Chain | None = None
-    home: str = ""
-    """where its agent keeps the files"""
+    home: FileHome | None = None
+    """where its agent keeps the files; None if they have no usual place, or it is not known"""
     provider: str = ""
     """the target that its agent sends conversations to, where that is always the same"""
     marks: Marks = _ANYTHING

@@ -14,7 +14,7 @@ from legato.formats.blocks import as_json, media_from, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.formats.format import Format, marks
+from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
@@ -310,7 +310,11 @@ FORMAT = Format(
     title="Gemini CLI chat",
     read=read,
     detect=_detect,
-    home="~/.gemini/tmp",
+    home=FileHome(
+        folder="~/.gemini/tmp",
+        files="*/chats/*.json*",
+        source="https://geminicli.com/docs/cli/session-management",
+    ),
     provider="gemini",
     marks=marks("$set", "$rewindTo", "sessionId projectHash", "id type"),
     is_lines=True,

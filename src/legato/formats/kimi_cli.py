@@ -10,7 +10,7 @@ from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
 from legato.formats.document import Document
 from legato.formats.fields import as_text
-from legato.formats.format import Format, marks
+from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
 from legato.formats.origins import origin_of, route_of
 
@@ -47,7 +47,12 @@ FORMAT = Format(
     title="Kimi CLI context",
     read=read,
     detect=_detect,
-    home="~/.kimi/sessions",
+    home=FileHome(
+        folder="~/.kimi/sessions",
+        files="*/*/context.jsonl",
+        moved_by="KIMI_SHARE_DIR",
+        source="https://moonshotai.github.io/kimi-cli/en/configuration/data-locations.html",
+    ),
     provider="kimi",
     marks=marks("role"),
     is_lines=True,

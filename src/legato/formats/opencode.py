@@ -14,7 +14,7 @@ from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
-from legato.formats.format import Format, marks
+from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
@@ -204,6 +204,12 @@ FORMAT = Format(
     title="opencode export",
     read=read,
     detect=_detect,
-    home="~/.local/share/opencode",
+    # Newer versions keep a database in the folder above, of which `opencode export` prints a session.
+    home=FileHome(
+        folder="~/.local/share/opencode/storage",
+        files="message/*/*.json",
+        moved_by="XDG_DATA_HOME",
+        source="anomalyco/opencode#22110",
+    ),
     marks=marks("info parts"),
 )

@@ -14,7 +14,7 @@ from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.formats.format import Format, marks
+from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import (
@@ -264,7 +264,12 @@ FORMAT = Format(
     title="pi session",
     read=read,
     detect=_detect,
-    home="~/.pi/agent/sessions",
+    home=FileHome(
+        folder="~/.pi/agent/sessions",
+        files="*/*.jsonl",
+        moved_by="PI_CODING_AGENT_DIR",
+        source="https://docs.rs/crate/toolpath-pi/0.2.0",
+    ),
     marks=marks("type id", "type timestamp", "role content"),
     is_lines=True,
 )

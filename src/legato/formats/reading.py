@@ -6,7 +6,9 @@ can be read that way, the error says what the file looks like.
 
 from __future__ import annotations
 
+import os
 from difflib import get_close_matches
+from pathlib import Path
 
 from legato.errors import FormatError
 from legato.formats.content import Content
@@ -39,7 +41,10 @@ def read_all(
     `FormatError`, with one line that says what is wrong, for everything that cannot be read.
     """
     asked = None if format is None else _named(format)
-    source = open_source(data, name=name, progress=progress)
+    try:
+        source = open_source(data, name=name, progress=progress)
+    except FormatError as error:
+        raise FormatError(error.message + _where_files_are(data, asked)) from None
     try:
         head, found = _look(source)
     except UnclearLayout:
@@ -62,6 +67,20 @@ def read_all(
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents
+
+
+def _where_files_are(data: Data, asked: Format | None) -> str:
+    """What helps somebody who named a folder, or a file that is not there."""
+    if not isinstance(data, str | os.PathLike):
+        return ""
+    path = Path(data)
+    if path.is_dir():
+        homes = (known.home for known in FORMATS.values() if known.home is not None)
+        beside = next((home for home in homes if path.resolve().is_relative_to(home.path.resolve())), None)
+        return f", such as {beside.pattern}" if beside is not None else ""
+    if asked is None or asked.home is None or path.exists():
+        return ""
+    return f"; files of {asked.name} are usually {asked.home.pattern}"
 
 
 def _look(source: Source) -> tuple[Head, Detected | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from legato.formats.blocks import read_call, read_result, text_blocks
 from legato.formats.content import Content
 from legato.formats.document import Document
 from legato.formats.fields import as_object, as_text
-from legato.formats.format import Format, Outgoing, Written, marks
+from legato.formats.format import FileHome, Format, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.writer_context import WriterContext
 from legato.model import IdScheme, JsonObject, NameRule, Speaker, Text, ToolCall
@@ -78,7 +79,7 @@ FORMAT = Format(
     read=read_diary,
     detect=detect_diary,
     write=write_diary,
-    home="~/.diary",
+    home=FileHome(folder="~/.diary", files="*.jsonl", source="https://diary.example"),
     marks=marks("dear diary"),
     is_lines=True,
 )
@@ -150,7 +151,10 @@ def test_every_record_says_what_a_reader_of_help_needs() -> None:
         assert known.title
         assert (known.detect is None) == known.is_wire
         assert known.repair is None or known.write is not None
-        assert known.home.startswith("~/") or not known.home
+        if known.home is not None:
+            assert known.home.folder.startswith("~/")
+            assert "*" in known.home.files
+            assert re.fullmatch(r"https://\S+|[\w.-]+/[\w.-]+#\d+", known.home.source)
 
 
 def test_formats_are_loaded_only_when_they_are_needed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.formats.claude_code.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_objects, as_text
-from legato.formats.format import Chain, Format, Mended, Outgoing, Written, marks
+from legato.formats.format import Chain, FileHome, Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.model import JsonObject
 
@@ -62,7 +62,12 @@ FORMAT = Format(
     write=_write,
     repair=_repair,
     chain=Chain(_is_whole, _relink),
-    home="~/.claude/projects",
+    home=FileHome(
+        folder="~/.claude/projects",
+        files="*/*.jsonl",
+        moved_by="CLAUDE_CONFIG_DIR",
+        source="https://code.claude.com/docs/en/claude-directory",
+    ),
     provider="anthropic",
     marks=marks("type uuid", "type sessionId", "type message", "leafUuid"),
     is_lines=True,

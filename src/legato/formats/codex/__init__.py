@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.formats.codex.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_text
-from legato.formats.format import Format, Mended, Outgoing, Written, marks
+from legato.formats.format import FileHome, Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
 
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -44,7 +44,12 @@ FORMAT = Format(
     detect=_detect,
     write=_write,
     repair=_repair,
-    home="~/.codex/sessions",
+    home=FileHome(
+        folder="~/.codex/sessions",
+        files="*/*/*/rollout-*.jsonl",
+        moved_by="CODEX_HOME",
+        source="https://github.com/skillsynchq/txcript/blob/main/docs/formats/codex.md",
+    ),
     provider="openai-responses",
     marks=marks("type payload", "record_type", "id timestamp instructions"),
     is_lines=True,

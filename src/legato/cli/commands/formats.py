@@ -1,0 +1,83 @@
+"""`legato formats`: which files are understood, what can be done with them, and where they are."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from legato.formats import Format
+
+
+@click.command(short_help="List the files that are understood, and where agents keep them.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def formats(as_json: bool) -> None:
+    """List the formats: session files of agents, neutral files, and request bodies.
+
+    Every one can be read. Where an agent keeps its files is the folder that it uses unless it was told otherwise.
+    """
+    from legato.formats import FORMATS
+
+    if as_json:
+        import msgspec
+
+        for known in FORMATS.values():
+            click.echo(msgspec.json.encode(_as_json(known)).decode())
+        return
+    from legato.cli.terminal.cells import table
+
+    rows = [("", *_TITLES), *((_MARKS[_is_here(known)], *_row(known)) for known in FORMATS.values())]
+    is_watched = sys.stdout.isatty()
+    for line in table(rows, width=_screen_width() if is_watched else _ANY_WIDTH):
+        click.echo(line)
+    if is_watched:
+        click.echo("● its folder is on this machine", err=True)
+
+
+_TITLES = ("format", "what it is", "can be", "where its files are")
+_ANY_WIDTH = 10_000
+"""columns, for a program that reads the table: nothing is cut"""
+_MARKS = {True: "●", False: ""}
+
+
+def _screen_width() -> int:
+    from legato.cli.terminal.screen import Screen
+
+    return Screen(sys.stdout).width
+
+
+def _is_here(known: Format) -> bool:
+    return known.home is not None and known.home.path.is_dir()
+
+
+def _row(known: Format) -> tuple[str, ...]:
+    return known.name, known.title, ", ".join(_abilities(known)), known.home.pattern if known.home is not None else ""
+
+
+def _abilities(known: Format) -> Iterator[str]:
+    yield "read"
+    if known.is_written:
+        yield "written"
+    if known.repair is not None:
+        yield "repaired"
+
+
+def _as_json(known: Format) -> dict[str, object]:
+    home = known.home
+    return {
+        "name": known.name,
+        "title": known.title,
+        "abilities": list(_abilities(known)),
+        "is_request": known.is_wire,
+        "home": home
+        and {
+            "folder": home.folder,
+            "files": home.files,
+            "moved_by": home.moved_by,
+            "source": home.source,
+            "is_here": _is_here(known),
+        },
+    }
