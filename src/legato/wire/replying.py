@@ -31,6 +31,7 @@ from legato.model import Answer, Block, Ending, HostedTool, JsonObject, Text, Th
 from legato.wire.arguments import written_arguments
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta
 from legato.wire.growing import Growing, Part, Whole, minted_id
+from legato.wire.reply_queue import DeltaQueue
 from legato.wire.text_forms import block_text
 
 Event: TypeAlias = JsonObject | bytes
@@ -83,15 +84,9 @@ class EventWriter(ABC):
         """the text or thought that is open"""
         self._unclaimed: dict[type[Block], deque[Part]] = {Text: deque(), Thinking: deque()}
         self._calls: dict[int, Part] = {}
-        self._unfinished: dict[int, Part] = {}
-        """the calls that were not closed, in the order in which they began"""
-        self._open_calls: set[int] = set()
+        self._queue = DeltaQueue(unsplit_calls=self.unsplit_calls)
         self._done: defaultdict[type[Block] | bytes, int] = defaultdict(int)
         """what was called done: texts and thoughts by their kind, what comes whole by what it is"""
-        self._waiting: dict[int, list[Delta]] = {}
-        """what has to wait for a call to be done, by call; texts between calls stand under negative numbers"""
-        self._waited = 0
-        """how many texts between calls had to wait"""
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
 
@@ -175,8 +170,8 @@ class EventWriter(ABC):
                 self._done[kind] -= 1
             else:
                 events += self._take(BlockDone(block))
-        while self._unfinished:
-            part = next(iter(self._unfinished.values()))
+        while (call := self._queue.first_unfinished) is not None:
+            part = self._calls[call]
             events += self._close_call(part, part.block()) + self._release()
         events += self._end_run()
         is_cut = answer.entry.ending in (Ending.CUT, Ending.CANCELLED)
@@ -195,31 +190,13 @@ class EventWriter(ABC):
     def _take(self, delta: Delta) -> list[Event]:
         if self.interleaves and not self.unsplit_calls:
             return self._place(delta)  # nothing ever waits
-        call = _call_of(delta)
-        if not self._must_wait(delta, call):
-            return self._place(delta) + self._release()
-        if call < 0:  # a text goes behind everything that waits already
-            if next(reversed(self._waiting), 0) >= 0:
-                self._waited += 1
-            call = -self._waited
-        self._waiting.setdefault(call, []).append(delta)
-        return []
-
-    def _must_wait(self, delta: Delta, call: int) -> bool:
-        if self.unsplit_calls:  # they keep their order
-            return isinstance(delta, BlockDone) and next(iter(self._unfinished), call) < call
-        return any(other != call for other in self._open_calls)
+        if self._queue.holds_back(delta):
+            return []
+        return self._place(delta) + self._release()
 
     def _release(self) -> list[Event]:
         """What needs to wait no longer."""
-        events: list[Event] = []
-        while self._waiting and not self._open_calls:
-            first = next(iter(self._unfinished if self.unsplit_calls else self._waiting), -1)
-            if first not in self._waiting:
-                break
-            for delta in self._waiting.pop(first):
-                events += self._place(delta)
-        return events
+        return [event for delta in self._queue.released() for event in self._place(delta)]
 
     def _place(self, delta: Delta) -> list[Event]:
         match delta:
@@ -264,7 +241,8 @@ class EventWriter(ABC):
     def _start(self, block: Growing, call: int = -1) -> list[Event]:
         part = Part(block, call)
         if isinstance(block, ToolCall):
-            self._calls[call] = self._unfinished[call] = part
+            self._calls[call] = part
+            self._queue.begin(call)
             return [] if self.unsplit_calls or not block.name else self._open(part)
         events = self._open(part)
         self._run = part
@@ -276,7 +254,7 @@ class EventWriter(ABC):
         part.place = len(self.output)
         self.output.append(self.item(part.begun, part.place))
         if isinstance(part.begun, ToolCall):
-            self._open_calls.add(part.call)
+            self._queue.open(part.call)
         events += self.open(part)
         written, part.pieces = part.text, []
         return events + self._write(part, written)
@@ -394,14 +372,8 @@ class EventWriter(ABC):
         if part.is_closed:
             return []
         events = [] if part.is_open else self._open(part)
-        self._open_calls.discard(part.call)
-        self._unfinished.pop(part.call, None)
+        self._queue.close(part.call)
         return events + self._close(part, block)
-
-
-def _call_of(delta: Delta) -> int:
-    """The number of the call that `delta` is about; -1 if it is about none."""
-    return delta.index if type(delta) is CallDelta else getattr(delta, "call", -1)
 
 
 def _kind_of(block: Block) -> type[Block] | bytes:
