@@ -7,11 +7,11 @@ from legato.session.compaction.tool_history import HistorySettings, ToolHistory
 from legato.session.costs import Spending
 from legato.session.journal import Journal
 from legato.session.limits import Limits
-from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.scripts import run
 from legato.session.sent import Sent
-from legato.session.session import Session, Switched
+from legato.session.session import Session
 from legato.session.subagents import task_tool
+from legato.session.switching import Switched, SwitchPreview, preview_switch
 from legato.session.table import SessionEvent, State
 from legato.session.turn import Turn, TurnResult
 from legato.world import World

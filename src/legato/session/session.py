@@ -18,11 +18,9 @@ from typing import Any, Self
 
 import anyio
 import anyio.abc
-from msgspec import Struct
 
 from legato.errors import CallerError, InvalidEntry, LegatoError
 from legato.model import (
-    Authority,
     Block,
     Entry,
     Options,
@@ -44,24 +42,18 @@ from legato.session.journal import Journal
 from legato.session.limits import Limits
 from legato.session.loop import TurnLoop
 from legato.session.parked import parked_calls
-from legato.session.preview import SwitchPreview, preview_switch
 from legato.session.request_settings import RequestSettings
 from legato.session.sent import Sent
 from legato.session.step import Step, StepParts
 from legato.session.storage import Storage
+from legato.session.switching import Switched, SwitchPreview, preview_switch
 from legato.session.table import SessionEvent, State, StateMachine
 from legato.session.turn import Turn
+from legato.session.undoing import undo_place
 from legato.store import Store
 from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler, as_tool
 from legato.transcript import Conversation
 from legato.world import World
-
-
-class Switched(Struct, frozen=True):
-    """A switch was accepted. `deferred` says that a turn is under way and keeps its route; the next one gets this."""
-
-    route: str
-    deferred: bool
 
 
 class Session:
@@ -367,14 +359,10 @@ class Session:
         self._require_rest("undoing")
         if turns < 1:
             raise CallerError(f"at least one message can be undone, not {turns}")
-        said = [
-            seq
-            for seq, entry in self.talk.standing_entries()
-            if entry.speaker is Speaker.HUMAN and entry.authority is Authority.PERSON
-        ]
-        if not said:
+        place = undo_place(self.talk, turns)
+        if place is None:
             return False
-        await self.journal.write(Rewound(to=said[-min(turns, len(said))]))
+        await self.journal.write(Rewound(to=place))
         if self.state is State.PARKED and not self.parked:
             self._machine.advance(SessionEvent.WITHDRAWN)
         return True

@@ -1,7 +1,7 @@
-"""What a switch would cost, told before it is made.
+"""What a switch did, and what one would cost, told before it is made.
 
-The conversation is rendered for the target without sending anything; the decisions of that render say what would be
-dropped or converted, its size whether it fits.
+For a preview the conversation is rendered for the target without sending anything; the decisions of that render say
+what would be dropped or converted, its size whether it fits.
 """
 
 from __future__ import annotations
@@ -17,6 +17,13 @@ from legato.request.tokens import Estimator
 from legato.transcript import Conversation
 
 _LOSSES = (Action.DROPPED, Action.CONVERTED, Action.RENAMED, Action.ADJUSTED)
+
+
+class Switched(Struct, frozen=True):
+    """A switch was accepted. `deferred` says that a turn is under way and keeps its route; the next one gets this."""
+
+    route: str
+    deferred: bool
 
 
 class SwitchPreview(Struct, frozen=True):
