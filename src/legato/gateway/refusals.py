@@ -103,6 +103,8 @@ class _Told(Struct, frozen=True):
     message: str
     retry_after: float | None = None
     status: int = 0
+    is_ours: bool = False
+    """whether it is a fault of the gateway, which somebody should report"""
 
 
 def error_body(
@@ -141,9 +143,10 @@ def _habits(dialect: Dialect, call_ids: CallIdForm = CallIdForm.OPENAI) -> Serve
 
 
 def _facts(told: _Told, habits: ServerHabits, request_id: str) -> ErrorFacts:
+    report = f"; please report it with the id {request_id}" if told.is_ours and request_id else ""
     return ErrorFacts(
         reason=told.reason,
-        message=Redactor().text(told.message),
+        message=Redactor().text(told.message.removesuffix(".") + report if report else told.message),
         path="",
         code="",
         status=told.status or habits.status_of(told.reason),
@@ -193,7 +196,8 @@ def _tell(error: LegatoError, habits: ServerHabits, catalogue: Catalogue | None)
             message = f"the gateway made a mistake, and asking again will not help: {error.message}"
         case _:
             message = error.message
-    return _Told(reason, message, asked_wait(error) if isinstance(error, ProviderError) else None)
+    wait = asked_wait(error) if isinstance(error, ProviderError) else None
+    return _Told(reason, message, wait, is_ours=isinstance(error, OurFault | ProtocolRefused))
 
 
 def _tell_of_all(error: AllRoutesFailed, habits: ServerHabits, catalogue: Catalogue | None) -> _Told:
