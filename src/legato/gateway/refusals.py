@@ -111,7 +111,7 @@ def error_body(
     error: LegatoError, dialect: Dialect, *, request_id: str = "", catalogue: Catalogue | None = None
 ) -> JsonObject:
     """`error` in the envelope of `dialect`, as it also stands in a stream."""
-    habits = _habits(dialect)
+    habits = habits_of("", dialect)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
     return habits.error_body(facts)
 
@@ -125,7 +125,7 @@ def refusal(
     catalogue: Catalogue | None = None,
 ) -> WireResponse:
     """`error` as the response to a client at `door`, who asked for a stream if `streams`."""
-    habits = _habits(door.dialect, door.call_ids)
+    habits = client_habits(door)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
     if streams and door.dialect is Dialect.OPENAI_RESPONSES and facts.reason is RefusalReason.TOO_LONG:
         return _failed_stream(facts, habits)
@@ -137,9 +137,10 @@ def refusal(
     return whole_response(facts.status, body, headers)
 
 
-def _habits(dialect: Dialect, call_ids: CallIdForm = CallIdForm.OPENAI) -> ServerHabits:
-    is_mistral = dialect is Dialect.OPENAI_CHAT and call_ids is CallIdForm.MISTRAL
-    return habits_of("mistral" if is_mistral else "", dialect)
+def client_habits(door: Door) -> ServerHabits:
+    """The habits that a client at `door` knows from its own server."""
+    is_mistral = door.dialect is Dialect.OPENAI_CHAT and door.call_ids is CallIdForm.MISTRAL
+    return habits_of("mistral" if is_mistral else "", door.dialect)
 
 
 def _facts(told: _Told, habits: ServerHabits, request_id: str) -> ErrorFacts:

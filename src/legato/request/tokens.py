@@ -6,12 +6,26 @@ ratio is kept, never an absolute count, so a figure from before a compaction or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from legato.model import Media, MediaKind
 
 BYTES_PER_TOKEN = 3.6
 """a careful average over prose, code and JSON for current tokenizers"""
 
 _PLAUSIBLE = (1.0, 12.0)
+
+_MEDIUM_TOKENS = 1_600
+"""what a picture of usual size costs; its bytes say nothing about it"""
+_MEDIUM_BYTES_PER_TOKEN = 50
+"""base64 of a document or a recording for one token, roughly"""
+
+
+def medium_tokens(medium: Media) -> int:
+    """What an attachment costs, roughly."""
+    if medium.kind is MediaKind.IMAGE:
+        return _MEDIUM_TOKENS
+    return max(_MEDIUM_TOKENS, len(medium.data or "") // _MEDIUM_BYTES_PER_TOKEN)
 
 
 class Estimator:
@@ -36,6 +50,16 @@ class Estimator:
         if self._count is None and text.isascii():
             return self.of_size(route, len(text))
         return self.tokens(route, text.encode())
+
+    def tokens_with_media(self, route: str, data: bytes, media: Iterable[Media]) -> int:
+        """The tokens of `data`, in which some of `media` may be printed."""
+        extra = 0
+        for medium in media:
+            raw = (medium.data or "").encode()
+            if raw in data:  # it is printed; what it costs does not follow from its bytes
+                data = data.replace(raw, b"") if raw else data
+                extra += medium_tokens(medium)
+        return self.tokens(route, data) + extra
 
     def of_size(self, route: str, size: int) -> int:
         """The tokens of `size` bytes on `route`."""

@@ -60,7 +60,7 @@ from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.wordings import refuse
 from legato.transport import http_api
 from legato.transport.contract import Ask
-from legato.transport.model_cards import list_models, one_model
+from legato.transport.model_cards import ModelCard, count_body, list_models, one_model
 from legato.transport.operations import Operation
 from legato.transport.outgoing import EVENT_FRAMES
 from legato.transport.server_habits import habits_of
@@ -72,10 +72,6 @@ from legato.wire.sse import SSEParser
 
 SECRET = "legato-simulation"
 """under which signatures are made; it guards nothing"""
-
-
-_COUNTED = {Dialect.GEMINI: "totalTokens", Dialect.BEDROCK: "inputTokens"}
-"""the field that tells how many tokens a request has"""
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -260,11 +256,12 @@ class SimulatedProvider:
     def _looked_up(self, ask: Ask, request: ValidRequest) -> JsonObject:
         match request.operation:
             case Operation.MODELS:
-                return list_models([self._gate.resolve(model) for model in self._shelf], self.name, self.habits)
+                cards = [self._card(self._gate.resolve(model)) for model in self._shelf]
+                return list_models(cards, self.dialect, self.habits)
             case Operation.MODEL:
-                return one_model(request.target, self.name, self.habits)
+                return one_model(self._card(request.target), self.dialect, self.habits)
             case Operation.COUNT:
-                return {_COUNTED.get(self.dialect, "input_tokens"): request.tokens}
+                return count_body(request.tokens, self.dialect)
             case Operation.COMPACT:
                 return self._compaction(ask, request)
             case Operation.STORED:
@@ -275,6 +272,9 @@ class SimulatedProvider:
                 return {"id": request.name, "object": "response", "deleted": True}
             case Operation.ANSWER:
                 raise AssertionError("answered elsewhere")
+
+    def _card(self, target: Target) -> ModelCard:
+        return ModelCard(target.model, self.name, target.capabilities)
 
     def _compaction(self, ask: Ask, request: ValidRequest) -> JsonObject:
         seed = digest(ask.body)

@@ -1,23 +1,35 @@
-"""The models that a provider says it has, in the shape that its own client reads."""
+"""What a server says beside its answers, in the shape that the clients of its dialect read.
+
+Which models it has, and how many tokens a request is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from legato.model import Dialect, JsonObject, Target
+from legato.model import Capabilities, Dialect, JsonObject
 from legato.wire.hosting import ServerHabits
 
 
-def one_model(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
-    """What the provider says about the model of `target`."""
-    name, capabilities = target.model, target.capabilities
-    match target.dialect:
+class ModelCard(NamedTuple):
+    """A model under the name by which it is asked for."""
+
+    name: str
+    owner: str
+    capabilities: Capabilities
+
+
+def one_model(card: ModelCard, dialect: Dialect, habits: ServerHabits) -> JsonObject:
+    """What a server of `dialect` says about a model."""
+    name, owner, capabilities = card
+    match dialect:
         case Dialect.GEMINI:
             return {
                 "name": f"models/{name}",
                 "version": "001",
                 "displayName": name,
-                "description": "A simulated model.",
+                "description": f"A model of {owner}.",
                 "inputTokenLimit": capabilities.window,
                 "outputTokenLimit": capabilities.max_output,
                 "supportedGenerationMethods": ["generateContent", "countTokens"],
@@ -46,18 +58,19 @@ def one_model(target: Target, owner: str, habits: ServerHabits) -> JsonObject:
                 "modelLifecycle": {"status": "ACTIVE"},
             }
         case _:
-            card: JsonObject = {"id": name, "object": "model", "created": 0, "owned_by": owner}
-            return card | habits.model_card
+            said: JsonObject = {"id": name, "object": "model", "created": 0, "owned_by": owner}
+            return said | habits.model_card
 
 
-def list_models(targets: Sequence[Target], owner: str, habits: ServerHabits) -> JsonObject:
-    """The list of the models of `targets`, which are at least one."""
-    models = [one_model(target, owner, habits) for target in targets]
-    match targets[0].dialect:
+def list_models(cards: Sequence[ModelCard], dialect: Dialect, habits: ServerHabits) -> JsonObject:
+    """The list of the models of a server."""
+    models = [one_model(card, dialect, habits) for card in cards]
+    match dialect:
         case Dialect.GEMINI:
             return {"models": models}
         case Dialect.ANTHROPIC:
-            return {"data": models, "has_more": False, "first_id": targets[0].model, "last_id": targets[-1].model}
+            first, last = (cards[0].name, cards[-1].name) if cards else (None, None)
+            return {"data": models, "has_more": False, "first_id": first, "last_id": last}
         case Dialect.BEDROCK:
             return {"modelSummaries": models}
         case _:
@@ -65,3 +78,10 @@ def list_models(targets: Sequence[Target], owner: str, habits: ServerHabits) -> 
 
 
 _LONG_AGO = "2025-01-01T00:00:00Z"
+
+_COUNTED = {Dialect.GEMINI: "totalTokens", Dialect.BEDROCK: "inputTokens"}
+
+
+def count_body(tokens: int, dialect: Dialect) -> JsonObject:
+    """How a server of `dialect` says that a request has `tokens`."""
+    return {_COUNTED.get(dialect, "input_tokens"): tokens}

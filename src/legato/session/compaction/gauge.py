@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from legato.model import Media, MediaKind, Options, Target, ThinkingPolicy, ToolSpec
+from legato.model import Media, Options, Target, ThinkingPolicy, ToolSpec
 from legato.request.encoded_conversation import EncodedConversation
 from legato.request.envelope import envelope_for, safe_envelope
 from legato.request.render_cache import RenderCache
 from legato.request.thinking import will_think
-from legato.request.tokens import Estimator
+from legato.request.tokens import Estimator, medium_tokens
 from legato.session.compaction.texts import has_output
 from legato.transcript import Completion, Conversation, Exchange, Said, Unit, completion_text
 from legato.transcript.slots import Slot
@@ -31,10 +31,6 @@ from legato.wire.options import Envelope
 
 SAMPLE = b"A line of text such as people write. " * 256
 
-MEDIUM_TOKENS = 1_600
-"""what a picture of usual size costs; its bytes say nothing about it"""
-MEDIUM_BYTES_PER_TOKEN = 50
-"""base64 of a document or a recording for one token, roughly"""
 STUB_TOKENS = 60
 """what a stub costs, roughly"""
 
@@ -158,13 +154,8 @@ class TokenGauge:
         media = _media(unit)
         if not media:
             return self._estimator.tokens_of(self.target.route, pieces) / self._sample_tokens
-        data, extra = b",".join(pieces), 0
-        for medium in media:
-            raw = (medium.data or "").encode()
-            if raw in data:  # it is printed; what it costs does not follow from its bytes
-                data = data.replace(raw, b"") if raw else data
-                extra += _medium_tokens(medium)
-        return self.weigh_bytes(data) + extra / self._sample_tokens
+        tokens = self._estimator.tokens_with_media(self.target.route, b",".join(pieces), media)
+        return tokens / self._sample_tokens
 
     def _encoded_for(self, options: Options | None, thinking: ThinkingPolicy | None) -> EncodedConversation:
         """What a request with these options will be made from."""
@@ -234,14 +225,8 @@ class TokenGauge:
         return tools, reclaimable
 
     def _output(self, completion: Completion) -> float:
-        media = sum(_medium_tokens(medium) for medium in completion.media)
+        media = sum(medium_tokens(medium) for medium in completion.media)
         return (self.count(completion_text(completion)) + media) / self._sample_tokens
-
-
-def _medium_tokens(medium: Media) -> int:
-    if medium.kind is MediaKind.IMAGE:
-        return MEDIUM_TOKENS
-    return max(MEDIUM_TOKENS, len(medium.data or "") // MEDIUM_BYTES_PER_TOKEN)
 
 
 def _media(unit: Unit | None) -> list[Media]:
