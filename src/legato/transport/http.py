@@ -12,6 +12,7 @@ its connection, so that the provider stops working for nobody.
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable, Iterator
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -52,8 +53,9 @@ class HttpTransport:
         self.bounds = bounds or Bounds()
         self._connections = connections
         self._idle_for = idle_for
-        self._clients: dict[bool, httpx2.AsyncClient] = {}
-        """by whether they speak TLS; made when they are needed, since it takes a while and many a run never sends"""
+        self._clients: dict[tuple[int, bool], httpx2.AsyncClient] = {}
+        """by process and by whether they speak TLS; made when they are needed, since it takes a while and many a run
+        never sends. A forked child neither uses nor closes what its parent has open: both would write to one socket"""
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request`; the response begins when its headers are here."""
@@ -64,7 +66,7 @@ class HttpTransport:
         import httpx2
 
         is_secure = not request.url.lower().startswith("http:")
-        client = self._clients.get(is_secure) or self._open(is_secure)
+        client = self._clients.get((os.getpid(), is_secure)) or self._open(is_secure)
         failure: ProviderError | CallerError
         started = anyio.current_time()
         with anyio.move_on_after(self.timeouts.first_byte):
@@ -88,8 +90,9 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close every connection."""
-        clients, self._clients = self._clients, {}
-        for client in clients.values():
+        own = {place: client for place, client in self._clients.items() if place[0] == os.getpid()}
+        self._clients = {place: client for place, client in self._clients.items() if place not in own}
+        for client in own.values():
             await client.aclose()
 
     async def __aenter__(self) -> Self:
@@ -106,7 +109,7 @@ class HttpTransport:
         import httpx2
 
         try:
-            client = self._clients[is_secure] = httpx2.AsyncClient(
+            client = self._clients[os.getpid(), is_secure] = httpx2.AsyncClient(
                 verify=is_secure or _nobody(),
                 trust_env=True,
                 follow_redirects=False,

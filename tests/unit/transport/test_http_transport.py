@@ -76,6 +76,18 @@ async def test_a_connection_is_used_again_after_a_whole_answer() -> None:
     assert (server.connections, len(server.heads)) == (1, 3)
 
 
+async def test_a_forked_child_leaves_the_connections_of_its_parent_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with loopback(plain(b"{}")) as server, HttpTransport(PATIENT) as transport:
+        await read_all(transport, request_to(server))
+        with monkeypatch.context() as child:
+            child.setattr("os.getpid", lambda: -1)
+            await read_all(transport, request_to(server))
+            assert server.connections == 2
+            await transport.aclose()
+        await read_all(transport, request_to(server))
+    assert server.connections == 2
+
+
 async def test_cookies_of_one_answer_do_not_come_back_with_the_next_request() -> None:
     async with loopback(plain(b"{}", set_cookie="state=1; Path=/")) as server, HttpTransport(PATIENT) as transport:
         await read_all(transport, request_to(server))
