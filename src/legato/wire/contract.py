@@ -27,10 +27,13 @@ from msgspec.structs import replace
 
 from legato.model import (
     Answer,
+    Code,
     Decision,
     Dialect,
     Entry,
+    HostedTool,
     JsonObject,
+    Media,
     Options,
     Origin,
     Speaker,
@@ -154,6 +157,10 @@ class ReplyWriter(Protocol):
 
     def whole(self, answer: Answer) -> JsonObject:
         """`answer` as a response body; nothing else may be asked of the same writer."""
+        ...
+
+    def told(self, block: Code | HostedTool | Media) -> str:
+        """The text in which `block` is told; empty if it has a form of its own, or nothing to tell."""
         ...
 
     def start(self) -> list[bytes]:

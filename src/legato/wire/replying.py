@@ -148,6 +148,10 @@ class EventWriter(ABC):
                     output += own or [self.item(text, len(output)) for text in texts]
         return self.body(answer)
 
+    def told(self, block: Whole) -> str:
+        """The text in which `block` is told; empty if it has a form of its own, or nothing to tell."""
+        return "".join(text.text for text in self._own(block)[1])
+
     def start(self) -> list[bytes]:
         """What comes before the first block."""
         return self._framed(self.begin())
