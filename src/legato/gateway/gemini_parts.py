@@ -45,13 +45,15 @@ class OnParts(Retelling):
         self._foresee(answer)
         deltas = [told for delta in deltas_of(answer, sys.maxsize) for told in super(OnParts, self).tell(delta)]
         deltas += super()._close_thoughts()
-        blocks = [delta.block for delta in deltas if isinstance(delta, BlockDone)]
-        places = [at for at, block in enumerate(blocks) if isinstance(block, ToolCall)][:1]
-        places = places or [at for at, block in enumerate(blocks) if isinstance(block, Text | Media)][-1:]
-        for place in places or range(len(blocks) - 1, len(blocks)):
-            if self._has_news and isinstance(blocks[place], Text | Media | ToolCall | Thinking):
-                blocks[place] = self._signed(blocks[place])
+        blocks = [self._in_parts(delta.block) for delta in deltas if isinstance(delta, BlockDone)]
+        place = _carrying_place(blocks)
+        if place is not None and self._has_news:
+            blocks[place] = self._signed(blocks[place])
         return tuple(blocks)
+
+    def _in_parts(self, block: Block) -> Block:
+        told = self._told_text(block)
+        return Text(told) if told else block
 
     def _hold(self, delta: Delta) -> list[Delta]:
         match delta:
@@ -81,20 +83,32 @@ class OnParts(Retelling):
         return [*released, kind(text[:-1])] if len(text) > 1 else released
 
     def _release(self) -> list[Delta]:
-        """What was held back is not the last part."""
+        """What was held back is not the last part. A call may carry all the same: there may be no text to come."""
         held, self._held = self._held, None
-        if held is None:
-            return []
         if isinstance(held, BlockDone) and isinstance(held.block, ToolCall) and self._has_news:
             return [replace(held, block=self._signed(held.block))]
-        return [held]
+        return [] if held is None else [held]
 
     def _last(self) -> list[Delta]:
-        if not isinstance(self._held, TextDelta | ThinkingDelta) or not self._has_news:
+        if not self._has_news:
             return self._release()
         held, self._held = self._held, None
-        opening = Text("") if isinstance(held, TextDelta) else Thinking()
-        return [BlockStart(self._signed(opening)), held, BlockStart(Text(""))]  # which ends the signed part
+        match held:
+            case TextDelta() | ThinkingDelta():
+                opening = Text("") if isinstance(held, TextDelta) else Thinking()
+                return [BlockStart(self._signed(opening)), held, BlockStart(Text(""))]  # which ends the signed part
+            case BlockDone(block=ToolCall() | Media()):
+                return [replace(held, block=self._signed(held.block))]
+            case _:
+                return [] if held is None else [held]
 
     def _signed(self, block: B) -> B:
         return replace(block, native=(block.native or {}) | carrying_part(self._carrier(None)))
+
+
+def _carrying_place(blocks: list[Block]) -> int | None:
+    """Which of `blocks` carries: the first call, or the last text or image, or the last thought."""
+    calls = [at for at, block in enumerate(blocks) if isinstance(block, ToolCall)]
+    said = [at for at, block in enumerate(blocks) if isinstance(block, Text | Media)]
+    thoughts = [at for at, block in enumerate(blocks) if isinstance(block, Thinking)]
+    return next(iter([*calls[:1], *said[-1:], *thoughts[-1:]]), None)

@@ -194,13 +194,10 @@ class Retelling:
     def _know(self, answer: Answer) -> None:
         """All of the answer is known."""
         self.served = answer.served
-        others = [block for block in answer.entry.blocks if not isinstance(block, Text | Thinking | ToolCall)]
-        told = iter([self._told_text(self._shown(block)) for block in others])
-        texts = [
-            block.text if isinstance(block, Text) else next(told)
-            for block in answer.entry.blocks
-            if not isinstance(block, Thinking | ToolCall)
-        ]
+        said = [block for block in answer.entry.blocks if not isinstance(block, Thinking | ToolCall)]
+        if self._door.dialect is Dialect.OPENAI_CHAT:  # where a refusal is a field of its own behind the content
+            said.sort(key=_is_refusal)
+        texts = [block.text if isinstance(block, Text) else self._told_text(self._shown(block)) for block in said]
         ids = [self.call(call, number).wire_id for number, call in enumerate(answer.calls)]
         self._digest = answer_digest(texts, ids)
 
@@ -498,6 +495,10 @@ class Nowhere(Retelling):
     """For clients that did not ask for thinking and cannot pass over it."""
 
     shows = False
+
+
+def _is_refusal(block: Block) -> bool:
+    return bool((block.native or {}).get("refusal"))
 
 
 def retelling_class(delivery: Delivery) -> type[Retelling]:
