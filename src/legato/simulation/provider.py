@@ -37,7 +37,6 @@ from legato.model.hashing import base62, digest
 from legato.request import Catalogue, default_catalogue
 from legato.request.model_list import names_of
 from legato.request.thinking import will_think
-from legato.simulation.compaction import asks_for_compaction, compact, compacted_output, sealed_memory
 from legato.simulation.contract import Reply
 from legato.simulation.faults.effects import (
     REFUSED_WITH,
@@ -59,6 +58,7 @@ from legato.simulation.refusals import SimulatedRefusal, print_refusal
 from legato.simulation.request_gate import RequestGate, ValidRequest
 from legato.simulation.wordings import refuse
 from legato.transport import http_api
+from legato.transport.compaction_items import compacted_content, compaction_block, compaction_body, ends_with_trigger
 from legato.transport.contract import Ask
 from legato.transport.model_cards import ModelCard, count_body, list_models, one_model
 from legato.transport.operations import Operation
@@ -150,8 +150,8 @@ class SimulatedProvider:
     def _answered(self, ask: Ask, request: ValidRequest, number: int) -> Outcome:
         model = request.target.model
         memory = _memory(request)
-        if asks_for_compaction(request.body):
-            return self._compacted(ask, request, memory)
+        if ends_with_trigger(request.body):
+            return Outcome(reply=self._print(request, self._compacted(ask, request, memory), None), model=model)
         offers = read_offers(request.body, self.dialect, request.parsed.tools)
         parsed = replace(request.parsed, tools=[offer.spec for offer in offers])
         form = wanted_form(request.body, self.dialect)
@@ -218,12 +218,14 @@ class SimulatedProvider:
         entry = Entry(Speaker.AI, tuple(blocks), origin=request.target.origin(served), ending=ending)
         return Answer(entry, usage, served, self.habits.answers + base62(seed, self.name, length=22))
 
-    def _compacted(self, ask: Ask, request: ValidRequest, memory: Memory) -> Outcome:
-        """The one item that stands for the conversation from now on."""
+    def _compacted(self, ask: Ask, request: ValidRequest, memory: Memory) -> Answer:
+        """The one item that stands for the conversation from now on.
+
+        What is in it is everything that the model remembers, so that it goes on as if there had been no compaction.
+        """
         seed = digest(ask.body)
-        item = compact(memory, request.seal, seed=seed)
-        answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
-        return Outcome(reply=self._print(request, answer, None), model=request.target.model)
+        block = compaction_block(request.seal.wrap(memory.dump()), seed=seed)
+        return self._answer(request, [block], Ending.DONE, Usage(output=1), seed=seed)
 
     def _habit(self, request: ValidRequest, spoken: Spoken) -> IdHabit:
         has_ids = self.dialect is not Dialect.GEMINI or request.target.capabilities.call_ids
@@ -263,7 +265,8 @@ class SimulatedProvider:
             case Operation.COUNT:
                 return count_body(request.tokens, self.dialect)
             case Operation.COMPACT:
-                return self._compaction(ask, request)
+                answer = self._compacted(ask, request, _memory(request))
+                return compaction_body(request.body, dialect_parts(self.dialect).reply(answer, answer.served))
             case Operation.STORED:
                 stored = self._stored.find(request.name, request.account)
                 return stored.response if stored is not None else {}
@@ -276,19 +279,6 @@ class SimulatedProvider:
     def _card(self, target: Target) -> ModelCard:
         return ModelCard(target.model, self.name, target.capabilities)
 
-    def _compaction(self, ask: Ask, request: ValidRequest) -> JsonObject:
-        seed = digest(ask.body)
-        item = compact(_memory(request), request.seal, seed=seed)
-        answer = self._answer(request, [item], Ending.DONE, Usage(output=1), seed=seed)
-        response = dialect_parts(self.dialect).reply(answer, answer.served)
-        return {
-            "id": response["id"],
-            "object": "response.compaction",
-            "created_at": response["created_at"],
-            "output": compacted_output(request.body, item),
-            "usage": response["usage"],
-        }
-
 
 def _in_frames(events: Iterable[bytes]) -> Iterator[bytes]:
     """Server-sent events in AWS's frames, as a model that is asked in its maker's shape sends them."""
@@ -299,7 +289,7 @@ def _in_frames(events: Iterable[bytes]) -> Iterator[bytes]:
 
 def _memory(request: ValidRequest) -> Memory:
     """What the model remembers; of conversations that were compacted too."""
-    return Memory.of(request.parsed.entries, lambda block: request.seal.unwrap(sealed_memory(block)) or "")
+    return Memory.of(request.parsed.entries, lambda block: request.seal.unwrap(compacted_content(block)) or "")
 
 
 def _json(body: JsonObject) -> Reply:

@@ -91,11 +91,11 @@ def go_on_from(stored: Stored, body: JsonObject) -> JsonObject:
         said: list[Json] = [{"role": "assistant", "content": content}] if content else []
         messages = [*as_list(stored.body.get("messages")), *said, *as_list(body.get("messages"))]
         return {**stored.body, "stream": False, **body, "messages": messages, "thread": None}
-    items = [*_items(stored.body), *as_list(response.get("output")), *_items(body)]
+    items = [*input_items(stored.body), *as_list(response.get("output")), *input_items(body)]
     return {**body, "input": items, "previous_response_id": None}
 
 
-def _items(body: JsonObject) -> list[Json]:
-    """The input of a request as items; it may also be a text."""
+def input_items(body: JsonObject) -> list[Json]:
+    """The input of a request to the Responses API as items; it may also be a text."""
     given = body.get("input")
     return [{"role": "user", "content": given}] if isinstance(given, str) else as_list(given)
