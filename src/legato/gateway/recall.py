@@ -20,7 +20,7 @@ kept or is built anew, and a request that comes again finds it as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import TypeAlias
 
@@ -274,24 +274,27 @@ def _last_results(parsed: Parsed) -> list[ToolResponse]:
 
 
 def visible(answer: Entry) -> Entry:
-    """What a client sees of `answer`, its text in as few blocks as there can be; perhaps there are no blocks at all.
+    """What a client sees of `answer`; perhaps there are no blocks at all. It depends on nothing that `links` ignores."""
+    blocks = (
+        block if block.native is None else replace(block, native=None)
+        for block in answer.blocks
+        if not isinstance(block, Thinking)
+    )
+    return replace(answer, blocks=_joined(blocks), origin=None)
 
-    It depends on nothing that `links` leaves out.
-    """
-    blocks: list[Block] = []
-    for block in answer.blocks:
-        if isinstance(block, Thinking):
-            continue
-        if block.native is not None:
-            block = replace(block, native=None)
-        last = blocks[-1] if blocks else None
-        if not isinstance(block, Text):
-            blocks.append(block)
-        elif isinstance(last, Text):
-            blocks[-1] = Text(last.text + block.text)
+
+def _joined(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """`blocks` with their text in as few as there can be."""
+    joined: list[Block] = []
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if not isinstance(block, Text) or block.native is not None:
+            joined.append(block)
+        elif isinstance(last, Text) and last.native is None:
+            joined[-1] = Text(last.text + block.text)
         elif block.text:
-            blocks.append(block)
-    return replace(answer, blocks=tuple(blocks), origin=None)
+            joined.append(block)
+    return tuple(joined)
 
 
 def put_back(shown: Entry, given: Entry) -> Entry:
@@ -311,7 +314,7 @@ def put_back(shown: Entry, given: Entry) -> Entry:
         ]
         if [call.wire_id for call in shown.calls] == list(by_id):
             blocks = [*(block for block in given.blocks if isinstance(block, Thinking)), *blocks]
-    return replace(shown, blocks=tuple(blocks), origin=given.origin, ending=given.ending)
+    return replace(shown, blocks=_joined(blocks), origin=given.origin)
 
 
 def _with_native(call: ToolCall, given: ToolCall | None) -> ToolCall:
