@@ -27,6 +27,7 @@ _HOME = {
     "Conversation": "legato.transcript",
     "render": "legato.request",
     "parse": "legato.request",
+    "carry": "legato.request",
     "Request": "legato.request",
     "RenderReport": "legato.request",
     "Catalogue": "legato.request",
@@ -74,7 +75,7 @@ if TYPE_CHECKING:
         ToolResponse,
         ToolSpec,
     )
-    from legato.request import Catalogue, RenderReport, Request, parse, render, resolve
+    from legato.request import Catalogue, RenderReport, Request, carry, parse, render, resolve
     from legato.routing import Policy, Profile, Route
     from legato.session import Limits, Session, Turn, run
     from legato.store import open_store
@@ -110,6 +111,7 @@ __all__ = [
     "Turn",
     "World",
     "__version__",
+    "carry",
     "open_store",
     "parse",
     "render",

@@ -7,29 +7,19 @@ Out: a request that the target accepts, with the instructions, tools and options
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from legato.errors import FormatError, ImpossibleRequest, RenderError
+from legato.errors import FormatError
 from legato.formats.document import Body, Document, FileNote
 from legato.formats.origins import is_unknown_home
-from legato.model import Action, Dialect, JsonObject, Options, Target, ThinkingSwitch, ToolSpec
+from legato.model import Action, Dialect, JsonObject, Options, Target, ToolSpec
+from legato.request.conceding import with_less
 from legato.request.rendering import render
 from legato.request.request import Request
 from legato.transcript.conversation import Conversation
 
-_CHOICE: dict[str, Any] = {"choice": None, "tool": None}
-_THINKING: dict[str, Any] = {"thinking": ThinkingSwitch.DEFAULT, "thinking_budget": None, "effort": None}
-_CONCESSIONS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("the choice of a tool was", _CHOICE),
-    ("the settings for thinking were", _THINKING),
-    ("fields without a neutral name ({extra}) were", {"extra": {}}),
-    ("the choice of a tool and the settings for thinking were", _CHOICE | _THINKING),
-    ("the settings for tools and thinking, and {extra}, were", _CHOICE | _THINKING | {"extra": {}}),
-)
-"""what a target may not take although it takes the rest: the smallest first, with what is put in its place"""
 _LEFT = frozenset({Action.DROPPED, Action.ADJUSTED})
 
 
@@ -52,29 +42,8 @@ def request_for(
     tools = [replace(tool, home=_home_at(tool.home, target)) for tool in source.tools]
     request, conceded = with_less(_carried(source, target), lambda options: _verified(talk, target, tools, options))
     left = [decision for decision in request.about_options if decision.action in _LEFT]
-    return request, [*(FileNote("", decision.detail) for decision in left), *conceded]
-
-
-def with_less(options: Options, make: Callable[[Options], Request]) -> tuple[Request, list[FileNote]]:
-    """The request that `make` gives without the options that stand in its way, and notes on those.
-
-    Raises the `ImpossibleRequest` or `RenderError` that `make` raised at first, if it is not up to the options.
-    """
-    try:
-        return make(options), []
-    except (ImpossibleRequest, RenderError) as error:
-        wrong = error
-    for told, defaults in _CONCESSIONS:
-        less = replace(options, **defaults)
-        if less == options:
-            continue
-        try:
-            request = make(less)
-        except (ImpossibleRequest, RenderError):
-            continue
-        told = told.format(extra=", ".join(sorted(options.extra)))
-        return request, [FileNote("", f"{told} not carried: {wrong.message}")]
-    raise wrong
+    told = [*(decision.detail for decision in left), *([conceded] if conceded else [])]
+    return request, [FileNote("", text) for text in told]
 
 
 def _verified(talk: Conversation, target: Target, tools: Sequence[ToolSpec], options: Options) -> Request:

@@ -1,7 +1,8 @@
-"""From a conversation to a request and back: `render`, `parse`, and the catalogue of providers and models."""
+"""From a conversation to a request and back: `render`, `parse`, `carry`, and the catalogue of providers and models."""
 
 from __future__ import annotations
 
+from legato.request.carrying import carry
 from legato.request.catalogue import Catalogue, default_catalogue, resolve, with_capabilities
 from legato.request.parsing import parse
 from legato.request.rendering import render
@@ -14,6 +15,7 @@ __all__ = [
     "PrefixChange",
     "RenderReport",
     "Request",
+    "carry",
     "default_catalogue",
     "parse",
     "render",

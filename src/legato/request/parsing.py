@@ -1,6 +1,7 @@
 """From a request to a conversation: the way back of `render`.
 
-In:  a request body, or the bare list of its messages, as JSON or as objects, and the route that it was made for.
+In:  a request body, or the bare list of its messages, as JSON or as objects, and the route that it was made for, or the
+     provider alone.
 Out: a `Parsed`: entries, instructions, tools and options; `conversation()` of it is ready to be rendered for anybody.
 """
 
@@ -14,7 +15,8 @@ import msgspec
 
 from legato.errors import FormatError, IngestError
 from legato.model import JsonObject, Target, ingest_sent, read_json_leniently
-from legato.request.catalogue import Catalogue, resolve
+from legato.request.catalogue import Catalogue, default_catalogue
+from legato.request.sources import find_source
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 
@@ -25,12 +27,13 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
     """What a request says that was made for `source`: a whole body or its messages alone, as JSON or as objects.
 
     The history in it may be as broken as it likes; what is not understood is in `notes`, with its place. Answers are
-    taken for those of `source`, so what is signed in them can go back there. Raises `UnknownTarget`, or `FormatError`
-    for what is no such request.
+    taken for those of `source`, so what is signed in them can go back there: a route, or a provider or a dialect alone,
+    whose model is then the one that the body names. Raises `UnknownTarget`, or `FormatError` for what is no such
+    request.
     """
-    target = resolve(source, catalogue)
-    parts = dialect_parts(target.dialect)
     given = body if isinstance(body, bytes | str) else _as_json(body)
+    target = find_source(given, source, catalogue or default_catalogue())
+    parts = dialect_parts(target.dialect)
     origin = target.origin()
     parsed = parts.parse_json(given, origin) if parts.parse_json and isinstance(given, bytes | str) else None
     if parsed is None:

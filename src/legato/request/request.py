@@ -7,7 +7,7 @@ what is new. `decode` and `decoder` read the answer with this request's names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -219,6 +219,11 @@ class Request:
             prefix_change=self.prefix_change,
             strategy="native" if self.target.capabilities.native_tool_history else "text-embed",
         )
+
+    def mention(self, decisions: Iterable[Decision]) -> None:
+        """Put into the report what was decided before this conversation was rendered."""
+        self._decisions = (*decisions, *self._decisions)
+        self.__dict__.pop("report", None)
 
     @property
     def about_options(self) -> tuple[Decision, ...]:

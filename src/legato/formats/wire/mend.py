@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Mended
 from legato.formats.origins import route_of
-from legato.formats.requesting import with_less
 from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions
 from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
 from legato.model import Action, JsonObject, Target
 from legato.request.catalogue import resolve
+from legato.request.conceding import with_less
 from legato.request.rendering import render
 from legato.request.request import Request
 from legato.wire.dialects import dialect_parts
