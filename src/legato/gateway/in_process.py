@@ -88,7 +88,7 @@ class _InProcess:
     def __init__(self, build: Callable[[], Responder], library: HttpLibrary) -> None:
         self._build = build
         self._library = library
-        self._responder = build()
+        self._responder: Responder | None = build()
         self._held: Running[None] | None = None
         self._lock = threading.Lock()
         _TRANSPORTS.add(self)
@@ -114,13 +114,15 @@ class _InProcess:
         """In a forked child: begin anew, and touch nothing of the parent's."""
         self._lock = threading.Lock()  # another thread may have held the old one at the moment of the fork
         _LEFT_BEHIND.append((self._responder, self._held))
-        self._responder, self._held = self._build(), None
+        self._responder = self._held = None
 
     def _engaged(self) -> Responder:
         """The responder, with somebody in the shared loop who closes it: at `close`, when nobody holds the client any
         more, or when the process ends.
         """
         with self._lock:
+            if self._responder is None:
+                self._responder = self._build()
             if self._held is None or self._held.is_done:
                 self._held = SHARED.start(_hold, self._responder)
                 weakref.finalize(self, self._held.cancel).atexit = False
@@ -163,7 +165,7 @@ class _Answer:
         self._library = library
         self._patience = patience
         self._waiting: anyio.CancelScope | None = None
-        self._is_given_up = False
+        self._is_closed = self._is_released = False
 
     @classmethod
     async def begin(cls, responder: Responder, request: httpx2.Request, body: bytes, library: HttpLibrary) -> _Answer:
@@ -180,33 +182,39 @@ class _Answer:
         return self
 
     async def __anext__(self) -> bytes:
+        if self._is_closed:
+            raise _given_up(self._library)  # an end in order would be taken for a whole answer
         piece: bytes | None = None
         try:
             with anyio.move_on_after(self._patience) as self._waiting:
-                if self._is_given_up:
-                    self._waiting.cancel()
                 piece = await anext(self._response.chunks)
         except StopAsyncIteration:
             raise
         except ConnectionCut as error:
-            await self.aclose()
+            await self._release()
             raise _cut(self._library, error) from None
         except BaseException:
-            await self.aclose()
+            await self._release()
             raise
+        finally:
+            self._waiting = None
         if piece is None:
-            await self.aclose()
-            raise _given_up(self._library) if self._is_given_up else _too_slow(self._library, self._patience)
+            await self._release()
+            raise _given_up(self._library) if self._is_closed else _too_slow(self._library, self._patience)
         return piece
 
-    def give_up(self) -> None:
-        """Let whoever waits for the next piece wait no longer."""
-        self._is_given_up = True
-        if self._waiting is not None:
-            self._waiting.cancel()
-
     async def aclose(self) -> None:
-        """Stop whoever works on it; twice does no harm."""
+        """Stop whoever works on it, and whoever waits for the next piece; twice does no harm."""
+        self._is_closed = True
+        if self._waiting is not None:
+            self._waiting.cancel()  # who waits there gives it back
+        else:
+            await self._release()
+
+    async def _release(self) -> None:
+        if self._is_released:
+            return
+        self._is_released = True
         with anyio.move_on_after(CLOSING, shield=True):
             aclose: Callable[[], Awaitable[object]] | None = getattr(self._response.chunks, "aclose", None)
             if aclose is not None:
@@ -284,18 +292,22 @@ class _Taken:
         items = SHARED.iterate(partial(_exchange, begin))
         self._items = cast("Generator[_Answer | bytes, None, None]", items)
         self._library = library
+        self._is_closed = False
         self.answer = cast(_Answer, self._next())
 
     def __iter__(self) -> Iterator[bytes]:
         while (piece := self._next()) is not None:
             yield cast(bytes, piece)
+        if self._is_closed:
+            raise _given_up(self._library)  # an end in order would be taken for a whole answer
 
     def close(self) -> None:
         """Stop whoever works on it and wait for the end; from another thread than the one that reads, too."""
+        self._is_closed = True
         try:
             self._items.close()
         except ValueError:  # another thread waits in it
-            SHARED.call(self._give_up)
+            SHARED.call(self.answer.aclose)
 
     def _next(self) -> _Answer | bytes | None:
         try:
@@ -304,9 +316,6 @@ class _Taken:
             if _EXITING.is_set() and threading.current_thread().daemon:
                 threading.Event().wait()  # for ever: an error would be printed in the last moment of the process
             raise _given_up(self._library) from None
-
-    async def _give_up(self) -> None:
-        self.answer.give_up()
 
 
 _EXITING = threading.Event()

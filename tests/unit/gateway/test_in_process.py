@@ -319,6 +319,45 @@ def test_another_thread_may_close_a_stream_that_one_waits_for(client: Any, libra
     assert fake.stopped.is_set()
 
 
+def test_another_task_may_close_a_stream_that_one_waits_for(
+    async_client: Any, library: HttpLibrary, fake: Fake
+) -> None:
+    async def read(response: Any) -> None:
+        with pytest.raises(library.closed):
+            await response.aread()
+
+    async def close_it() -> None:
+        async with async_client.stream("POST", "/endless") as response, anyio.create_task_group() as group:
+            group.start_soon(read, response)
+            await anyio.to_thread.run_sync(fake.waits.wait)
+            await response.aclose()
+        assert fake.stopped.is_set()
+
+    anyio.run(close_it)
+
+
+@pytest.mark.parametrize("path", ["/endless", "/many"])
+def test_a_stream_that_was_closed_between_two_pieces_does_not_seem_whole(
+    client: Any, async_client: Any, library: HttpLibrary, path: str
+) -> None:
+    with client.stream("POST", path) as response:
+        pieces = response.iter_raw()
+        next(pieces)
+        response.close()
+        with pytest.raises(library.closed):
+            list(pieces)
+
+    async def close_between() -> None:
+        async with async_client.stream("POST", path) as response:
+            pieces = response.aiter_raw()
+            await anext(pieces)
+            await response.aclose()
+            with pytest.raises(library.closed):
+                await anext(pieces)
+
+    anyio.run(close_between)
+
+
 # --- threads, loops, processes ----------------------------------------------------------------------------------------
 
 
