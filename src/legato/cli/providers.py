@@ -128,7 +128,7 @@ def credentials_of(settings: Settings, target: Target, environment: Mapping[str,
         found = (name for name in variables_of(target.provider, catalogue) if ring.environment.get(name, "").strip())
         return (written if written.startswith("$") else "the settings") if written else next(found, "the environment")
     authoriser = find_authoriser(target, catalogue.providers.get(target.provider), ring)
-    return "" if authoriser is None else authoriser.source
+    return "" if authoriser is None else authoriser.lender.source
 
 
 def resumed_profile(settings: Settings, stored: str) -> Profile | None:

@@ -36,8 +36,15 @@ class Provider(Struct, frozen=True, forbid_unknown_fields=True):
     fill: dict[str, Fill] = {}
     given: dict[str, str] = {}
     token_command: str = ""
-    """a command that prints what to authorise requests with, where a platform lends it for a while"""
+    """a command that prints what to authorise requests with, where it is lent for a while"""
+    token_file: str = ""
+    """a file that holds it, and that somebody else keeps up to date"""
     capabilities: dict[str, Any] = {}
+
+    @property
+    def lends_itself(self) -> bool:
+        """Whether a configuration says who lends what authorises requests."""
+        return bool(self.token_command or self.token_file)
 
 
 def provider_table(table: Mapping[str, Any], known: Provider | None) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from typing import final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.errors import ConfigError, Unauthorized
 from legato.model import Platform, Target, normal_endpoint
@@ -116,18 +117,17 @@ class KeyRing:
         known = self._lent.get(provider)
         return known if known is not None and (known.expires is None or now < known.expires - EARLY) else None
 
-    def lend(self, provider: str, lent: Lent, *, now: float) -> Lent:
-        """Keep what was lent for `provider`; raises `Unauthorized` for what has expired already."""
-        if lent.expires is not None and lent.expires <= now:
-            raise Unauthorized(
-                f"the credentials that were lent for {provider} have expired already; sign in again, and check the "
-                "clock",
-                provider=provider,
-                layer="credentials",
-            )
+    def lend(self, provider: str, lent: Lent) -> Lent:
+        """Keep what was lent for `provider`, and hide it from now on."""
         self._lent[provider] = lent
         KEEPERS.add(self)
         return lent
+
+    def forget(self, provider: str, lent: Lent) -> None:
+        """Do not use `lent` again for `provider`, which refused it; what was lent after it stays."""
+        known = self._lent.get(provider)
+        if known is not None and known.values == lent.values:
+            self._lent[provider] = replace(known, expires=0.0)  # still hidden wherever it stands
 
     def secrets(self) -> list[str]:
         """What the configuration writes out or names, and what was lent: hidden wherever it stands. The environment's
@@ -146,7 +146,7 @@ class KeyRing:
         if written:
             return Key(written, source=f"the key configured for {provider}")
         known = self.providers.get(provider)
-        if known is not None and known.token_command:
+        if known is not None and known.lends_itself:
             return None  # what the configuration says goes before the environment
         for variable in variables_of(provider, self._catalogue):
             if (key := self._from_environment(variable)) is not None:
@@ -196,7 +196,7 @@ def missing_key(target: Target) -> Unauthorized | None:
     )
 
 
-_COMMAND = "set token_command under [providers] to a command that prints"
+_COMMAND = "set token_command under [providers] to a command that prints (or token_file to a file that holds)"
 _MORE_WAYS: dict[Platform, tuple[str, ...]] = {
     Platform.BEDROCK: (
         "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",

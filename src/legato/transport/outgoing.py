@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from legato.errors import ConfigError
 from legato.model import Dialect, Platform, Target
-from legato.transport.keys import Key
+from legato.transport.keys import Key, Lent
 from legato.version import __version__
 
 
@@ -33,6 +33,8 @@ class WireRequest(Struct, frozen=True, kw_only=True):
     body: bytes
     stream: bool
     target: Target
+    lent: Lent | None = None
+    """what was lent to authorise it; None if it carries a key, or nothing"""
 
     @property
     def dialect(self) -> Dialect:

@@ -135,7 +135,7 @@ async def test_what_a_command_lends_is_asked_for_again_shortly_before_it_expires
 
 async def test_credentials_that_have_expired_already_are_refused():
     printed = {"Version": 1, "AccessKeyId": "a", "SecretAccessKey": "s", "Expiration": "2020-01-01T00:00:00Z"}
-    with pytest.raises(Unauthorized, match="have expired already; sign in again"):
+    with pytest.raises(Unauthorized, match=r"have expired already \(2020-01-01 .*\); sign in again"):
         await sent(BEDROCK, world(BEDROCK, AWS, token_command=printing(json.dumps(printed))))
 
 
@@ -143,7 +143,7 @@ async def test_credentials_that_have_expired_already_are_refused():
     "printed", ["no json", "{}", '{"Version": 2, "AccessKeyId": "a", "SecretAccessKey": "sesame"}']
 )
 async def test_what_is_no_set_of_credentials_is_refused_without_showing_it(printed: str):
-    with pytest.raises(Unauthorized, match="did not print them as JSON with Version 1") as caught:
+    with pytest.raises(Unauthorized, match="is no JSON with Version 1, AccessKeyId") as caught:
         await sent(BEDROCK, world(BEDROCK, AWS, token_command=printing(printed)))
     assert "sesame" not in str(caught.value)
 
@@ -213,7 +213,7 @@ def test_no_library_is_asked_for_a_token_to_another_host(monkeypatch: pytest.Mon
     other = known.resolve(VERTEX, endpoint="http://127.0.0.1:1/v1")
 
     sources = [find_authoriser(target, known.providers["vertex"], keys) for target in (own, other)]
-    assert [one and one.source for one in sources] == ["google-auth", None]
+    assert [one and one.lender.source for one in sources] == ["google-auth", None]
 
 
 @pytest.mark.parametrize(
@@ -235,6 +235,109 @@ async def test_a_command_may_print_a_token_with_its_end(tmp_path: Path):
     lent = here.keys.lent("azure", now=NOW)
     assert lent is not None
     assert lent.expires == NOW + 5000
+
+
+# --- a file that somebody keeps up to date ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        "ya29.held\n",
+        '{"access_token": "ya29.held", "token_type": "Bearer"}',
+        '{"token": "ya29.held", "expiry": "2026-05-01T01:00:00.000000Z", "refresh_token": "1//0"}',
+        '{"token": "ya29.held", "expiry": "2026-05-01T01:00:00"}',
+        '{"accessToken": "ya29.held", "expires_on": 1777597200}',
+    ],
+)
+@pytest.mark.parametrize(("route", "environment"), [(VERTEX, GOOGLE), (AZURE_GPT, AZURE)])
+async def test_a_token_is_read_from_a_file(tmp_path: Path, route: str, environment: dict[str, str], held: str):
+    file = tmp_path / "token"
+    file.write_text(held)
+    here = world(route, {**environment, "GOOGLE_ACCESS_TOKEN": "ya29.variable"}, token_file=str(file))
+
+    assert shown(await sent(route, here)) == {"authorization": "Bearer ya29.held"}
+
+
+async def test_a_file_that_changes_is_read_again_at_once(tmp_path: Path):
+    file = tmp_path / "token"
+    here = world(VERTEX, GOOGLE, token_file=str(file))
+    for token in ("ya29.first", "ya29.second"):
+        file.write_text(token)
+        assert shown(await sent(VERTEX, here)) == {"authorization": f"Bearer {token}"}
+    assert "ya29.second" in here.keys.secrets()
+
+
+async def test_keys_that_sign_may_stand_in_a_file_too(tmp_path: Path):
+    file = tmp_path / "keys.json"
+    file.write_text(json.dumps({"Version": 1, "AccessKeyId": "ASIAFILE", "SecretAccessKey": "s"}))
+    request = await sent(BEDROCK, world(BEDROCK, AWS_KEYS, token_file=str(file)))
+
+    assert "Credential=ASIAFILE/" in shown(request)["authorization"]
+
+
+async def test_the_file_that_gcloud_is_told_of_is_read_for_vertex_alone(tmp_path: Path):
+    file = tmp_path / "token"
+    file.write_text("ya29.gcloud")
+    environment = {**GOOGLE, "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE": str(file)}
+    assert shown(await sent(VERTEX, world(VERTEX, environment))) == {"authorization": "Bearer ya29.gcloud"}
+
+    elsewhere = world(VERTEX, environment)
+    target = elsewhere.catalogue.resolve(VERTEX, endpoint="http://127.0.0.1:1/v1")
+    assert find_authoriser(target, elsewhere.catalogue.providers["vertex"], elsewhere.keys) is None
+
+
+@pytest.mark.parametrize(
+    ("route", "header"),
+    [("openai/gpt-5.1", ("authorization", "Bearer held")), ("anthropic/claude-opus-4-8", ("x-api-key", "held"))],
+)
+async def test_any_provider_may_be_lent_its_key(tmp_path: Path, route: str, header: tuple[str, str]):
+    (tmp_path / "token").write_text("held")
+    here = world(route, {"OPENAI_API_KEY": "of-the-environment"}, token_file=str(tmp_path / "token"))
+
+    assert shown(await sent(route, here)) == dict([header])
+
+
+@pytest.mark.parametrize(
+    ("held", "told"),
+    [
+        (None, "token, does not exist; see to what writes it, or correct token_file"),
+        (" \n", "token, is empty; see to what writes it"),
+        ("x" * 70_000, "is longer than 65,536 bytes"),
+        (
+            "sesame\nsesame",
+            "what the token file of vertex holds is empty or holds characters that a header cannot carry",
+        ),
+        ('{"key": "sesame"}', "is JSON without accessToken, access_token or token; give the token alone"),
+        ('{"refresh_token": "sesame"}', "name it in GOOGLE_APPLICATION_CREDENTIALS"),
+        (
+            '{"token": "sesame", "expiry": "2026-04-30T23:00:00Z"}',
+            r"token_file lends for vertex have expired already \(2026-04-30 23:00:00\+00:00\); see to what writes the file",
+        ),
+    ],
+)
+async def test_a_file_without_a_good_token_is_named_and_not_shown(tmp_path: Path, held: str | None, told: str):
+    file = tmp_path / "token"
+    if held is not None:
+        file.write_text(held)
+    with pytest.raises((Unauthorized, ConfigError), match=told) as caught:
+        await sent(VERTEX, world(VERTEX, GOOGLE, token_file=str(file)))
+    assert "sesame" not in str(caught.value)
+
+
+async def test_a_folder_is_no_token_file(tmp_path: Path):
+    with pytest.raises(Unauthorized, match=r"cannot be read \(Is a directory\)"):
+        await sent(VERTEX, world(VERTEX, GOOGLE, token_file=str(tmp_path)))
+
+
+async def test_half_a_path_is_refused():
+    with pytest.raises(ConfigError, match="the token file tokens/vertex is not named by a whole path"):
+        await sent(VERTEX, world(VERTEX, GOOGLE, token_file="tokens/vertex"))
+
+
+async def test_a_command_and_a_file_are_one_too_many():
+    with pytest.raises(ConfigError, match="names a token_command and a token_file; keep one"):
+        await sent(VERTEX, world(VERTEX, GOOGLE, token_file="/a", token_command="b"))
 
 
 # --- what goes wrong, and what nobody sees ----------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 `options.extra` holds fields that no option covers; what a request already says cannot be said again there. And the
 header that carries a key is the user's: a project's file, even one that they trust, cannot replace it in a route, which
 would send the conversation to another account. The user's own file can, for a gateway that wants its own token. Nor can
-a project name a command that lends credentials: it would run with the user's rights, before any question.
+a project name a command that lends credentials, which would run with the user's rights before any question, or a file,
+whose content would be sent.
 """
 
 from __future__ import annotations
@@ -23,8 +24,10 @@ def refusal(key: str, value: Any, *, by_project: bool) -> str:
         return f"options.extra.{told}" if told else ""
     if key.startswith("profiles."):
         return next(_refused_in_profile(key, value, by_project), "")
-    if by_project and key.startswith("providers.") and "token_command" in _table(value):
-        return f"{key}.token_command names a command; only your own settings may do that: move it there"
+    if by_project and key.startswith("providers."):
+        for name in ("token_command", "token_file"):
+            if name in _table(value):
+                return f"{key}.{name} names who lends your credentials; only your own settings may: move it there"
     return ""
 
 

@@ -1,6 +1,6 @@
 """Credentials of AWS, and the signature they make.
 
-In:  an environment, and perhaps a command.
+In:  an environment, and perhaps what a command printed or a file holds.
 Out: who signs; and the secret headers of one request.
 
 They are looked for where AWS's own tools look: `AWS_ACCESS_KEY_ID` and its companions, then the profile that
@@ -20,8 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from legato.errors import ConfigError, Unauthorized
-from legato.transport.credentials.commands import read_command
-from legato.transport.keys import Key, KeyRing, Lent
+from legato.transport.keys import Key, Lent
 from legato.transport.outgoing import WireRequest
 from legato.transport.sigv4 import Credentials, SigningScope, signed_headers
 
@@ -99,31 +98,22 @@ def _section(path: Path, name: str) -> dict[str, str]:
     return {key: value.strip() for key, value in parser[name].items()} if parser.has_section(name) else {}
 
 
-async def print_credentials(command: str, keys: KeyRing, *, provider: str, now: float) -> Lent:
-    """The credentials that `command` prints, kept until they expire."""
-    known = keys.lent(provider, now=now)
-    if known is not None:
-        return known
+def read_credentials(text: bytes, *, source: str, provider: str) -> Lent:
+    """The credentials that `text` holds, in the form that a `credential_process` prints; `source` is what held it."""
     try:
-        printed = msgspec.json.decode(await read_command(command, provider=provider), type=_PrintedKeys)
-        expires = datetime.fromisoformat(printed.expiration).timestamp() if printed.expiration else None
+        read = msgspec.json.decode(text, type=_PrintedKeys)
+        expires = datetime.fromisoformat(read.expiration).timestamp() if read.expiration else None
     except (msgspec.DecodeError, ValueError):
-        raise _unreadable(provider) from None
-    if printed.version != 1 or not printed.access_key_id or not printed.secret_access_key:
-        raise _unreadable(provider)
-    values = (printed.access_key_id, printed.secret_access_key, printed.session_token)
-    source = f"what the command that lends credentials for {provider} printed"
-    lent = Lent(tuple(Key(value, source=source) for value in values if value), expires)
-    return keys.lend(provider, lent, now=now)
-
-
-def _unreadable(provider: str) -> Unauthorized:
-    return Unauthorized(
-        f"the command that lends credentials for {provider} did not print them as JSON with Version 1, AccessKeyId and "
-        "SecretAccessKey; `aws configure export-credentials` does",
-        provider=provider,
-        layer="credentials",
-    )
+        read, expires = _PrintedKeys(0, "", ""), None
+    if read.version != 1 or not read.access_key_id or not read.secret_access_key:
+        raise Unauthorized(
+            f"{source} is no JSON with Version 1, AccessKeyId and SecretAccessKey; `aws configure export-credentials` "
+            "prints that",
+            provider=provider,
+            layer="credentials",
+        )
+    values = (read.access_key_id, read.secret_access_key, read.session_token)
+    return Lent(tuple(Key(value, source=source) for value in values if value), expires)
 
 
 def sign(request: WireRequest, values: tuple[Key, ...], *, region: str, now: float) -> dict[str, Key]:

@@ -3,17 +3,19 @@
 In:  a request without credentials, the key ring, and the time.
 Out: the request with its secret headers; unchanged if nothing is found, which is right for a server on this machine.
 
-    Bedrock   a bearer key; a command in AWS's form; keys of the environment; a profile        (signatures)
-    Vertex    a token; a command that prints one; google-auth, where it is installed
-    Azure     a key; a command that prints a token; AZURE_OPENAI_AD_TOKEN; azure-identity, where it is installed
+    Bedrock   a bearer key; a command or a file in AWS's form; keys of the environment; a profile    (signatures)
+    Vertex    a token; a command or a file with one; the file that gcloud is told of; google-auth, where it is installed
+    Azure     a key; a command or a file with a token; AZURE_OPENAI_AD_TOKEN; azure-identity, where it is installed
+    others    a key; a command or a file with one
 
-What the configuration says comes first: a key of `[keys]`, then `token_command`. A vendor's library is asked only for
-the provider's own endpoint, so no token that nobody named reaches a host that somebody put in its place.
+What the configuration says comes first: a key of `[keys]`, then `token_command` or `token_file`. What was meant for
+another program (a vendor's library, gcloud) is asked only for the provider's own endpoint, so no token that nobody
+named reaches a host that somebody put in its place.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
 
@@ -22,6 +24,7 @@ from legato.model import Platform, Target, normal_endpoint
 from legato.request.catalogue_tables import Provider
 from legato.request.places import fill_endpoint, fill_place
 from legato.transport.credentials import aws, tokens
+from legato.transport.credentials.lending import UNTOLD, Lender, Reader, having, reading, running
 from legato.transport.keys import Key, KeyRing, Lent
 from legato.transport.outgoing import WireRequest, http_api
 
@@ -34,26 +37,44 @@ SCOPES = {
 
 
 class Authoriser(Protocol):
-    """One source of credentials."""
+    """One source of credentials, and how a request carries them."""
 
     @property
-    def source(self) -> str:
-        """Where they come from, in words; no secret."""
+    def lender(self) -> Lender:
+        """Who lends them."""
         ...
 
-    async def headers(self, request: WireRequest, *, now: float) -> dict[str, Key]:
-        """The secret headers that authorise `request` at the time `now`; raises `Unauthorized` if there are none."""
+    def headers(self, request: WireRequest, lent: Lent, *, now: float) -> dict[str, Key]:
+        """The secret headers that authorise `request` with `lent` at the time `now`."""
         ...
 
 
 async def authorise(request: WireRequest, provider: Provider | None, keys: KeyRing, *, now: float) -> WireRequest:
     """`request` with the secret headers that the platform of `provider` wants, unless it has them."""
-    if http_api(request.target).key_header in request.secrets:
+    if request.secrets.keys() & {http_api(request.target).key_header, "authorization"}:
         return request
     found = find_authoriser(request.target, provider, keys)
     if found is None:
         return request
-    return replace(request, secrets={**await found.headers(request, now=now), **request.secrets})
+    lent = await found.lender.borrow(keys, now=now)
+    return replace(request, secrets={**found.headers(request, lent, now=now), **request.secrets}, lent=lent)
+
+
+async def renew(request: WireRequest, provider: Provider | None, keys: KeyRing, *, now: float) -> WireRequest | None:
+    """A refused `request` with credentials that were asked for anew.
+
+    None if nothing was lent for it, or if the same is lent again: sending that once more would change nothing. Whoever
+    comes second with the same credentials gets those that the first one was lent.
+    """
+    if request.lent is None or (found := find_authoriser(request.target, provider, keys)) is None:
+        return None
+    keys.forget(request.target.provider, request.lent)
+    lent = await found.lender.borrow(keys, now=now)
+    if lent.values == request.lent.values:
+        return None
+    old = found.headers(request, request.lent, now=now)
+    kept = {name: value for name, value in request.secrets.items() if name not in old}
+    return replace(request, secrets={**kept, **found.headers(request, lent, now=now)}, lent=lent)
 
 
 def find_authoriser(target: Target, provider: Provider | None, keys: KeyRing) -> Authoriser | None:
@@ -62,11 +83,15 @@ def find_authoriser(target: Target, provider: Provider | None, keys: KeyRing) ->
         return None
     match target.platform:
         case Platform.BEDROCK:
-            return _of_aws(target, provider, keys)
+            lender = _configured(target, provider, _CREDENTIALS) or _of_aws(target, keys)
+            return _Signer(lender, target, provider, keys) if lender else None
         case Platform.VERTEX | Platform.AZURE | Platform.AZURE_DEPLOYMENTS:
-            return _of_tokens(target, provider, keys)
+            lender = _configured(target, provider, _TOKEN) or _of_platform(target, provider, keys)
+            return _Bearer(lender, "authorization", "Bearer ") if lender else None
         case Platform.OWN:
-            return None
+            lender = _configured(target, provider, _TOKEN)
+            api = http_api(target)
+            return _Bearer(lender, api.key_header, api.key_prefix) if lender else None
 
 
 def account_of(target: Target, keys: KeyRing) -> str:
@@ -81,65 +106,56 @@ def account_of(target: Target, keys: KeyRing) -> str:
     return ""
 
 
-# --- signatures -------------------------------------------------------------------------------------------------------
+# --- who lends --------------------------------------------------------------------------------------------------------
+
+_TOKEN = Reader(tokens.read_token, UNTOLD)
+_CREDENTIALS = Reader(aws.read_credentials, None)
+"""AWS's keys last until they are revoked if they do not say otherwise
+(https://docs.aws.amazon.com/sdkref/latest/guide/feature-process-credentials.html)"""
 
 
-def _of_aws(target: Target, provider: Provider, keys: KeyRing) -> Authoriser | None:
+def _configured(target: Target, provider: Provider, reader: Reader) -> Lender | None:
+    """Whom the configuration names."""
+    name = target.provider
+    if provider.token_command and provider.token_file:
+        raise ConfigError(f"providers.{name} names a token_command and a token_file; keep one of them")
     if provider.token_command:
-        return _Signer(target, provider, keys, "token_command", command=provider.token_command)
+        return running(provider.token_command, reader, provider=name)
+    return reading(provider.token_file, reader, provider=name) if provider.token_file else None
+
+
+def _of_aws(target: Target, keys: KeyRing) -> Lender | None:
+    name = target.provider
     if values := aws.keys_in(keys.environment):
-        return _Signer(target, provider, keys, "AWS_ACCESS_KEY_ID", values=values)
+        return having(values, source="AWS_ACCESS_KEY_ID", provider=name)
     profile = aws.find_profile(keys.environment)
     if profile is None:
         return None
     source = f"the profile {profile.name} of AWS"
-    return _Signer(target, provider, keys, source, values=profile.keys, command=profile.command)
+    if profile.keys:
+        return having(profile.keys, source=source, provider=name)
+    return running(profile.command, _CREDENTIALS, provider=name, source=source)
 
 
-class _Signer:
-    """Signs with fixed keys, or with those that a command lends."""
-
-    def __init__(
-        self,
-        target: Target,
-        provider: Provider,
-        keys: KeyRing,
-        source: str,
-        *,
-        values: tuple[str, ...] = (),
-        command: str = "",
-    ) -> None:
-        self.source = source
-        self._target = target
-        self._provider = provider
-        self._keys = keys
-        self._values = tuple(Key(value, source=source) for value in values)
-        self._command = command
-
-    async def headers(self, request: WireRequest, *, now: float) -> dict[str, Key]:
-        name, provider = self._target.provider, self._provider
-        region = fill_place("region", provider.fill, provider.given, self._keys.environment, provider=name)
-        values = self._values
-        if self._command:
-            values = (await aws.print_credentials(self._command, self._keys, provider=name, now=now)).values
-        return aws.sign(request, values, region=region, now=now)
-
-
-# --- tokens -----------------------------------------------------------------------------------------------------------
-
-
-def _of_tokens(target: Target, provider: Provider, keys: KeyRing) -> Authoriser | None:
-    if provider.token_command:
-        return _Bearer(target, keys, "token_command", command=provider.token_command)
-    if target.platform is not Platform.VERTEX and (token := keys.environment.get("AZURE_OPENAI_AD_TOKEN", "").strip()):
-        return _Bearer(target, keys, "AZURE_OPENAI_AD_TOKEN", token=token)
-    library, module = ("google-auth", "google.auth") if target.platform is Platform.VERTEX else _AZURE
-    if keys.environment and tokens.has_library(module) and _is_own_endpoint(target, provider, keys):
-        return _Bearer(target, keys, library)
+def _of_platform(target: Target, provider: Provider, keys: KeyRing) -> Lender | None:
+    name, environment = target.provider, keys.environment
+    is_google = target.platform is Platform.VERTEX
+    if not is_google and (token := environment.get("AZURE_OPENAI_AD_TOKEN", "").strip()):
+        return having((token,), source="AZURE_OPENAI_AD_TOKEN", provider=name)
+    if not environment or not _is_own_endpoint(target, provider, keys):
+        return None
+    if is_google and (file := environment.get(GCLOUD_FILE, "").strip()):
+        return reading(file, _TOKEN, provider=name, source=GCLOUD_FILE)
+    if is_google and tokens.has_library("google.auth"):
+        return Lender("google-auth", name, lambda: tokens.ask_google(provider=name), untold=UNTOLD)
+    if not is_google and tokens.has_library("azure.identity"):
+        scope = SCOPES[target.platform]
+        return Lender("azure-identity", name, lambda: tokens.ask_microsoft(scope, provider=name), untold=UNTOLD)
     return None
 
 
-_AZURE = ("azure-identity", "azure.identity")
+GCLOUD_FILE = "CLOUDSDK_AUTH_ACCESS_TOKEN_FILE"
+"""where gcloud is told of a file with a token (https://cloud.google.com/sdk/gcloud/reference/config/set)"""
 
 
 def _is_own_endpoint(target: Target, provider: Provider, keys: KeyRing) -> bool:
@@ -152,29 +168,29 @@ def _is_own_endpoint(target: Target, provider: Provider, keys: KeyRing) -> bool:
     return normal_endpoint(own) == normal_endpoint(target.endpoint)
 
 
-class _Bearer:
-    """Sends a token, which is asked for again when it expires."""
+# --- how a request carries it -----------------------------------------------------------------------------------------
 
-    def __init__(self, target: Target, keys: KeyRing, source: str, *, command: str = "", token: str = "") -> None:
-        self.source = source
-        self._target = target
-        self._keys = keys
-        self._command = command
-        self._token = token
 
-    async def headers(self, request: WireRequest, *, now: float) -> dict[str, Key]:
-        token = Key(self._token, source=self.source) if self._token else (await self._lent(now)).values[0]
-        return {"authorization": Key(f"Bearer {token.reveal()}", source=self.source)}
+class _Signer(NamedTuple):
+    """Signs with what is lent."""
 
-    async def _lent(self, now: float) -> Lent:
-        name = self._target.provider
-        known = self._keys.lent(name, now=now)
-        if known is not None:
-            return known
-        if self._command:
-            lent = await tokens.print_token(self._command, provider=name, now=now)
-        elif self._target.platform is Platform.VERTEX:
-            lent = await tokens.ask_google(provider=name, now=now)
-        else:
-            lent = await tokens.ask_microsoft(SCOPES[self._target.platform], provider=name, now=now)
-        return self._keys.lend(name, lent, now=now)
+    lender: Lender
+    target: Target
+    provider: Provider
+    keys: KeyRing
+
+    def headers(self, request: WireRequest, lent: Lent, *, now: float) -> dict[str, Key]:
+        fill, given = self.provider.fill, self.provider.given
+        region = fill_place("region", fill, given, self.keys.environment, provider=self.target.provider)
+        return aws.sign(request, lent.values, region=region, now=now)
+
+
+class _Bearer(NamedTuple):
+    """Sends the token that is lent, in a header."""
+
+    lender: Lender
+    header: str
+    prefix: str
+
+    def headers(self, request: WireRequest, lent: Lent, *, now: float) -> dict[str, Key]:
+        return {self.header: Key(self.prefix + lent.values[0].reveal(), source=self.lender.source)}

@@ -262,14 +262,16 @@ def test_every_header_that_carries_a_key_is_known() -> None:
     assert {api.key_header for api in (*HTTP_APIS.values(), *PLATFORM_APIS.values())} <= KEY_HEADERS
 
 
-def test_a_project_never_names_a_command_that_lends_credentials(home: Home) -> None:
-    project = write_project(home, {"providers.vertex": {"token_command": "sh -c 'touch it-ran'", "project": "theirs"}})
+@pytest.mark.parametrize("lender", [{"token_command": "sh -c 'touch it-ran'"}, {"token_file": "~/.ssh/id_ed25519"}])
+def test_a_project_never_names_who_lends_credentials(home: Home, lender: dict[str, str]) -> None:
+    project = write_project(home, {"providers.vertex": {**lender, "project": "theirs"}})
     loaded = load()
     assert (list(loaded.withheld), loaded.settings.providers) == (["providers.vertex"], {})
     trust(home)
     with pytest.raises(ConfigError) as caught:
         load()
-    assert caught.value.message.startswith(f"{project}: providers.vertex.token_command names a command; only your own")
+    name = next(iter(lender))
+    assert caught.value.message.startswith(f"{project}: providers.vertex.{name} names who lends your credentials; only")
 
 
 def test_the_users_own_file_may_name_a_command_and_fill_a_place(home: Home) -> None:
