@@ -5,7 +5,7 @@
     python examples/continue_claude_code_session.py SESSION.jsonl --live     asks the real provider; set MISTRAL_API_KEY
 
 The made-up session ends as real ones do: Ctrl-C came while two tools ran, so two calls have no result. Any provider
-would refuse it. Legato reads it, closes the two calls with the reason that is true, spells everything for Mistral, and
+would refuse it. Legato reads it, closes the two calls with the reason that is true, encodes everything for Mistral, and
 goes on. From the command line: `legato import SESSION.jsonl`, then `legato -c -m mistral/mistral-large-latest`.
 """
 

@@ -68,7 +68,7 @@ async def main(endpoint: str | None, model: str) -> None:
         result = await session.send("what did the first tool return?")
         print(f"{result.route}: {result.text}")
     if isinstance(world.transport, SimulatedTransport):
-        # `max_calls = 1`: what was one answer with two calls is spelled as two answers with one call each.
+        # `max_calls = 1`: what was one answer with two calls becomes two answers with one call each.
         sent = world.transport.requests[-1].json["messages"]
         print([len(message["tool_calls"]) for message in sent if "tool_calls" in message])
         print("refused:", len(world.transport.refusals))

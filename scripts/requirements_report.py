@@ -61,7 +61,7 @@ TITLES = {
     "REQ-915-033": "Tool results enter the log by the path of every other message",
     "REQ-915-034": "Cancellation settles in the scheduler and is committed by the normal path",
     "REQ-915-035": "Outside a turn loop, a single tool may be run alone",
-    "REQ-915-036": "The transcript decides what is valid; dialects only spell it",
+    "REQ-915-036": "The transcript decides what is valid; dialects only encode it",
     "REQ-915-037": "Repair has one home; dialects repair nothing",
     "REQ-915-038": "Call arguments of any shape serialise safely",
     "REQ-915-039": "Diagnostics carry the ids, the dedupe decisions, the closure reasons and the format",

@@ -25,7 +25,7 @@ ROUTES = (
     "deepseek/deepseek-reasoner",
     "vercel/any",
 )
-"""One route of every dialect, and of every profile that spells something differently."""
+"""One route of every dialect, and of every profile that writes something differently."""
 
 PLAIN = "plain converter"
 LEGATO = "Legato"

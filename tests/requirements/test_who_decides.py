@@ -1,4 +1,4 @@
-"""The transcript decides what is valid; a dialect spells what it is given, and mends nothing."""
+"""The transcript decides what is valid; a dialect encodes what it is given, and mends nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DAMAGED = talk(
 
 
 def given_to(conversation: Conversation, route: str) -> list[Unit | None]:
-    """The units that the dialect of `route` was really given to spell."""
+    """The units that the dialect of `route` was really given to encode."""
     render(conversation, route)
     _, encoded = RenderCache.of(conversation).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
     encoded.advance()
@@ -151,7 +151,7 @@ def test_a_dialect_spells_an_exchange_as_it_is_given_to_it_even_if_it_lacks_resu
 
 @pytest.mark.req("REQ-915-037")
 @pytest.mark.parametrize("dialect", list(Dialect))
-def test_no_dialect_knows_the_ledger_or_makes_completions_when_it_spells(dialect: str) -> None:
+def test_no_dialect_knows_the_ledger_or_makes_completions_when_it_encodes(dialect: str) -> None:
     folder = Path(legato.__file__).parent / "wire" / dialect
     code = "\n".join((folder / name).read_text() for name in ("encode.py", "shapes.py"))
     assert [word for word in ("ledger", "Completion(", "ClosureReason", "closure_text", "dedupe") if word in code] == []

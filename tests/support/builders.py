@@ -48,7 +48,7 @@ OTHER_ROUTES = (
     "bedrock/us.amazon.nova-2-lite-v1:0",
     "bedrock/us.meta.llama4-maverick-17b-instruct-v1:0",
 )
-"""Routes that spell something differently from their family's first."""
+"""Routes that write something differently from their family's first."""
 
 
 def user(*parts: str | Block) -> Entry:

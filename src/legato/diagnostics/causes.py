@@ -6,7 +6,7 @@ Out: the fault class, and why.
 
 The same thing can be found by our own rules before a request leaves, or by the provider after it did; the cause is the
 same, and so is the class. Two causes belong to rendering: calls and results that do not pair up, and things that do not
-stand where they must. Everything else that a provider can hold against a body is how it is spelled for that provider:
+stand where they must. Everything else that a provider can hold against a body is how it is written for that provider:
 ids, names, fields, signatures. A new rule needs a line here only if it is about pairing or order.
 """
 
@@ -33,7 +33,7 @@ TORN_THOUGHT = Cause(Fault.RENDERING, "a thought does not stand with the answer 
 ID = Cause(Fault.PROJECTION, "an id is not of the provider's form, or is not its own")
 NAME = Cause(Fault.PROJECTION, "the name of a tool is not of the provider's form")
 THOUGHT = Cause(Fault.PROJECTION, "a thought is not one that the provider takes back")
-SPELLING = Cause(Fault.PROJECTION, "the request is not spelled as the provider asks")
+FORM = Cause(Fault.PROJECTION, "the request does not have the form that the provider asks for")
 """of everything that has no line of its own"""
 
 CAUSES: dict[str, Cause] = {
@@ -103,4 +103,4 @@ CAUSES: dict[str, Cause] = {
 
 def cause_of(rule: str) -> Cause:
     """What is at fault where `rule` is broken."""
-    return CAUSES.get(rule.rpartition("/")[2], SPELLING)
+    return CAUSES.get(rule.rpartition("/")[2], FORM)

@@ -18,7 +18,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from legato.diagnostics.causes import SPELLING, Cause, cause_of
+from legato.diagnostics.causes import FORM, Cause, cause_of
 from legato.errors import CanonicalError, LegatoError, ProjectionError, ProtocolRefused, ProviderError, RenderError
 from legato.model import CallId, Fault
 
@@ -26,7 +26,7 @@ _UNNAMED: tuple[tuple[type[LegatoError], Cause], ...] = (
     (CanonicalError, Cause(Fault.CANONICAL, "the log or the ledger contradicts itself")),
     (RenderError, Cause(Fault.RENDERING, "a unit breaks pairing or order")),
     (ProjectionError, Cause(Fault.PROJECTION, "the projection of ids or names contradicts itself")),
-    (ProtocolRefused, SPELLING),  # found by the provider, but it was our spelling
+    (ProtocolRefused, FORM),  # found by the provider, but it was we who wrote it
 )
 """what an error is due to that names no rule"""
 

@@ -1,4 +1,4 @@
-"""Blocks out of what files hold: calls, results, media and the parts of a content, as several formats spell them.
+"""Blocks out of what files hold: calls, results, media and the parts of a content, as several formats write them.
 
 A part is read as what it says it is, whichever side of the conversation its message belongs to: a result in an answer
 is still a result, and a call in a message of the user is still one of the model's. The ledger pairs them.
@@ -84,17 +84,17 @@ _OUTPUTS = frozenset({"text", "json", "content", "error-text", "error-json"})
 
 
 def is_call(part: JsonObject) -> bool:
-    """Whether a part asks for a tool, in any of the usual spellings."""
+    """Whether a part asks for a tool, in any of the usual forms."""
     return as_text(part.get("type")) in _CALLS
 
 
 def is_result(part: JsonObject) -> bool:
-    """Whether a part is what a tool returned, in any of the usual spellings."""
+    """Whether a part is what a tool returned, in any of the usual forms."""
     return as_text(part.get("type")) in _RESULTS
 
 
 def read_call(source: JsonObject) -> ToolCall:
-    """A call in any of the usual spellings."""
+    """A call in any of the usual forms."""
     function = as_object(source.get("function"))
     arguments: Json = next(
         (
@@ -111,12 +111,12 @@ def read_call(source: JsonObject) -> ToolCall:
 
 
 def read_result(source: JsonObject) -> ToolResponse:
-    """A result in any of the usual spellings, under the id that it names."""
+    """A result in any of the usual forms, under the id that it names."""
     wire_id = first_id(source, "tool_use_id", "tool_call_id", "call_id", "toolCallId", "id")
     content: Json = next((source[key] for key in ("content", "output", "result", "value") if key in source), None)
     is_error = source.get("is_error") is True or source.get("isError") is True
     output = as_object(content)
-    if as_text(output.get("type")) in _OUTPUTS and "value" in output:  # as the Vercel AI SDK spells it
+    if as_text(output.get("type")) in _OUTPUTS and "value" in output:  # as the Vercel AI SDK writes it
         content, is_error = output["value"], is_error or as_text(output["type"]).startswith("error")
     value, media = result_content(content)
     name = first_text(source, "name", "toolName", "tool_name")
@@ -124,7 +124,7 @@ def read_result(source: JsonObject) -> ToolResponse:
 
 
 def read_part(part: JsonObject) -> Block | None:
-    """A part of any message, in any of the usual spellings; None if it is not understood."""
+    """A part of any message, in any of the usual forms; None if it is not understood."""
     if is_call(part):
         return read_call(part)
     return read_result(part) if is_result(part) else _read_said(part)

@@ -96,7 +96,7 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
     `call_id` is ours; before it is recorded it may be empty, with the provider's id in `wire_id`. `ordinal` is given
     only to a response whose call was not known when it was recorded, so that the pair can be reconstructed under an
     id of its own. `guessed` marks a response that does not name its call exactly: its id was missing, matched
-    nothing, or was spelled otherwise. `displaces` is set where the call had been given a guess, or a result that was
+    nothing, or was written differently. `displaces` is set where the call had been given a guess, or a result that was
     recorded before it, and this response has the better claim: it is where the other one goes, another call or, with
     the `ordinal`, a name of its own. `reason` says that no result exists and why: settled by a scheduler, or, with
     `synthetic`, written by a renderer into a transcript that came back to us.

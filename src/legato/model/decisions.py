@@ -2,7 +2,7 @@
 
 There is no decision for what was already right. A decision names the calls it concerns, a reason from a closed set and
 where the fault lay: in the canonical state (the log was damaged), in rendering (this view had to complete or move
-something) or in projection (the target spells it differently).
+something) or in projection (the target writes it differently).
 """
 
 from __future__ import annotations

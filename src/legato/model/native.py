@@ -125,16 +125,14 @@ def is_base64(text: str) -> bool:
     return len(text) % 4 == 0 if match[2] else len(text) % 4 != 1
 
 
-def _is_type(value: Json, spelled: frozenset[str]) -> bool:
-    """Whether `value` can be the type of a record that has no block of its own here, unlike those in `spelled`."""
-    return isinstance(value, str) and bool(_TYPE.fullmatch(value)) and value not in spelled
+def _is_type(value: Json, known: frozenset[str]) -> bool:
+    """Whether `value` can be the type of a record that has no block of its own here, unlike those in `known`."""
+    return isinstance(value, str) and bool(_TYPE.fullmatch(value)) and value not in known
 
 
 # --- Anthropic --------------------------------------------------------------------------------------------------------
 
-_ANTHROPIC_SPELLED = frozenset(
-    {"text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking"}
-)
+_ANTHROPIC_KNOWN = frozenset({"text", "image", "document", "tool_use", "tool_result", "thinking", "redacted_thinking"})
 _USES = frozenset({"server_tool_use", "mcp_tool_use"})
 _RESULT = "_tool_result"
 _SERVER_ID = re.compile(r"srvtoolu_[a-zA-Z0-9_]+")
@@ -156,7 +154,7 @@ def _is_use(block: JsonObject) -> bool:
 
 def _is_anthropic_block(block: JsonObject) -> bool:
     kind: str = block.get("type", "")
-    if not _is_type(kind, _ANTHROPIC_SPELLED):
+    if not _is_type(kind, _ANTHROPIC_KNOWN):
         return False
     if kind in _USES:
         id_form = _SERVER_ID if kind == "server_tool_use" else _PLAIN_ID
@@ -201,7 +199,7 @@ def _signature(value: Json) -> Json:
 
 # --- Responses --------------------------------------------------------------------------------------------------------
 
-_RESPONSES_SPELLED = frozenset(
+_RESPONSES_KNOWN = frozenset(
     {
         "message", "reasoning", "item_reference", "function_call", "function_call_output", "custom_tool_call",
         "custom_tool_call_output", "computer_call", "local_shell_call", "apply_patch_call",
@@ -219,7 +217,7 @@ def _hosted_item(value: Json) -> Json:
     """An item of the API's own, unless it waits for something that the client does."""
     item = _object(value) or {}
     has_ids = all(item.get(name) is None or _is_text(item[name]) for name in ("id", "call_id"))
-    is_hosted = _is_type(item.get("type"), _RESPONSES_SPELLED) and item.get("execution") != "client"
+    is_hosted = _is_type(item.get("type"), _RESPONSES_KNOWN) and item.get("execution") != "client"
     return item if has_ids and is_hosted else None
 
 

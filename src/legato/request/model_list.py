@@ -72,7 +72,7 @@ def known_routes(catalogue: Catalogue) -> list[str]:
 
 
 def names_of(catalogue: Catalogue, provider: str) -> list[str]:
-    """The names of models that are known at `provider`: published ones, its example, and those a family spells out."""
+    """The names of models that are known at `provider`: published ones, its example, and those that a family lists."""
     described = catalogue.providers[provider]
     names = [*known_models(provider).names, *_spelled_out(catalogue, provider)]
     if described.example and described.example != ANY:

@@ -90,15 +90,15 @@ def goes_further(command: str, allowed: str) -> bool:
     program = words[0].text.rpartition("/")[2] if words else ""
     if program not in _FURTHER_OPTIONS:
         return False
-    spelled = {word.text.partition("=")[0] for word in split_words(allowed)}
+    named = {word.text.partition("=")[0] for word in split_words(allowed)}
     is_diff = program == "git" and "diff" in [word.text for word in words]
     for word in words[1:]:
         name = word.text.partition("=")[0]
         if word.globs and word.text[0] in "-*?[":
             return True
-        if is_diff and word.text not in spelled and _leads_out(word.text):
+        if is_diff and word.text not in named and _leads_out(word.text):
             return True
-        if name not in spelled and any(_means(name, option, program) for option in _FURTHER_OPTIONS[program]):
+        if name not in named and any(_means(name, option, program) for option in _FURTHER_OPTIONS[program]):
             return True
     return False
 

@@ -61,7 +61,7 @@ class Rule(Struct, frozen=True):
 
     @classmethod
     def parse(cls, text: str, effect: Effect) -> Rule:
-        """The rule that `text` spells."""
+        """The rule that `text` stands for."""
         name, bracket, rest = text.strip().partition("(")
         if not name.strip() or (bracket and not rest.endswith(")")):
             raise ConfigError(f"{text!r} is no rule; write `tool` or `tool(pattern)`, as in `shell(git status *)`")

@@ -129,7 +129,7 @@ def _wrong_type(value: Json, rules: JsonObject, at: str) -> Iterator[str]:
 def _wrong_value(value: Json, rules: JsonObject, at: str) -> Iterator[str]:
     allowed = _list(rules["enum"]) if "enum" in rules else [rules["const"]] if "const" in rules else None
     if allowed is not None and not any(_same(value, one) for one in allowed):
-        yield f"{_place(at)} must be one of {', '.join(_spell(one) for one in allowed)}, not {_spell(value)}"
+        yield f"{_place(at)} must be one of {', '.join(_as_json(one) for one in allowed)}, not {_as_json(value)}"
 
 
 def _out_of_bounds(value: Json, rules: JsonObject, at: str) -> Iterator[str]:
@@ -186,7 +186,7 @@ def _place(at: str) -> str:
     return f"`{at}`" if at else "the value"
 
 
-def _spell(value: Json) -> str:
+def _as_json(value: Json) -> str:
     text = msgspec.json.encode(value).decode()
     return text if len(text) <= 80 else f"{text[:77]}..."
 

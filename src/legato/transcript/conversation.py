@@ -181,7 +181,7 @@ class Conversation:
         return self.record(Entry(Speaker.HUMAN, _blocks(parts)))
 
     def instruct(self, text: str) -> Entry:
-        """Record an instruction: part of the system prompt at the beginning, spelled where it stands later on."""
+        """Record an instruction: part of the system prompt at the beginning, and later on sent at its own place."""
         return self.record(Entry(Speaker.HUMAN, (Text(text),), authority=Authority.INSTRUCTION))
 
     def result(

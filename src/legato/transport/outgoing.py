@@ -206,7 +206,7 @@ def _url(target: Target, api: HttpApi, stream: bool) -> str:
     )  # Vertex' names of Claude
     base = parts.path.rstrip("/")
     first = "/" + path.split("/")[1]
-    if first == "/v1" and base.endswith("/v1"):  # both spellings of such an endpoint are in use
+    if first == "/v1" and base.endswith("/v1"):  # such an endpoint is given both ways
         base = base.removesuffix("/v1")
     query = "&".join(part for part in (parts.query, api.stream_query if stream else "") if part)
     return urlunsplit((parts.scheme, parts.netloc, base + path, query, ""))

@@ -1,1 +1,1 @@
-"""Station 4, how it is spelled: a folder for each family of providers, and what they share."""
+"""Station 4, how it is encoded: a folder for each family of providers, and what they share."""

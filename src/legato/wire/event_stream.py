@@ -147,8 +147,8 @@ def write_frame(name: str, payload: bytes, *, is_error: bool = False) -> bytes:
 
 
 def _write_header(name: str, value: str) -> bytes:
-    spelled, text = name.encode(), value.encode()
-    return b"".join((bytes((len(spelled),)), spelled, bytes((_STRING,)), struct.pack(">H", len(text)), text))
+    named, text = name.encode(), value.encode()
+    return b"".join((bytes((len(named),)), named, bytes((_STRING,)), struct.pack(">H", len(text)), text))
 
 
 def _damaged(what: str) -> BadAnswer:

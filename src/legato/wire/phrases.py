@@ -23,7 +23,7 @@ HUMAN_BRIDGE = "(continued)"
 BRIDGES = frozenset({ANSWER_BRIDGE, HUMAN_BRIDGE, CONTINUE})
 
 INSTRUCTION_MARK = "[Instruction] "
-"""before an instruction in the middle of a conversation that has to be spelled as human-side text"""
+"""before an instruction in the middle of a conversation that has to be sent as human-side text"""
 
 SUMMARY_MARK = "[Summary of the conversation so far]\n"
 """before the summary that stands for covered units"""

@@ -271,11 +271,11 @@ class EventWriter(ABC):
             return []
         events: list[Event] = []
         if part.is_open:
-            spelled = piece
+            written = piece
             if part.is_free_text and self.free_text is not None:
                 quoted = msgspec.json.encode(piece).decode()[1:-1]
-                spelled = self.free_text[0] + quoted if is_first else quoted
-            events = self.grow(part, spelled)
+                written = self.free_text[0] + quoted if is_first else quoted
+            events = self.grow(part, written)
         part.add(piece)
         return events
 

@@ -31,7 +31,7 @@ def messages(route: str, *news: Any, options: Options = UNCACHED) -> Any:
 # --- turns ------------------------------------------------------------------------------------------------------------
 
 
-def test_a_turn_with_calls_is_spelled() -> None:
+def test_a_turn_with_calls_is_encoded() -> None:
     signed = ai(thought("hm", signature="c2ln"), "I look", call("tooluse_1", path="a"), origin=origin(CLAUDE))
     thinking = Options(thinking=ThinkingSwitch.ON, cache=False)
     assert messages(CLAUDE, user("go"), signed, result("tooluse_1", error="gone"), options=thinking) == [

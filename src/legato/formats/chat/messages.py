@@ -1,6 +1,6 @@
 """Read messages in the shape of chat APIs one by one, each with its place.
 
-In:  objects with a role and a content, as agents write them to disk: a line each, with parts in anybody's spelling.
+In:  objects with a role and a content, as agents write them to disk: a line each, with parts in any form.
 Out: entries in a draft.
 
 Request bodies go through the dialects instead; this is for files whose messages have places and habits of their own.

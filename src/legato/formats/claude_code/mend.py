@@ -183,7 +183,7 @@ def _blocks(record: JsonObject, is_wanted: Callable[[JsonObject], bool]) -> list
 
 
 def _as_use(block: JsonObject, wire_id: str) -> JsonObject:
-    """A call under this id, in Claude Code's own spelling."""
+    """A call under this id, as Claude Code writes it."""
     if block.get("type") == "tool_use":
         return {**block, "id": wire_id}
     call = read_call(block)
@@ -191,7 +191,7 @@ def _as_use(block: JsonObject, wire_id: str) -> JsonObject:
 
 
 def _as_result(block: JsonObject, wire_id: str) -> JsonObject:
-    """A result under the id of its call, in Claude Code's own spelling."""
+    """A result under the id of its call, as Claude Code writes it."""
     if block.get("type") == "tool_result":
         return {**block, "tool_use_id": wire_id}
     response = read_result(block)

@@ -53,7 +53,7 @@ def first_difference(before: Document, after: Document) -> FileNote | None:
 
 
 def _retold(document: Document) -> Iterator[_Told]:
-    """The elements of a conversation. Results without a call are marked as such, however the file spells them."""
+    """The elements of a conversation. Results without a call are marked as such, however the file writes them."""
     talk = document.conversation()
     view = talk.view(EVERYTHING)
     view.refresh()

@@ -1,4 +1,4 @@
-"""Read request bodies through the dialects that spell them.
+"""Read request bodies through the dialects that they are in.
 
 In:  a body, or the bare list of its messages.
 Out: a document whose answers have the provider of the body as their origin, so that what is signed can go back there.

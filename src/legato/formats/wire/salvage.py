@@ -90,7 +90,7 @@ def move_instructions(body: JsonObject, dialect: Dialect) -> JsonObject:
 
 
 def _instruction_field(body: JsonObject, dialect: Dialect) -> str:
-    """The field beside the messages that holds the instructions, as this body spells it; empty if there is none."""
+    """The name of the field that holds the instructions in this body; empty if there is none."""
     if dialect is Dialect.GEMINI:
         return "system_instruction" if "system_instruction" in body else "systemInstruction"
     return "system" if dialect in _SYSTEM_FORMS else ""

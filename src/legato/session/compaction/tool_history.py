@@ -11,7 +11,7 @@ each rewrite costs the provider's cache from the first changed unit on:
     cover   whole units, oldest first, by a summary, where stubs do not reach the low mark
     clip    the newest outputs, and more, only where the ceiling would be passed
 
-How a shortened history is spelled (calls with their outputs, or outputs as text) is the business of the target's
+How a shortened history is encoded (calls with their outputs, or outputs as text) is the business of the target's
 dialect; the records are the same for both. The log keeps everything: for a larger window, and after an undo, the
 originals are there again.
 """

@@ -68,8 +68,8 @@ class Workspace:
         git takes any folder with a HEAD for a repository, and runs what its config says.
         """
         real = self.resolve(path)
-        spelled = os.path.normpath(self.root / Path(path).expanduser())
-        names = {str(real), spelled}
+        as_given = os.path.normpath(self.root / Path(path).expanduser())
+        names = {str(real), as_given}
         for folder in (real.parent, *real.parent.parents):
             if not folder.is_relative_to(self.root):
                 break

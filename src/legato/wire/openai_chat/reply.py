@@ -140,10 +140,10 @@ def _is_told(text: Text) -> bool:
 
 
 def _written(call: ToolCall, arguments: str) -> JsonObject:
-    spell = custom_call if call.kind is CallKind.CUSTOM else written_call
-    spelled = spell(call.wire_id, call.name, arguments)
+    make = custom_call if call.kind is CallKind.CUSTOM else written_call
+    made = make(call.wire_id, call.name, arguments)
     native = call.native or {}
-    return spelled | {"extra_content": native["extra_content"]} if "extra_content" in native else spelled
+    return made | {"extra_content": native["extra_content"]} if "extra_content" in native else made
 
 
 def _usage(usage: Usage) -> JsonObject:

@@ -9,7 +9,7 @@ Out: the blocks it stands for, in order.
     function_call        ToolCall
     custom_tool_call     ToolCall of kind custom
     tools that the       ToolCall of the tool's type, whose arguments are what the item asks for; from then on they are
-    client executes      ordinary calls, spelled as functions everywhere
+    client executes      ordinary calls, which are functions for everybody else
     anything else        HostedTool with the whole item in `native`; silent if it is only there to steer the provider
 
 A shell can be the provider's or ours: it is the provider's if its output stands beside the call.

@@ -58,8 +58,8 @@ class Writer(EventWriter):
             case ToolCall():
                 # What the model wrote, even where it is not JSON: a client has to cope with that from OpenAI as well.
                 is_custom = block.kind is CallKind.CUSTOM
-                spell, prefix = (shapes.custom_call, "ctc_") if is_custom else (shapes.written_call, "fc_")
-                call = spell(block.wire_id or self._mint("call_", place), block.name, written_arguments(block))
+                make, prefix = (shapes.custom_call, "ctc_") if is_custom else (shapes.written_call, "fc_")
+                call = make(block.wire_id or self._mint("call_", place), block.name, written_arguments(block))
                 call |= {"id": self._mint(prefix, place), "status": "completed" if block.finished else "incomplete"}
                 kept = {"namespace": block.namespace, "caller": native.get("caller")}
                 return call | {name: value for name, value in kept.items() if value}

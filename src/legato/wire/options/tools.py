@@ -1,7 +1,7 @@
 """Settle which tools a request defines, and under which names.
 
 In:  the tools that are offered, and what the format of a target has room for.
-Out: definitions that can be spelled as they are: each has the target's name, and nothing of its kind, its namespace or
+Out: definitions that can be encoded as they are: each has the target's name, and nothing of its kind, its namespace or
      its own fields that the target does not know. A decision says what had to change.
 
 No two tools get one name, whatever their namespaces are. A custom tool is a function of one text where there are only

@@ -16,7 +16,7 @@ from legato.errors import LegatoError
 
 
 async def run_command(chat: Chat, line: str) -> Next:
-    """Run the command that `line` spells; an error is said, and nothing else happens."""
+    """Run the command in `line`; an error is said, and nothing else happens."""
     name, _, rest = line.strip().partition(" ")
     command = COMMANDS.get(name)
     if command is None:
