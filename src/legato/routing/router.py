@@ -52,8 +52,8 @@ class Router:
     """Chooses the routes of one session.
 
     `health` and `budget` may be shared with other sessions. `clock` gives seconds that only grow, `chance` a random
-    number from 0 to 1. `last` is the route of the last turn before this process began, so that a rotation goes on
-    where it was.
+    number from 0 to 1. `last` is the route of the last turn before this router began, and `turns` how many in a row it
+    had, so that a rotation goes on where it was.
     """
 
     def __init__(
@@ -66,6 +66,7 @@ class Router:
         budget: RetryBudget | None = None,
         patience: Patience | None = None,
         last: str | None = None,
+        turns: int = 0,
     ) -> None:
         self._profile = profile
         self._selected: Profile | None = None
@@ -77,7 +78,7 @@ class Router:
         self._last = last
         self._turn: int | None = None
         self._route: Route | None = None
-        self._turns_here = 0
+        self._turns_here = turns if last is not None else 0
         self._following: Route | None = None
         """who continues after the present route was lost"""
         self._causes: list[tuple[str, ProviderError]] = []
@@ -106,6 +107,14 @@ class Router:
         first route is forgotten.
         """
         self._selected = profile
+
+    def resume(self, turn: int, name: str) -> Route:
+        """The route of a `turn` that began on `name` before this router did; another one if the profile has no such."""
+        begun = next((route for route in self._profile.routes if route.name == name), None)
+        if begun is None:
+            return self.choose(turn)
+        self._last, self._turns_here = name, max(self._turns_here - 1, 0)  # it is the same turn, not one more
+        return self._bind(turn, begun)
 
     def choose(self, turn: int, *, cause: TurnCause = TurnCause.MESSAGE) -> Route:
         """The route of `turn`. Asked again for the same turn, the answer is the same.
