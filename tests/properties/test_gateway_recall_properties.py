@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Struct, field
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from legato.gateway.chain import links
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.state import MemoryState
-from legato.model import Block, Dialect, Entry, Options, Speaker, Text, Thinking, ToolCall, safe
+from legato.model import Block, Dialect, Entry, Options, Text, Thinking, ToolCall, safe
 from legato.request import render
 from legato.wire.contract import Parsed
 
@@ -158,7 +157,9 @@ class World:
         open_calls = said[-1].calls if said else ()
         if open_calls and self._draw(st.integers(0, 4)):
             return [tool(*(response(call.wire_id) for call in open_calls))]
-        return [self._draw(st.one_of(st.just(user("go on")), st.just(instruction("be brief")), entries().map(as_parsed)))]
+        return [
+            self._draw(st.one_of(st.just(user("go on")), st.just(instruction("be brief")), entries().map(as_parsed)))
+        ]
 
 
 @given(st.data())

@@ -112,18 +112,27 @@ class Sealer:
 
     def seal(self, kept: Kept, tenant: str) -> bytes:
         """`kept` as a carrier that only `tenant` can bring back."""
-        payload = zlib.compress(_encode(kept), 9)
-        return _HEAD + self._mac(payload, tenant) + payload
+        return self.sign(zlib.compress(_encode(kept), 9), tenant)
 
     def open(self, data: bytes, tenant: str) -> Kept | None:
         """What is in a carrier; None for anything that this deployment did not seal for `tenant`."""
-        head, mac, payload = data[: len(_HEAD)], data[len(_HEAD) : len(_HEAD) + _MAC], data[len(_HEAD) + _MAC :]
-        if head != _HEAD or not hmac.compare_digest(mac, self._mac(payload, tenant)):
+        payload = self.signed(data, tenant)
+        if payload is None:
             return None
         try:
             return _decode(zlib.decompressobj().decompress(payload, _LARGEST))
         except (zlib.error, msgspec.MsgspecError, UnicodeError, RecursionError):
             return None
+
+    def sign(self, payload: bytes, tenant: str) -> bytes:
+        """`payload`, signed for `tenant`."""
+        return _HEAD + self._mac(payload, tenant) + payload
+
+    def signed(self, data: bytes, tenant: str) -> bytes | None:
+        """What was signed here for `tenant`; None for anything else."""
+        head, mac, payload = data[: len(_HEAD)], data[len(_HEAD) : len(_HEAD) + _MAC], data[len(_HEAD) + _MAC :]
+        is_ours = head == _HEAD and hmac.compare_digest(mac, self._mac(payload, tenant))
+        return payload if is_ours else None
 
     def _mac(self, payload: bytes, tenant: str) -> bytes:
         owner = sha256(tenant.encode("utf-8", "surrogatepass")).digest()

@@ -88,6 +88,8 @@ class Told(Struct):
     """the keys of the places where an answer was looked for"""
     size: int
     """about how many bytes its entries take"""
+    has_carriers: bool = False
+    """whether the client brought something that only the gateway can read"""
 
 
 class Recalled(Struct):
@@ -112,6 +114,11 @@ class Recalled(Struct):
     def links(self) -> list[bytes]:
         """What the client said, entry by entry (`chain`)."""
         return self.told.links
+
+    @property
+    def has_carriers(self) -> bool:
+        """Whether the request holds something that only the gateway can read."""
+        return self.told.has_carriers
 
     @property
     def last(self) -> str:
@@ -196,6 +203,7 @@ class Recall:
             told.places.add(place)
             given = self._state.find(tenant, place)
         if unsealed is not None:
+            told.has_carriers = True
             return unsealed
         return Unsealed(entry, "") if given is None else Unsealed(put_back(entry, given.entry), given.route)
 
@@ -274,7 +282,7 @@ def _last_results(parsed: Parsed) -> list[ToolResponse]:
 
 
 def visible(answer: Entry) -> Entry:
-    """What a client sees of `answer`; perhaps there are no blocks at all. It depends on nothing that `links` ignores."""
+    """What a client sees of `answer`, perhaps no block at all. It depends on nothing that `links` ignores."""
     blocks = (
         block if block.native is None else replace(block, native=None)
         for block in answer.blocks

@@ -45,7 +45,7 @@ def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = Non
 
 
 def _fields(body: object, messages_field: str, target: Target) -> JsonObject:
-    value = _decoded(body) if isinstance(body, bytes | str) else body
+    value = decode_body(body) if isinstance(body, bytes | str) else body
     if isinstance(value, Mapping):
         fields = cast("Mapping[str, Any]", value)
         if messages_field in fields:
@@ -77,7 +77,8 @@ _NO_NUMBER = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
 """NaN or an infinity in MessagePack; in texts these bytes never stand side by side"""
 
 
-def _decoded(data: bytes | str) -> object:
+def decode_body(data: bytes | str) -> object:
+    """The value that is written in `data`, in JSON or nearly so; raises `FormatError` for anything else."""
     try:
         return msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError):

@@ -1,0 +1,259 @@
+"""One answer on its way to the client, from whichever route gives it.
+
+In:  what the client said, the conversation that it belongs to, and a router.
+Out: the bytes of the answer while it arrives, or the whole of it.
+
+The router judges errors, as it does for sessions; what its verdicts lead to differs, because the conversation is the
+client's: nothing is compacted here, and an overflow is told in the words that start the client's own compaction. Until
+something visible was said (thinking is not), another route may answer and the client does not notice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from typing import assert_never
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from legato.errors import LegatoError, ProviderError
+from legato.gateway.contract import ConnectionCut
+from legato.gateway.control import SummaryRequest
+from legato.gateway.intake import Said
+from legato.gateway.recall import Recall, Recalled
+from legato.gateway.speakers import Speaker
+from legato.gateway.transparency import passed_headers, unchanged_body
+from legato.model import Answer, Options, Target, Usage
+from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
+from legato.request import RenderReport, Request, render
+from legato.request.tokens import Estimator
+from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
+from legato.transcript.unproven import unproven_media
+from legato.transport import AnswerStream, open_answer
+from legato.wire.deltas import Delta
+from legato.world import World
+
+
+class Attempt(Struct, frozen=True):
+    """One request that was sent, and how it ended; `error` is empty for the one that was answered."""
+
+    route: str
+    error: str = ""
+
+
+class Relayed(Struct, kw_only=True):
+    """What is known of an answer afterwards."""
+
+    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    report: RenderReport | None = None
+    """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
+    unchanged: bool = False
+    """whether the client's own bytes were sent"""
+    usage: Usage | None = None
+    served: str = ""
+
+
+class Relay:
+    """Carries one answer. `pieces` streams it, `whole` gives its body; one of them is used, once."""
+
+    def __init__(
+        self,
+        said: Said,
+        recalled: Recalled,
+        speaker: Speaker,
+        *,
+        world: World,
+        recall: Recall,
+        router: Router,
+        estimator: Estimator,
+        bound: str = "",
+        summary: SummaryRequest | None = None,
+        kept: Callable[[Answer, Target], None] | None = None,
+    ) -> None:
+        """`bound` is the route that the turn belongs to, if one has begun it.
+
+        With `summary` the answer is to be one of the conversation, and no part of it. `kept` is told of the answer when
+        the client has it.
+        """
+        self.done = Relayed()
+        self._said = said
+        self._recalled = recalled
+        self._speaker = speaker
+        self._world = world
+        self._recall = recall
+        self._router = router
+        self._estimator = estimator
+        self._bound = bound
+        self._summary = summary
+        self._told = kept
+        self._answer: Answer | None = None
+        self._target: Target | None = None
+        self._turn = 0
+        """counts the routes that were asked"""
+
+    @property
+    def route(self) -> str:
+        """Who answers, or was asked last."""
+        return self._router.route.name if self._router.route is not None else ""
+
+    async def pieces(self) -> AsyncGenerator[bytes]:
+        """The bytes of a streamed answer. Raises what made it fail, or `ConnectionCut` once bytes were given out."""
+        speaker = self._speaker
+        try:
+            async with aclosing(self._deltas()) as deltas:
+                async for delta in deltas:
+                    for piece in speaker.feed(delta):
+                        yield piece
+            if self._answer is not None:
+                for piece in speaker.finish(self._answer):
+                    yield piece
+                self._keep(self._answer)
+        except LegatoError as error:
+            if not speaker.started:
+                raise
+            for piece in speaker.fail(error):
+                yield piece
+            raise ConnectionCut(str(error)) from error
+        finally:
+            self._release()
+
+    async def whole(self) -> bytes:
+        """The body of the answer."""
+        try:
+            answer = await self._whole_answer()
+            body = self._speaker.whole(answer)
+            self._keep(answer)
+            return body
+        finally:
+            self._release()
+
+    async def summary(self) -> Answer:
+        """The answer itself, which is no part of the conversation."""
+        try:
+            return await self._whole_answer()
+        finally:
+            self._release()
+
+    async def _whole_answer(self) -> Answer:
+        async with aclosing(self._deltas()) as deltas:
+            async for _ in deltas:
+                pass
+        if self._answer is None:
+            raise AssertionError("the deltas of an answer end with it, or raise")
+        return self._answer
+
+    def _keep(self, answer: Answer) -> None:
+        """The client has the whole answer: it is part of the conversation now."""
+        self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
+        self.done.usage, self.done.served = answer.usage, answer.served
+        if self._told is not None and self._target is not None:
+            self._told(answer, self._target)
+
+    def _release(self) -> None:
+        """Give the conversation back, if `_keep` has not done so."""
+        self._recall.give_back(self._recalled, self._said.delivery.tenant)
+
+    # --- attempts -----------------------------------------------------------------------------------------------------
+
+    async def _deltas(self) -> AsyncGenerator[Delta]:
+        """The deltas of the answer, whoever gives it in the end."""
+        route, attempt = self._route(), 1
+        request = self._request(route)
+        while True:
+            self._router.sending(attempt=attempt)
+            self._speaker.begin(request.target, route.name)
+            stream: AnswerStream | None = None
+            try:
+                stream, size = await self._open(request, route)
+                async with stream:
+                    async for delta in stream:
+                        yield delta
+                self._succeed(stream.answer, route, size)
+                return
+            except ProviderError as error:
+                self.done.attempts.append(Attempt(route.name, type(error).__name__))
+                verdict = self._router.judge(error, visible=self._speaker.visible, attempt=attempt)
+                attempt += 1
+                match verdict:
+                    case Retry():
+                        await self._world.sleep(verdict.after)
+                    case NextRoute():
+                        route, attempt = self._next_route(), 1
+                        request = self._request(route)
+                    case StripReasoning():
+                        self._recalled.talk.apply([ReasoningRefused(origin=request.target.origin())])
+                        request = self._request(route)
+                    case ReplaceContent():
+                        self._replace_content(error, request.target, route)
+                        request = self._request(route)
+                    case Compact():
+                        raise error from None  # the client does that, once it is told in its own words
+                    case Stop():
+                        raise verdict.error from None
+                    case _:
+                        assert_never(verdict)
+
+    def _succeed(self, answer: Answer, route: Route, size: int) -> None:
+        self._answer = answer
+        self.done.attempts.append(Attempt(route.name))
+        self._router.succeeded()
+        if answer.usage is not None:
+            self._estimator.observe(route.name, size, answer.usage.input)
+
+    async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
+        """The answer to `request`, and how many bytes were sent."""
+        said, world = self._said, self._world
+        is_first = self._summary is None and not self.done.attempts
+        body = unchanged_body(said, self._recalled, request) if is_first else None
+        self.done.unchanged = body is not None
+        if body is None:
+            request.verify()
+            body = request.json()
+        headers = {**passed_headers(said, request.target), **route.headers}
+        wire = await world.outgoing(request.target, body, stream=request.options.stream, headers=headers)
+        stream = open_answer(world.transport, wire, request.decoder(), decode=request.decode, clock=world.clock)
+        return stream, len(body)
+
+    def _route(self) -> Route:
+        """Who answers: a turn keeps its route, a message may move on."""
+        return self._router.resume(self._turn, self._bound) if self._bound else self._router.choose(self._turn)
+
+    def _next_route(self) -> Route:
+        """The route that the router named when it gave up the one before."""
+        self._turn += 1
+        return self._router.choose(self._turn, cause=TurnCause.CONTINUATION)
+
+    def _request(self, route: Route) -> Request:
+        parsed, summary = self._said.parsed, self._summary
+        request = render(
+            self._recalled.talk,
+            self._world.target(route.name),
+            tools=parsed.tools,
+            system=parsed.system,
+            options=options_at(route, summary.options if summary else parsed.options),
+            tail=summary.tail if summary else (),
+        )
+        self.done.report, self._target = request.report, request.target
+        return request
+
+    def _replace_content(self, error: ProviderError, target: Target, route: Route) -> None:
+        """Put a note in place of media that the provider cannot read; raises `error` if no result has any new ones."""
+        talk = self._recalled.talk
+        known = talk.ledger.refused_content.get(target.provider, frozenset())
+        calls = tuple(call for call in unproven_media(talk, route.name) if call not in known)
+        if not calls:
+            raise error
+        talk.apply([ContentRefused(provider=target.provider, calls=calls)])
+
+
+def options_at(route: Route, asked: Options) -> Options:
+    """What the client asked for; where it says nothing, what the operator set for `route`."""
+    defaults = Options()
+    unsaid = {
+        name: value
+        for name in Options.__struct_fields__
+        if getattr(asked, name) == (default := getattr(defaults, name))
+        and (value := getattr(route.options, name)) != default
+    }
+    return replace(asked, **unsaid) if unsaid else asked

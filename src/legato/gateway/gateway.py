@@ -1,0 +1,292 @@
+"""The gateway: an `Ask` in, a response out, whoever answers.
+
+The answer carries the model name that was asked for. Who really answered is in the header `x-legato-route` and in the
+report, which the header `x-legato-request` names.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import aclosing
+from enum import StrEnum
+
+import msgspec
+
+from legato.errors import LegatoError
+from legato.gateway import control
+from legato.gateway.carriers import Sealer, restore
+from legato.gateway.contract import Door
+from legato.gateway.exchange import Relay
+from legato.gateway.intake import Said, read_ask, read_body
+from legato.gateway.naming import ROUTE_HEADER, ModelNames
+from legato.gateway.recall import Recall, Recalled, Unsealed
+from legato.gateway.refusals import Refused, refusal
+from legato.gateway.reports import Report, Reports
+from legato.gateway.side_operations import count_body, count_tokens, models_body
+from legato.gateway.speakers import Speaker
+from legato.gateway.state import MemoryState, State
+from legato.gateway.surfaces import find_door
+from legato.model import Answer, Dialect, Entry, JsonObject, Target
+from legato.model.hashing import base62
+from legato.request.tokens import Estimator
+from legato.routing import Policy, Profile, Router, only
+from legato.transport.contract import Ask, WireResponse, whole_response
+from legato.transport.operations import Operation
+from legato.transport.stored_responses import go_on_from, previous_id, wants_keeping
+from legato.wire.dialects import dialect_parts
+from legato.wire.hosting import RefusalReason
+from legato.world import World
+
+REQUEST_HEADER = "x-legato-request"
+_EVENTS = "text/event-stream; charset=utf-8"
+
+
+class SwitchAt(StrEnum):
+    """When a profile that takes turns moves on to its next route."""
+
+    TURN = "turn"
+    """at messages of a person: calls and their results stay with the route that asked for them"""
+    REQUEST = "request"
+    """at every request, which is for tests and demonstrations"""
+
+
+def _random_id() -> str:
+    return base62(secrets.token_bytes(16).hex(), length=22)
+
+
+class Gateway:
+    """Answers clients of any API with any route.
+
+    `default` answers for every model name that is not otherwise known. `key` signs what the client carries for us; with
+    the same key, another process of the same deployment reads it.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        default: Profile | str,
+        *,
+        profiles: Iterable[Profile] = (),
+        models: Mapping[str, str] | None = None,
+        switch: SwitchAt = SwitchAt.TURN,
+        key: bytes | None = None,
+        state: State | None = None,
+        fresh_id: Callable[[], str] = _random_id,
+    ) -> None:
+        profile = only(default) if isinstance(default, str) else default
+        self.world = world
+        self.names = ModelNames(profile, world.catalogue, profiles=profiles, patterns=models)
+        self.reports = Reports()
+        self._switch = switch
+        self._sealer = Sealer(key or secrets.token_bytes(32))
+        self._recall = Recall(self._unseal, state or MemoryState())
+        self._estimator = Estimator()
+        self._fresh_id = fresh_id
+        self._opened: dict[str, str] = {}
+        """by profile: the route that the newest conversation was opened on, so that conversations take turns too"""
+
+    async def answer(self, ask: Ask, *, tenant: str = "") -> WireResponse:
+        """The response to `ask`. A stream has begun when it is returned, so a failure before is a status."""
+        request_id = "req_" + self._fresh_id()
+        door = find_door(ask)
+        if door is None:
+            return refusal(_nothing_there(ask), _ANY_DOOR, request_id=request_id)
+        try:
+            response = await self._at(door, ask, tenant, request_id)
+        except LegatoError as error:
+            streams = door.streams or b'"stream":true' in ask.body.replace(b" ", b"")
+            response = refusal(error, door, request_id=request_id, streams=streams, catalogue=self.world.catalogue)
+        return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
+
+    async def close(self) -> None:
+        """Close the connections to providers."""
+        await self.world.aclose()
+
+    async def _at(self, door: Door, ask: Ask, tenant: str, request_id: str) -> WireResponse:
+        match door.operation:
+            case Operation.MODELS | Operation.MODEL:
+                return _json(models_body(door, {name: self._target_of(name) for name in self.names.offered}))
+            case Operation.STORED | Operation.FORGET:
+                return _json(self._stored(door, tenant))
+            case Operation.COUNT:
+                return _json(self._count(ask, door))
+            case Operation.COMPACT | Operation.ANSWER:
+                said = self._said(ask, door, tenant)
+                is_compaction = control.asks_for_compaction(door, said.fields)
+                return await (self._compacted if is_compaction else self._answered)(said, request_id)
+
+    def _count(self, ask: Ask, door: Door) -> JsonObject:
+        said = read_ask(ask, door)
+        target = self._target_of(said.delivery.model)
+        return count_body(door, count_tokens(said.parsed, target, self._estimator))
+
+    # --- answers ------------------------------------------------------------------------------------------------------
+
+    def _said(self, ask: Ask, door: Door, tenant: str) -> Said:
+        """What the client said, with all that came before it if it only names that."""
+        said = read_ask(ask, door, tenant=tenant)
+        previous = previous_id(said.fields, door.dialect)
+        if previous is not None:
+            stored = self._recall.stored(previous, tenant)
+            if stored is None:
+                message = f"the response {previous!r} is not kept here; send the whole conversation"
+                raise Refused(message, reason=RefusalReason.PREVIOUS)
+            said = read_body(go_on_from(stored, said.fields), ask, door, tenant=tenant)
+        if door.dialect is not Dialect.OPENAI_RESPONSES:
+            return said
+        parsed = control.read_compactions_of(said.parsed, lambda data: self._sealer.signed(data, tenant))
+        return msgspec.structs.replace(said, parsed=parsed)
+
+    async def _answered(self, said: Said, request_id: str) -> WireResponse:
+        relay, report = self._relay(said, request_id)
+        if not said.delivery.stream:
+            try:
+                body = await relay.whole()
+            finally:
+                self._note(report, relay)
+            return whole_response(200, body, self._headers(relay))
+        pieces = self._noting(relay, report)
+        first = await anext(pieces)
+        kind = "application/json" if said.delivery.door.as_array else _EVENTS
+        headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
+        return WireResponse(200, headers, _with_first(first, pieces), close=pieces.aclose)
+
+    async def _compacted(self, said: Said, request_id: str) -> WireResponse:
+        """A summary in place of the conversation, which no model said and every model can read."""
+        relay, report = self._relay(said, request_id, control.summary_request(said.parsed.options))
+        delivery = said.delivery
+        try:
+            answer = await relay.summary()
+        finally:
+            self._note(report, relay)
+        sealed = control.compaction_answer(
+            answer, lambda data: self._sealer.sign(data, delivery.tenant), seed=request_id
+        )
+        if delivery.door.operation is Operation.COMPACT:
+            return _json(control.compact_body(said.fields, sealed, delivery.model))
+        parts = dialect_parts(delivery.door.dialect)
+        if not delivery.stream:
+            return _json(parts.reply(sealed, delivery.model))
+        events = b"".join(parts.reply_stream(sealed, delivery.model))
+        return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
+
+    def _relay(
+        self, said: Said, request_id: str, summary: control.SummaryRequest | None = None
+    ) -> tuple[Relay, Report]:
+        delivery = said.delivery
+        by_hand = said.headers.get(ROUTE_HEADER, "")
+        profile = self.names.find(delivery.model, by_hand=by_hand, prefix=delivery.door.prefix)
+        recalled = self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
+        answer_id = self._fresh_id()
+        relay = Relay(
+            said,
+            recalled,
+            Speaker(delivery, self._sealer, answer_id),
+            world=self.world,
+            recall=self._recall,
+            router=self._router(profile, recalled),
+            estimator=self._estimator,
+            bound=recalled.route if self._switch is SwitchAt.TURN else "",
+            summary=summary,
+            kept=lambda answer, target: self._keep_response(said, answer_id, answer, target),
+        )
+        report = Report(
+            id=request_id,
+            tenant=delivery.tenant,
+            api=str(delivery.door.dialect),
+            asked=delivery.model,
+            profile=profile.name,
+            notes=said.parsed.notes,
+            warm=recalled.is_warm,
+        )
+        return relay, report
+
+    def _router(self, profile: Profile, recalled: Recalled) -> Router:
+        last = recalled.last or self._opened.get(profile.name)
+        if profile.policy is Policy.ROUND_ROBIN and not recalled.last:
+            self._opened[profile.name] = _after(last, profile)
+        world = self.world
+        return Router(
+            profile,
+            clock=world.monotonic,
+            chance=world.chance,
+            health=world.health,
+            budget=world.budget,
+            patience=world.patience,
+            last=last,
+            turns=recalled.turns,
+        )
+
+    async def _noting(self, relay: Relay, report: Report) -> AsyncGenerator[bytes]:
+        try:
+            async with aclosing(relay.pieces()) as pieces:
+                async for piece in pieces:
+                    yield piece
+        except LegatoError as error:
+            report.error = type(error).__name__
+            raise
+        finally:
+            self._note(report, relay)
+
+    def _note(self, report: Report, relay: Relay) -> None:
+        done = relay.done
+        report.attempts, report.unchanged = done.attempts, done.unchanged
+        report.usage, report.served = done.usage, done.served
+        report.decisions = done.report.decisions if done.report is not None else ()
+        self.reports.keep(report)
+
+    def _headers(self, relay: Relay) -> dict[str, str]:
+        return {ROUTE_HEADER: relay.route}
+
+    # --- what is kept -------------------------------------------------------------------------------------------------
+
+    def _keep_response(self, said: Said, answer_id: str, answer: Answer, target: Target) -> None:
+        """Keep a response of which the client may send nothing but the id next time."""
+        delivery = said.delivery
+        if wants_keeping(said.fields, delivery.door.dialect):
+            speaker = Speaker(delivery, self._sealer, answer_id)
+            speaker.begin(target, target.route)
+            body: JsonObject = msgspec.json.decode(speaker.whole(answer))
+            self._recall.keep_response(body, said.fields, delivery.tenant)
+
+    def _unseal(self, entry: Entry, dialect: Dialect, tenant: str) -> Unsealed | None:
+        entries, known = restore([entry], dialect, self._sealer, tenant)
+        return Unsealed(entries[0], known[0].route) if known else None
+
+    def _stored(self, door: Door, tenant: str) -> JsonObject:
+        stored = self._recall.stored(door.name, tenant)
+        if stored is None:
+            raise Refused(f"the response {door.name!r} is not kept here", reason=RefusalReason.STORED)
+        if door.operation is Operation.STORED:
+            return stored.response
+        self._recall.forget(door.name, tenant)
+        return {"id": door.name, "object": "response", "deleted": True}
+
+    def _target_of(self, model: str) -> Target:
+        """The target that a request for `model` would open with."""
+        return self.world.target(self.names.find(model).routes[0].name)
+
+
+def _after(last: str | None, profile: Profile) -> str:
+    """The route behind `last`, with which the next conversation is opened."""
+    names = [route.name for route in profile.routes]
+    return names[(names.index(last) + 1) % len(names)] if last in names else names[0]
+
+
+def _json(body: JsonObject) -> WireResponse:
+    return whole_response(200, msgspec.json.encode(body))
+
+
+async def _with_first(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+_ANY_DOOR = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
+"""in whose words it is said that there is no door: most clients read these"""
+
+
+def _nothing_there(ask: Ask) -> Refused:
+    return Refused(f"no API has {ask.method} {ask.path}; check the base URL of the client", reason=RefusalReason.PATH)

@@ -1,0 +1,65 @@
+"""What became of each request: for whoever wants to know why it was answered as it was.
+
+In:  a request when it is done.
+Out: its report by its id, for its own tenant alone, as long as there is room.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from msgspec import Struct
+
+from legato.gateway.exchange import Attempt
+from legato.model import Decision, Usage
+
+KEPT = 1_000
+"""reports; the oldest go first"""
+
+
+class Report(Struct, kw_only=True):
+    """One request: who asked for what, who answered, and what was done to it on the way."""
+
+    id: str
+    tenant: str
+    api: str
+    """the API that the client speaks"""
+    asked: str
+    """the model that it asked for"""
+    profile: str = ""
+    attempts: list[Attempt] = []
+    decisions: tuple[Decision, ...] = ()
+    """what was closed, moved, dropped, renamed or translated in the request that was sent"""
+    notes: list[str] = []
+    """what was not understood in the client's body"""
+    unchanged: bool = False
+    """whether the client's own bytes were sent on"""
+    warm: bool = False
+    """whether the conversation was known from the request before"""
+    served: str = ""
+    usage: Usage | None = None
+    error: str = ""
+
+    @property
+    def route(self) -> str:
+        """Who answered, or was asked last."""
+        return self.attempts[-1].route if self.attempts else ""
+
+
+class Reports:
+    """The newest reports."""
+
+    def __init__(self, most: int = KEPT) -> None:
+        self._most = most
+        self._kept: OrderedDict[str, Report] = OrderedDict()
+
+    def keep(self, report: Report) -> None:
+        """Keep `report` under its id."""
+        self._kept[report.id] = report
+        while len(self._kept) > self._most:
+            self._kept.popitem(last=False)
+
+    def find(self, request_id: str, tenant: str = "") -> Report | None:
+        """The report of that request, if it is this tenant's."""
+        report = self._kept.get(request_id)
+        return report if report is not None and report.tenant == tenant else None

@@ -1,0 +1,58 @@
+"""The same API in and out: what needs no mending goes through as it came.
+
+In:  what the client said, and the request that would be sent in its place.
+Out: the client's own bytes, if the provider takes them as they are; and those of its headers that mean something there.
+
+A body is rendered anew where it is for another API or another kind of server, where something in it needs mending, or
+where it holds what only the gateway can read.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from legato.gateway.intake import Said
+from legato.gateway.recall import Recalled
+from legato.model import Dialect, Platform, Speaker, Target, Thinking
+from legato.request import Request
+from legato.wire.dialects import dialect_parts
+from legato.wire.findings import Severity
+
+_PASSED = {Dialect.ANTHROPIC: ("anthropic-beta", "anthropic-version"), Dialect.OPENAI_RESPONSES: ("openai-beta",)}
+"""headers that change what a body means"""
+
+
+def passed_headers(said: Said, target: Target) -> dict[str, str]:
+    """The client's headers that its own provider has to see; another host may know none of them."""
+    if not _is_at_home(said, target):
+        return {}
+    return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
+
+
+def unchanged_body(said: Said, recalled: Recalled, request: Request) -> bytes | None:
+    """The client's bytes, if they can be sent as they are, but for the name of the model."""
+    target = request.target
+    if not _is_at_home(said, target) or said.parsed.adjusted or recalled.has_carriers or _holds_reasoning(said):
+        return None
+    fields = said.fields
+    named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model
+    if not named:
+        fields = {**fields, "model": target.model}
+    if any(found.severity is Severity.REFUSED for found in dialect_parts(target.dialect).check(fields, target)):
+        return None
+    return said.body if named else msgspec.json.encode(fields)
+
+
+def _holds_reasoning(said: Said) -> bool:
+    """Whether there is reasoning in it that nobody vouches for: a provider refuses what is not its own."""
+    return any(
+        isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
+        for entry in said.parsed.entries
+        if entry.speaker is Speaker.AI
+        for block in entry.blocks
+    )
+
+
+def _is_at_home(said: Said, target: Target) -> bool:
+    """Whether `target` is the kind of server that the client believes to speak with."""
+    return target.dialect is said.delivery.door.dialect and target.platform is Platform.OWN and target.home == said.home
