@@ -127,7 +127,7 @@ class Code(_Block, frozen=True, tag="code"):
 class HostedTool(_Block, frozen=True, tag="hosted_tool"):
     """What a provider did by itself. It is never run here and never open; other providers see text.
 
-    With `silent` it is a record that the provider keeps for itself: neither words nor a call nor what came of one (a
+    With `silent` it is a record that the provider keeps for itself: neither words nor a call nor the result of one (a
     trigger, a list of tools, a sealed compaction). Its own provider gets it back; to others there is nothing to tell.
     """
 

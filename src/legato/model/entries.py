@@ -60,7 +60,7 @@ class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
     """One entry of a conversation.
 
     `answer` keys the model's answer: entries with one key are one answer (a stream stored in pieces, a file that splits
-    an answer over lines); entries with different keys, or none, never merge. Nobody says nothing: an entry has blocks,
+    an answer over lines); entries with different keys, or none, never merge. An entry is never empty: it has blocks,
     and a stored one without any is damaged.
     """
 

@@ -10,7 +10,7 @@ Out: the block with that of its `native` data which can go back, and the names o
     bedrock           Thinking signature, data · HostedTool blocks
     vercel            HostedTool parts · any block providerOptions
 
-Nobody here reads such data and no other provider sees it, but it need not be what the provider gave: a proxy rewrote
+No one here reads such data and no other provider sees it, but it need not be what the provider gave: a proxy rewrote
 the answer, a file is damaged, a program filled it in by hand. One block that a provider cannot read makes it refuse the
 whole request, and every later request of that conversation. So data goes back only if it has the shape in which it is
 given out. A block that has lost it is told as text, or left out, like that of another provider.
@@ -43,7 +43,7 @@ def judge_native(block: B, dialect: str) -> tuple[B, tuple[str, ...]]:
     malformed: list[str] = []
     for name, value in block.native.items():
         if name not in known:
-            continue  # nobody would send it
+            continue  # no one would send it
         shaped = known[name](value)
         if shaped is None:
             malformed.append(name)
@@ -144,7 +144,7 @@ def _anthropic_blocks(value: Json) -> Json:
     blocks = _objects(value)
     if blocks is None or not all(map(_is_anthropic_block, blocks)):
         return None
-    # A mark says what to cache in the request that it stood in.
+    # A mark says what to cache in the request that it was in.
     return [{name: item for name, item in block.items() if name != "cache_control"} for block in blocks]
 
 

@@ -1,7 +1,7 @@
 """What the log holds: an append-only sequence of records, never repaired, never rewritten.
 
 For one call: `StepBegan < Recorded(ai) < Asked < Answered < Started < Recorded(tool)`; across calls any order. A
-record's sequence number is its place in the log. `at` is seconds since the epoch where a clock was at hand; nothing
+record's sequence number is its place in the log. `at` is seconds since the epoch where there was a clock; nothing
 pure reads it.
 """
 

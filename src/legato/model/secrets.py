@@ -15,7 +15,7 @@ class Keeper(Protocol):
     """An object that holds secrets."""
 
     def secrets(self) -> Iterable[str]:
-        """The secrets themselves, to be hidden wherever they stand."""
+        """The secrets themselves, to be hidden wherever they are."""
         ...
 
 

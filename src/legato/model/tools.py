@@ -1,7 +1,7 @@
 """What a tool looks like to a model.
 
 A tool is of one of three kinds. A *function* takes JSON that fits a schema. A *custom* tool takes free text, perhaps
-text of a grammar. A *hosted* tool is one that a provider defines, and usually runs, itself: nobody else knows what it
+text of a grammar. A *hosted* tool is one that a provider defines, and usually runs, itself: no one else knows what it
 is, so its definition goes to that provider as it came, and to no other.
 
 `namespace` keeps tools apart that have the same name: two servers of the Model Context Protocol may both offer a
