@@ -48,7 +48,7 @@ class Completion(Struct, frozen=True, omit_defaults=True, gc=False):
 
     @property
     def visible_text(self) -> str | None:
-        """The text that it comes to; None if there is more to print, or nothing that can be seen."""
+        """Its text; None if there is more to print, or nothing that can be seen."""
         if self.media:
             return None
         text = completion_text(self)

@@ -5,7 +5,7 @@ This is the ranking of evidence, surest first. There is no other place that rank
     its id        recorded                                       evidence
     ------------  ---------------------------------------------  ---------
     the call's    after the call                                 NAMED
-    the call's    before the call, and nobody spoke in between   EARLY
+    the call's    before the call, and no one spoke in between   EARLY
     respelled     after it, or before it as above                RESPELLED
     unknown       in the call's round, counts and tools agree    PLACE
     missing       in the call's round                            PLACE
@@ -96,5 +96,5 @@ def says_the_same(one: ToolResponse, other: ToolResponse) -> bool:
 
 
 def outcome(response: ToolResponse) -> bytes:
-    """What `response` comes to, for comparison: as JSON, because to Python 1 equals true and 1.0."""
+    """The content of `response`, for comparison: as JSON, because to Python 1 equals true and 1.0."""
     return msgspec.json.encode((response.result, response.error, response.media, response.reason))

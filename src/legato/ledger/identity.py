@@ -4,7 +4,7 @@ In:  entries as they arrive, with the ids that providers gave: reused, empty, mi
 Out: the same entries with our own ids and ordinals, minted once, when they are recorded.
 
 `names` knows which names are free, `pairs` which call a response belongs to. A response that fits no call gets a name
-too, so that the pair can be reconstructed; should its call still come before anybody speaks, the call adopts it.
+too, so that the pair can be reconstructed; should its call still come before anyone speaks, the call adopts it.
 Everything that is decided is written into the record: the name, whether it was a guess (`guessed`), where a guess goes
 that made room (`displaces`), what a call takes over (`adopts`). So `note` decides nothing.
 """
@@ -42,7 +42,7 @@ class Identity:
         return rest
 
     def called(self, wire_id: str) -> CallId | None:
-        """The call that somebody means by `wire_id`, in any spelling, answered or not."""
+        """The call that someone means by `wire_id`, in any spelling, answered or not."""
         return self._pairs.called(wire_id)
 
     def is_copied(self, name: CallId) -> bool:

@@ -50,7 +50,7 @@ class Call(Struct, gc=False):
 
     `seq` is the record that holds the call, or, for a call that was never seen, its result. `incarnation` is the one of
     the session in which it was recorded (0 where no session keeps the log), `started` the one in which the tool was
-    started. `response` is the response that counts, `completion` what that comes to (None while the call is pending),
+    started. `response` is the response that counts, `completion` its outcome (None while the call is pending),
     and `is_odd` says that there is something to tell about how it was found. `frozen` is the reason that was sent to a
     provider while there was no completion.
     """
@@ -118,7 +118,7 @@ class Ledger:
         self.in_order: list[Call] = []
         """by ordinal: what id projection is computed from"""
         self.pending: dict[CallId, Call] = {}
-        """those without a completion of their own; nobody has to look through all calls to find them"""
+        """those without a completion of their own; no one has to look through all calls to find them"""
         self.orphans: dict[CallId, Call] = {}
         """results that came without a call, under the name that was minted for them"""
         self.adopted: dict[CallId, CallId] = {}
@@ -329,7 +329,7 @@ class Ledger:
             return ClosureReason.NOT_STARTED
         if call.imported:
             return ClosureReason.MISSING_IN_IMPORT
-        # Where a session keeps the log, every start is in it; in somebody's own loop nobody noted one.
+        # Where a session keeps the log, every start is in it; in someone's own loop no one noted one.
         return ClosureReason.NOT_STARTED if call.incarnation else ClosureReason.NO_RESULT
 
 
@@ -350,7 +350,7 @@ def _is_better(seq: int, call: Call, response: ToolResponse, news: CallNews) -> 
 
 
 def _completion(call: Call, response: ToolResponse, news: CallNews) -> Completion | None:
-    """What `response` comes to. A closure that somebody wrote down comes to nothing: the call is pending."""
+    """The completion that `response` gives. A closure that was written down gives none: the call is pending."""
     if news is _FINISHED or news is _FAILED:
         kind = _SUCCESS if news is _FINISHED else _ERROR
         if call.answered is None:

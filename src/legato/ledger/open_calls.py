@@ -3,7 +3,7 @@
 Calls of the current round come before those since a person last spoke, and these before all others: a call that was
 abandoned long ago must not swallow the next result, or every pair behind it shifts by one.
 
-Most calls are opened and answered again without anybody asking for the first one, so only a dictionary is kept for
+Most calls are opened and answered again without anyone asking for the first one, so only a dictionary is kept for
 them. The first question builds an index by tool; from then on it is kept up to date.
 """
 

@@ -206,7 +206,7 @@ class Pairs:
         return self._siblings.get(_asked(call))
 
     def called(self, wire_id: str) -> CallId | None:
-        """The call that somebody means by `wire_id`, in any spelling, answered or not."""
+        """The call that someone means by `wire_id`, in any spelling, answered or not."""
         return self.ids.find(wire_id) or self._respelled(wire_id)
 
     # --- responses ----------------------------------------------------------------------------------------------------
