@@ -1,11 +1,11 @@
-"""From log and ledger to units: the fold that decides where everything stands.
+"""From log and ledger to units: the fold that decides where everything is.
 
 In:  records, one after the other, and the ledger that has already taken them.
 Out: slots in the order in which a model will see them; each makes its unit when it is whole, or the next one begins.
 
 Placement is decided once, when a record arrives, and depends on earlier records only. Whoever a block was recorded
 under, calls belong to an answer, results to their call, and text to whoever said it; the log keeps what was recorded,
-and each correction is a decision. Results have no place of their own: they stand behind their call, wherever they were
+and each correction is a decision. Results have no place of their own: they come behind their call, wherever they were
 recorded. A view for one window puts summaries in place of the runs that compactions cover for it.
 """
 
@@ -127,7 +127,7 @@ class Composer:
                 after_result = True
                 said = None
             elif speaker is _AI or type(block) is ToolCall or type(block) is Thinking or type(block) is HostedTool:
-                if answer is None or after_result or said is not None:  # it was said after what stands before it
+                if answer is None or after_result or said is not None:  # it was said after what comes before it
                     answer = self._answer_slot(seq, entry, continues=answer is None)
                     after_result = False
                 said = None
@@ -240,7 +240,7 @@ class Composer:
             orphan = self.ledger.orphans.get(call_id)
             if orphan is None:
                 return orphans  # its call was undone, or comes later and has adopted it
-            # Those in a row stand together; where something else came between them, the order stays as it was.
+            # Those in a row are together; where something else came between them, the order stays as it was.
             if orphans is None or orphans is not self.slots[-1] or _has_names(orphans) != bool(response.tool_name):
                 orphans = self._append(Slot(SlotKind.ORPHANS, seq, seq, ()))
             orphans.add(orphan_call(orphan))
@@ -258,9 +258,9 @@ class Composer:
         return orphans
 
     def _place_displaced(self, seq: int, call_id: CallId) -> None:
-        """A result gave way to the one that is placed here: it stands at another call, or where it once stood alone.
+        """A result gave way to the one that is placed here: it is at another call, or where it once was alone.
 
-        If it never stood alone, it does so from here on.
+        If it never was alone, it is from here on.
         """
         slot = self._slot_of.get(call_id)
         orphan = self.ledger.orphans.get(call_id)

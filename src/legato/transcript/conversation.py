@@ -84,7 +84,7 @@ class Conversation:
         return "\n\n".join(text for text in self.composer.instructions if text.strip())
 
     def view(self, window: int = 0) -> View:
-        """The units as a target with `window` sees them; 0 applies every compaction that stands."""
+        """The units as a target with `window` sees them; 0 applies every compaction in force."""
         return View(self.composer, window)
 
     def __len__(self) -> int:
@@ -160,7 +160,7 @@ class Conversation:
                     self._undo(())
 
     def take(self, entries: Iterable[Entry]) -> None:
-        """Record entries that our own parsers or readers made: their values are safe, and nobody changes them."""
+        """Record entries that our own parsers or readers made: their values are safe, and no one changes them."""
         self._forget_unapplied()
         news = _all_meaningful(entries)  # all of them say something, or none is recorded
         log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
@@ -246,7 +246,7 @@ def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
 
 
 def _all_meaningful(entries: Iterable[Entry]) -> list[Entry]:
-    """`entries`, if somebody says something in each of them."""
+    """`entries`, if someone says something in each of them."""
     news = list(entries)
     blocks = list(map(_blocks_of, news))
     kinds = set(map(type, chain.from_iterable(blocks)))
@@ -256,7 +256,7 @@ def _all_meaningful(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def _meaningful(entry: Entry) -> Entry:
-    """`entry`, if somebody says something in it."""
+    """`entry`, if someone says something in it."""
     if type(entry.speaker) is not Speaker:
         try:
             entry = replace(entry, speaker=Speaker(entry.speaker))

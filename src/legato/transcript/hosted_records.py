@@ -42,7 +42,7 @@ class _Waiting:
 
 
 class HostedRecords:
-    """The records of one conversation that go back to their providers. `touch` hears of slots that change."""
+    """The records of one conversation that go back to their providers. `touch` is told of slots that change."""
 
     def __init__(self, ledger: Ledger, touch: Callable[[Slot, PrefixCause], None]) -> None:
         self._ledger = ledger

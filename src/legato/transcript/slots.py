@@ -1,7 +1,7 @@
 """A place in the view: what one unit is made of, before it is made.
 
 A slot collects the blocks that belong together (a human entry, one answer of the model, a result without a call) as
-the log grows, and makes its unit from them and from the ledger when somebody asks. It is made again only if news
+the log grows, and makes its unit from them and from the ledger when someone asks. It is made again only if news
 touches it: then its revision grows.
 """
 
@@ -58,7 +58,7 @@ class SlotKind(FastStrEnum):
 class Slot(Struct, eq=False, gc=False):
     """One place in the view. `first` is the record that it began with; a summary stands for all up to `last`.
 
-    `moved` are the calls whose completion stood elsewhere in the log, with the reason code; `notes` is what was decided
+    `moved` are the calls whose completion was elsewhere in the log, with the reason code; `notes` is what was decided
     when the blocks were placed; `cause` says why the slot last changed after its unit was first made.
     """
 
@@ -88,13 +88,13 @@ class Slot(Struct, eq=False, gc=False):
         self.blocks.append(block)
 
     def note(self, decision: Decision) -> None:
-        """Something was decided about where a block stands."""
+        """Something was decided about where a block is."""
         if self.notes is None:
             self.notes = []
         self.notes.append(decision)
 
     def move(self, call: CallId, reason: str) -> None:
-        """The completion of `call` stood elsewhere in the log; what was first found out about it counts."""
+        """The completion of `call` was elsewhere in the log; what was first found out about it counts."""
         if self.moved is None:
             self.moved = {}
         self.moved.setdefault(call, reason)
@@ -122,7 +122,7 @@ class Slot(Struct, eq=False, gc=False):
         )
 
     def make(self, ledger: Ledger) -> Unit | None:
-        """The unit of this slot as things stand; None if there is nothing to say."""
+        """The unit of this slot as things are; None if there is nothing to say."""
         if self.is_stale:
             self.unit, self.decisions = _MAKERS[self.kind](self, ledger)
             self.is_stale = False

@@ -51,7 +51,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
 
     def __post_init__(self) -> None:
         blocks, completions = self.blocks, self.completions
-        first = len(blocks) - len(completions)  # the calls stand last in a simple exchange, and this is the first
+        first = len(blocks) - len(completions)  # the calls come last in a simple exchange, and this is the first
         outputs: list[str] = []
         is_simple, verbatim = first >= 0, True
         for block in blocks[:first]:

@@ -1,7 +1,7 @@
 """The units of a conversation as a target with a given window sees them, kept up to date as the log grows.
 
 Compaction records say what may be left out, each for windows up to some size; a view applies those that hold for its
-window. It remembers which of its places changed, and why, so that whoever printed them prints only those again.
+window. It remembers which of its places changed, and why, so that only those are encoded again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class View:
         self._cursor = len(composer.touched)
         self._epoch = composer.epoch
         self._index: dict[Slot, int] = {}
-        """the places of the slots, as far as somebody asked for one"""
+        """the places of the slots, as far as someone asked for one"""
         self._shortened: dict[CallId, _Short] = {}
         self._covers: list[tuple[int, Compacted]] = []
         """the covers that hold, without those that lie whole inside a later one"""
@@ -171,7 +171,7 @@ class View:
     def _add(self, added: list[tuple[int, Compacted]]) -> bool:
         """Put the newest compactions on top of what is laid out: as much work as the view is long, not the log.
 
-        False if that would not come to what laying out everything again comes to.
+        False if the outcome would differ from laying out everything again.
         """
         active = {seq: record for seq, record in added if record.window >= self.window}
         covers = _outermost(self._covers, active)
