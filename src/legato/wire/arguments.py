@@ -15,7 +15,7 @@ from legato.errors import IngestError
 from legato.model import CallKind, Json, JsonObject, ToolCall, clean_text, ingest, read_json_leniently
 
 RAW_KEY = "raw_arguments"
-"""the one key of the object that stands on the wire for arguments that are not a JSON object"""
+"""the one key of the object that is on the wire for arguments that are not a JSON object"""
 
 encode_json = msgspec.json.Encoder().encode
 
@@ -23,7 +23,7 @@ _LONGEST_PLAIN = 64 * 1024  # shorter text cannot hold a string or a number of p
 
 
 def _plain_decoder(levels: int) -> msgspec.json.Decoder[JsonObject]:
-    """Reads only what is safe as it stands: an object of few levels, without an integer beyond 64 bits."""
+    """Reads only what is safe as it is: an object of few levels, without an integer beyond 64 bits."""
     exact_integer: Any = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
     scalar = value = exact_integer | float | str | bool | None
     for _ in range(levels):
@@ -51,7 +51,7 @@ def read_arguments(source: Json) -> Arguments:
 def read_plain_arguments(text: str) -> JsonObject | None:
     """The object that `text` is; None where reading it takes more than parsing it.
 
-    Nearly all arguments are the text of a small object. The parser checks that while it reads, so that nobody has to
+    Nearly all arguments are the text of a small object. The parser checks that while it reads, so that no one has to
     walk over the value again.
     """
     if len(text) > _LONGEST_PLAIN or ("\\" in text and "u0000" in text):

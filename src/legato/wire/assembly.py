@@ -3,7 +3,7 @@
 In:  the messages of each unit, in order.
 Out: the list of messages, where each unit begins in it, and the JSON of each message, encoded once.
 
-Where a dialect wants it, neighbouring messages of one role are joined into one: their blocks stand in one list, or, for
+Where a dialect wants it, neighbouring messages of one role are joined into one: their blocks are in one list, or, for
 human messages that are plain text, a function makes one of two. The messages only ever grow at the end or are cut back
 to the place of a change, so a turn costs what is new.
 
@@ -45,7 +45,7 @@ class Assembly:
         self.ends: list[End] = []
         """how each unit ended"""
         self._open: JsonObject | None = None
-        """the last message, if nobody else has seen it: any other is replaced by a copy before it grows"""
+        """the last message, if no one else has seen it: any other is replaced by a copy before it grows"""
         self.bytes_held = 0
         self.when_cut: Callable[[int], None] | None = None
         """told from which message on they are gone, or others now"""
@@ -115,7 +115,7 @@ class Assembly:
         return self.counts[unit], self.fills[unit] if self.fills else 0
 
     def append_copies(self, added: Sequence[JsonObject], end: End) -> None:
-        """Add messages of a unit that somebody else holds."""
+        """Add messages of a unit that someone else holds."""
         name = self._field
         self.append([{**message, name: [*message[name]]} for message in added] if name else added, end)
 
@@ -172,7 +172,7 @@ class Assembly:
         return tuple(own)
 
     def lend(self) -> list[JsonObject]:
-        """The messages for a request to keep: what stands in the list now stays as it is, except that the last may be
+        """The messages for a request to keep: what is in the list now stays as it is, except that the last may be
         replaced by a longer one.
         """
         self._open = None
@@ -190,7 +190,7 @@ class Assembly:
     def shares(self, unit: int) -> list[bytes]:
         """The JSON of what was printed for the unit with this number; of a message that it shares, only its own part.
 
-        What was encoded is not encoded again, as long as no other unit stands before it in its message.
+        What was encoded is not encoded again, as long as no other unit comes before it in its message.
         """
         first, skipped = self._start(unit)
         stop, taken = self._start(unit + 1)
@@ -243,7 +243,7 @@ def _beginning(message: bytes, others: list[JsonObject]) -> bytes:
 
 
 def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_field: str) -> list[JsonObject]:
-    """A copy of `messages` with `tail` at the end, for what stands in one request only."""
+    """A copy of `messages` with `tail` at the end, for what is in one request only."""
     assembly = Assembly(blocks_field)
     assembly.messages = list(messages)
     assembly.lend()
@@ -252,7 +252,7 @@ def with_tail(messages: list[JsonObject], tail: Sequence[JsonObject], blocks_fie
 
 
 def open_json(fields: bytes, name: str, first: Sequence[JsonObject]) -> bytes:
-    """The beginning of a body: the encoded object `fields` up to where the messages stand, and the `first` of them."""
+    """The beginning of a body: the encoded object `fields` up to where the messages are, and the `first` of them."""
     comma = b"," if len(fields) > 2 else b""
     return b"".join((fields[:-1], comma, b'"', name.encode(), b'":[', *(encode_json(item) + b"," for item in first)))
 

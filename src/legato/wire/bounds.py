@@ -63,14 +63,14 @@ def read_bounded_json(data: bytes | str) -> Json:
 
 
 def load_bounded_json(data: bytes | str) -> Json:
-    """The same as it stands, for a reader that ingests the parts that it keeps."""
+    """The same as it is, for a reader that ingests the parts that it keeps."""
     if len(data) > _MOST_PARTS:
         _allow_parts(data)
     return load_json(data)
 
 
 _MOST_PARTS = 2 * MAX_NODES
-"""commas and brackets: twice as many as a value may have parts, because some of them stand in texts"""
+"""commas and brackets: twice as many as a value may have parts, because some of them are in texts"""
 
 
 def _allow_parts(data: bytes | str) -> None:

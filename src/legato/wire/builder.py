@@ -1,4 +1,4 @@
-"""Collects a streamed answer: the blocks that it comes to, and the deltas that tell of them while they arrive.
+"""Collects a streamed answer: the blocks that it becomes, and the deltas that tell of them while they arrive.
 
 A decoder says what each event brings, under keys of its own choosing (a content index, an output index, a call index).
 Blocks keep the order in which their keys first appeared. For each of them the deltas are
@@ -228,7 +228,7 @@ class AnswerBuilder:
             self._deltas.append(BlockDone(draft.block, draft.call))
 
     def _read(self, draft: _Draft, cut: bool) -> Block | None:
-        """The block that the pieces come to; None if there is nothing in it."""
+        """The block that the pieces make; None if there is nothing in it."""
         native = {**draft.native, **{name: value() for name, value in draft.later.items()}} or None
         joined = "".join(draft.pieces)
         match draft.kind:

@@ -1,6 +1,6 @@
 """How a dialect travels on a platform that is not its maker's: what its body has more or less, and how it streams.
 
-A cloud that serves somebody else's API keeps its shapes and changes what surrounds them: the model goes into the URL, a
+A cloud that serves someone else's API keeps its shapes and changes what surrounds them: the model goes into the URL, a
 version comes into the body, a stream comes in other frames. That is a row of data here, not a second dialect. Paths and
 credentials are a matter of `transport`.
 """

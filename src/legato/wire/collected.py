@@ -29,7 +29,7 @@ class Collected:
         self.number = -1
         self._entries: list[Entry] = []
         self._more: list[Block] = []
-        """what the newest entry holds beside its blocks: added to them once, when somebody looks at it"""
+        """what the newest entry holds beside its blocks: added to them once, when someone looks at it"""
 
     @property
     def entries(self) -> list[Entry]:

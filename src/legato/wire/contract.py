@@ -113,7 +113,7 @@ class Parsed(Struct, frozen=True):
     ends: dict[int, int] = field(default_factory=dict[int, int])
     """by the index of an entry: the number of the last message that it was read from, if there were several"""
     adjusted: list[str] = field(default_factory=list[str])
-    """what was understood although it stands in the wrong place or form, with its place; nothing of it is lost"""
+    """what was understood although it is in the wrong place or form, with its place; nothing of it is lost"""
 
     def messages_of(self, index: int) -> range:
         """The numbers of the messages that the entry at `index` was read from; none if the request holds one text."""
@@ -230,7 +230,7 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     writer: WriterMaker
     """what writes a response, whole or streamed"""
     mark: Callable[[JsonObject, str], list[JsonObject] | None] | None = None
-    """what stands in place of a block that ends what the provider should cache, and for how long; None if this block
+    """what is in place of a block that ends what the provider should cache, and for how long; None if this block
     may not end it"""
     mark_head: Callable[[JsonObject, str], JsonObject] | None = None
     """the fields of the head with its own cache marks, and for how long"""

@@ -20,7 +20,7 @@ _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 
 
 def read_definition(definition: JsonObject) -> list[ToolSpec]:
-    """The tools in `definition`; none if it is nobody's."""
+    """The tools in `definition`; none if it has no known form."""
     dialect = _dialect_of(definition)
     if dialect is None:
         return []

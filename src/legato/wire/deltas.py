@@ -33,7 +33,7 @@ class ThinkingDelta(Struct, frozen=True, gc=False):
 
 
 class CallDelta(Struct, frozen=True, gc=False):
-    """More of a call: `index` counts the calls of this answer; the name stands in the first delta of each."""
+    """More of a call: `index` counts the calls of this answer; the name is in the first delta of each."""
 
     index: int
     name: str = ""

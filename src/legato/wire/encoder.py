@@ -72,7 +72,7 @@ class Encoder:
         return EncodedUnit(self._encode_messages(projection.messages), projection.end, projection.decisions)
 
     def tail(self, end: End, *, is_empty: bool = False) -> EncodedUnit:
-        """What must stand at the end because a request may not end otherwise, or because without it `is_empty`."""
+        """What must be at the end because a request may not end otherwise, or because without it `is_empty`."""
         projection = self._projector.tail(end, is_empty=is_empty)
         return EncodedUnit(self._encode_messages(projection.messages), projection.end, projection.decisions)
 

@@ -5,7 +5,7 @@ Out: violations, the same in the same order however the messages came.
 
 The rules about messages are a fold: a `MessageJudge` takes one message after the other and keeps what it has to know
 for the next ones. Its state can be saved and restored, so a `Judge` goes back where messages were taken away again, and
-judges what stands at the end of one request without keeping it. `Ruleset.check` judges a whole body by the same fold.
+judges what is at the end of one request without keeping it. `Ruleset.check` judges a whole body by the same fold.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class MessageJudge(Protocol):
     """The rules of a dialect about messages, as a fold. What it finds goes to the `Findings` it was made with."""
 
     def message(self, index: int, message: Json) -> None:
-        """Judge the next message, which stands at `index`."""
+        """Judge the next message, which is at `index`."""
         ...
 
     def end(self, fields: JsonObject) -> None:
@@ -78,7 +78,7 @@ class Judge:
     """Judges the messages of one target, under fields of one mode, from request to request."""
 
     def __init__(self, rules: Ruleset, target: Target, mode: Any, first: Sequence[Json] = ()) -> None:
-        """`first` are messages that stand before all others and are not counted among them."""
+        """`first` are messages that come before all others and are not counted among them."""
         self.count = 0
         """how many messages were judged"""
         self._rules = rules

@@ -1,6 +1,6 @@
 """What the checks of every dialect share: collecting findings, and looking at JSON that may be wrong in any way.
 
-In:  a request body as somebody is about to send it.
+In:  a request body as someone is about to send it.
 Out: violations in `Findings`; the body is never changed, and nothing here raises.
 
 The rules judge what `encode` printed, so they are written from what providers say and share no code with it. They run

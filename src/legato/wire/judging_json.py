@@ -64,7 +64,7 @@ def examine_json(body: Json, found: Findings) -> bool:
 
 
 def examine_messages(messages: Sequence[Json], field: str, first: int, found: Findings) -> None:
-    """Judge `messages` as JSON; they stand in `field` of the body, numbered from `first` on."""
+    """Judge `messages` as JSON; they are in `field` of the body, numbered from `first` on."""
     for start in range(0, len(messages), _PORTION):
         portion = messages[start : start + _PORTION]
         if not _is_clean([*portion], 2):
@@ -77,7 +77,7 @@ _PORTION = 64
 
 
 def _is_clean(value: JsonObject | list[Any], depth: int) -> bool:
-    """The quick look at a value that stands so deep: one comprehension for each level, and one pass of the encoder.
+    """The quick look at a value that is so deep: one comprehension for each level, and one pass of the encoder.
 
     False only sends us to the slow one.
     """

@@ -25,7 +25,7 @@ class PairingRules(NamedTuple):
 
 
 class Pairing:
-    """Follows calls that wait for results which have to stand right after them.
+    """Follows calls that wait for results which have to be right after them.
 
     `call` opens a block, `result` answers in it, `close` ends it; `end` comes after the last message. An unanswered
     call is reported at the end, because only then is it known whether its result is missing or merely too late.
@@ -58,7 +58,7 @@ class Pairing:
         return call_id in self._seen
 
     def call(self, call_id: str, path: str) -> None:
-        """A call stands at `path`."""
+        """A call is at `path`."""
         if call_id in self._open:
             self._found.report(
                 self._rules.duplicate_call_id, path, f"two calls of one answer share the id {brief(call_id)}"
@@ -73,7 +73,7 @@ class Pairing:
         self._open[call_id] = path
 
     def result(self, call_id: str, path: str) -> None:
-        """A result for `call_id` stands at `path`."""
+        """A result for `call_id` is at `path`."""
         found, rules = self._found, self._rules
         if call_id in self._open:
             if call_id in self._answered:

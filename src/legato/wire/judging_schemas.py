@@ -1,6 +1,6 @@
 """Judge the schema of a tool's arguments, as far as every provider that takes JSON Schema agrees about it.
 
-In:  a schema in a request body, and where it stands.
+In:  a schema in a request body, and where it is.
 Out: findings about types that JSON Schema does not have.
 """
 
@@ -28,7 +28,7 @@ _HOLD_NAMED = ("properties", "patternProperties", "$defs", "definitions", "depen
 
 
 def examine_schema(schema: Json, path: str, found: Findings) -> None:
-    """Judge `schema`, which stands at `path`. Iterative, because a body may be nested as it likes."""
+    """Judge `schema`, which is at `path`. Iterative, because a body may be nested to any depth."""
     waiting = [(schema, path)]
     while waiting:
         schema, path = waiting.pop()

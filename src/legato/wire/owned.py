@@ -1,6 +1,6 @@
 """The fields of a request that Legato writes itself, which `Options.extra` therefore may not name.
 
-In:  the extra fields that somebody wants in a request body.
+In:  the extra fields that someone wants in a request body.
 Out: nothing, or why one of them cannot be there.
 
 `extra` is for what no option covers. A field that says who answers, what was said, which tools there are, how the
@@ -8,7 +8,7 @@ answer travels or whether the provider keeps it has one source, and is checked a
 second source would win over the first: a `model` in there would send the conversation to another model than the one
 it was rendered for, `messages` would replace it, `store` would leave it with the provider.
 
-Tools that the provider runs itself (a web search, a code interpreter) have no neutral form. They may stand under
+Tools that the provider runs itself (a web search, a code interpreter) have no neutral form. They may be under
 `tools`, where dialects that know such tools put them beside ours; a definition of a function may not. Which fields are
 ours, and which tools are the provider's, each dialect says in its `DialectParts`.
 """

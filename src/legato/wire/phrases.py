@@ -43,7 +43,7 @@ DOCUMENT_CAPTION = "[Document]"
 
 
 def media_omitted(kind: str, mime: str) -> str:
-    """A visible placeholder for a medium that the target cannot take; never its data or its address."""
+    """A visible placeholder for media that the target cannot take; never its data or its address."""
     return f"[{kind} omitted: {mime}, which this model cannot take]"
 
 

@@ -1,7 +1,7 @@
 """Recognise what we put into a request ourselves, when such a request is read back in.
 
 Bridges, the tail, the marks of instructions and failures, the words for an empty result, closures, attachments that
-were moved behind their results: none of it was said by anybody. It is taken out or given back here, for every dialect
+were moved behind their results: none of it was said by anyone. It is taken out or given back here, for every dialect
 alike, so that a transcript that goes out and comes back does not grow.
 """
 
@@ -76,7 +76,7 @@ def read_closure(text: str, *, wire_id: str, tool_name: str) -> ToolResponse | N
     )
 
 
-# --- what nobody said -------------------------------------------------------------------------------------------------
+# --- what no one said -------------------------------------------------------------------------------------------------
 
 
 def is_filler(blocks: Sequence[Block], before: Entry | None, *, is_last: bool) -> bool:
@@ -110,7 +110,7 @@ def read_instruction(blocks: Sequence[Block]) -> list[Block] | None:
 
 
 class _Announced(NamedTuple):
-    """A result that said that its media follow: where it stands, and what it is without saying so."""
+    """A result that said that its media follow: where it is, and what it is without saying so."""
 
     entry: int
     block: int
@@ -122,7 +122,7 @@ def reunite(
 ) -> list[Block]:
     """Give the media in `blocks`, the human message of that `number` after `entries`, back to their results.
 
-    They stand under captions that name the tool, and the results say that their media follow. Their entry `ends` with
+    They are under captions that name the tool, and the results say that their media follow. Their entry `ends` with
     this message then. Returns what remains of the message: all of it, if it holds anything else, unless words of a
     person were `joined` to ours.
     """

@@ -45,7 +45,7 @@ class EventDecoder(ABC):
         """Take what one event brings."""
 
     def read_end_mark(self) -> None:  # noqa: B027 - nothing to do where every stream says how it ended
-        """Take `[DONE]`, which stands behind the last event of some streams."""
+        """Take `[DONE]`, which comes behind the last event of some streams."""
 
     # --- what `StreamDecoder` asks for --------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 In:  messages of the two sides, each a list of blocks.
 Out: entries, and a note with its place for what is not understood.
 
-Calls and results that somebody put on the wrong side are taken out where they stand, to be paired with each other all
+Calls and results that someone put on the wrong side are taken out where they are, to be paired with each other all
 the same. What `encode` put there only to please the API (bridges, the tail, the words for an empty result) is left out
 again, and closures become closures, so that a conversation that goes round does not grow.
 """

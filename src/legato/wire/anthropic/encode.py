@@ -2,7 +2,7 @@
 
 Neighbouring messages of one role are one message to the API, so they are joined. It wants the human first and no two
 answers in a row; the results of calls come first in the human message right after them, and nothing of the model's
-stands behind its calls (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
+comes behind its calls (https://docs.claude.com/en/docs/agents-and-tools/tool-use/implement-tool-use).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _DOCUMENTS = MediaRule(frozenset({shapes.PDF}), ("https://",), decodes_text=True
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities = target.capabilities
     # A target that can think is never left with an answer at the end: while thinking is off, that answer may hold no
     # thought, and while it is on, the API continues none
@@ -38,7 +38,7 @@ def grammar(target: Target) -> Grammar:
         joins_turns=True,
         continues_answers=continues,
         trims_answers=continues,
-        # A system message in the middle must be last or stand before an answer. What follows is not known when a unit
+        # A system message in the middle must be last or come before an answer. What follows is not known when a unit
         # is encoded, so an instruction is always marked text
         # (https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages).
         instructions=False,

@@ -10,7 +10,7 @@ from legato.wire.anthropic.shapes import PDF
 
 
 def read_media(block: JsonObject) -> Media | None:
-    """The medium in a block; None if it holds none, or one that only the provider has (an uploaded file)."""
+    """The media in a block; None if it holds none, or what only the provider has (an uploaded file)."""
     source = as_object(block.get("source"))
     mime, data, url = (as_text(source.get(name)) for name in ("media_type", "data", "url"))
     match block.get("type"), source.get("type"):

@@ -42,7 +42,7 @@ _VIDEOS = MediaRule(frozenset(VIDEOS), (S3,))
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities = target.capabilities
     return Grammar(
         answer_first=False,

@@ -1,6 +1,6 @@
 """Read a request body back into entries.
 
-In:  a body as somebody sent it: ours, another program's, or one that was refused.
+In:  a body as someone sent it: ours, another program's, or one that was refused.
 Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
 """
 

@@ -1,6 +1,6 @@
 """Units as contents of `generateContent`: what its format allows, and how what was decided is encoded.
 
-Responses stand alone in their content, and the API takes two user contents in a row, so nothing is joined. It does not
+Responses are alone in their content, and the API takes two user contents in a row, so nothing is joined. It does not
 take two contents of the model in a row (google-gemini/gemini-cli#11814). A signature goes back on the part it came with
 and nowhere else; the first call of a content needs one where the model demands it, and a call that the model did not
 make gets the documented placeholder (https://ai.google.dev/gemini-api/docs/thought-signatures).
@@ -23,7 +23,7 @@ from legato.wire.shapes import answer_parts, human_parts
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities = target.capabilities
     return Grammar(
         answer_first=False,

@@ -1,6 +1,6 @@
 """Read a request body back into entries.
 
-In:  a body as somebody sent it: ours, another program's, or one that was refused, in either spelling of names.
+In:  a body as someone sent it: ours, another program's, or one that was refused, in either spelling of names.
 Out: entries, instructions, tools and options; what is not understood is a note with its place, never an exception.
 
 What `encode` put there only to please the API (bridges, the tail, the words for an empty result, the placeholder for
@@ -127,7 +127,7 @@ class _Reader:
             continues = False
 
     def user(self, parts: Sequence[JsonObject], path: str, *, is_last: bool) -> None:
-        """Responses, then what the human said beside them. Calls in it are the model's, and stand where they stood."""
+        """Responses, then what the human said beside them. Calls in it are the model's, and are where they were."""
         runs = _runs(parts, "functionCall")
         for number, (has_calls, run) in enumerate(runs, 1):
             if has_calls:
@@ -143,7 +143,7 @@ class _Reader:
         self.collected.hear([block for block in said if block is not None], is_last=is_last)
 
     def said(self, part: JsonObject, path: str) -> Text | Media | None:
-        """Text or a medium; what is neither is noted."""
+        """Text or media; what is neither is noted."""
         if "text" in part:
             text = as_text(part["text"])
             return Text(text) if text else None

@@ -106,7 +106,7 @@ class PartReader:
                 self.close()
 
     def _other(self, part: JsonObject, signature: JsonObject | None) -> None:
-        """What is neither text nor call nor medium: tools that the provider runs, and kinds that are new to us."""
+        """What is neither text nor call nor media: tools that the provider runs, and kinds that are new to us."""
         kind = next((name for name in part if name not in _NOT_DATA), "")
         if not kind:
             self._text("", bool(part.get("thought")), signature)

@@ -54,7 +54,7 @@ class Writer(EventWriter):
         return [] if _comes_whole(part) else [self._response([_prose(part.begun, piece)])]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
-        """A signature that comes after its text stands in a part with an empty one, as the provider itself sends it."""
+        """A signature that comes after its text is in a part with an empty one, as the provider itself sends it."""
         signature = _signature(block)
         if not signature or _comes_whole(part):
             return []

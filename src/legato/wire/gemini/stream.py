@@ -47,7 +47,7 @@ class Decoder(EventDecoder):
         self._parts = PartReader(self.builder)
         self._refusal = ""
         self._grounding: dict[str, HostedTool] = {}
-        """repeated and completed from piece to piece; it stands behind the parts"""
+        """repeated and completed from piece to piece; it comes behind the parts"""
 
     def read(self, event: JsonObject) -> None:
         """Take one piece of the response; fields that are new to us are skipped."""

@@ -1,7 +1,7 @@
 """What is known of single models at one provider: their names, what they cost, and when they end.
 
-Prices and ends are copied from what a provider publishes, so each says where it stands; a price also says when it was
-last seen there, because prices change and nobody tells us. What could not be found with its source is left out: a
+Prices and ends are copied from what a provider publishes, so each says where it is; a price also says when it was
+last seen there, because prices change and no one tells us. What could not be found with its source is left out: a
 price that is not known is shown as unknown, never as nothing.
 """
 

@@ -40,11 +40,11 @@ class RefusalReason(StrEnum):
     TOO_LARGE = "too-large"
     """a body of more bytes than the server reads"""
     UPSTREAM = "upstream"
-    """somebody behind this server, whom it asked, did not answer in a usable way"""
+    """someone behind this server, whom it asked, did not answer in a usable way"""
     SLOW = "slow"
     """or not in time"""
     SETUP = "setup"
-    """whoever runs the server has to act, with a key, money or a setting; nobody who asks can"""
+    """the operator of the server has to act, with a key, money or a setting; the caller cannot"""
 
 
 _STATUS: Mapping[RefusalReason, int] = {

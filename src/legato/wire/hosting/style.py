@@ -51,7 +51,7 @@ class RequestStyle(Struct, frozen=True, kw_only=True):
     reasoning_content: bool = False
     """a model's own thinking goes back in `reasoning_content`"""
     reasoning_demanded: bool = True
-    """and is demanded beside calls, so something stands there also where there is none to send"""
+    """and is demanded beside calls, so something is there also where there is none to send"""
     reasoning_on_every_answer: bool = False
     """while the model thinks, every answer carries it, and not only those with calls"""
     thinking_chunks: bool = False

@@ -43,7 +43,7 @@ def host_of(target: Target) -> Host:
 @cache
 def host_names() -> tuple[str, ...]:
     """The names of all hosts, in order; the import system is asked which modules there are."""
-    from pkgutil import iter_modules  # whoever names a host needs no list of them
+    from pkgutil import iter_modules  # a caller that names a host needs no list of them
 
     return tuple(sorted(module.name.replace("_", "-") for module in iter_modules(__path__)))
 

@@ -1,4 +1,4 @@
-"""Hugging Face's router, which passes requests on to whoever serves the model."""
+"""Hugging Face's router, which passes requests on to the servers of a model."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ HOST = Host(
         ids=IdHabit.NUMBERED,
         serves=("kimi-*", "moonshot-*", "k2*"),
         thinks_unasked=(),
-        # It caches prefixes by itself; neither minimum nor steps are documented, so those of DeepSeek stand in.
+        # It caches prefixes by itself; neither minimum nor steps are documented, so those of DeepSeek are used.
         cache=CacheHabit((("*", 64),), step=64),
         frame="Invalid request: {said}",
         says={

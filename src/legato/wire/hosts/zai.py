@@ -39,7 +39,7 @@ HOST = Host(
             "Only `auto` is taken as `tool_choice`, and neither `stream_options` nor `strict` of a tool.",
         ),
     ),
-    # Windows, prices and the exact words of refusals are not known here, so the usual ones stand in.
+    # Windows, prices and the exact words of refusals are not known here, so the usual ones are used.
     models=(
         Models(
             "GLM that thinks",

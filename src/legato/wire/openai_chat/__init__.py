@@ -1,4 +1,4 @@
-"""Chat Completions, the first dialect of OpenAI and of everybody who is compatible with it.
+"""Chat Completions, the first dialect of OpenAI and of everyone who is compatible with it.
 
 What tells the hosts of the family apart is declared in `wire.hosts`. Beside the parts that every dialect has (see
 `wire.contract`):

@@ -36,7 +36,7 @@ from legato.wire.projection.messages import (
 from legato.wire.shapes import spelled_call
 
 NO_THOUGHT = " "
-"""stands in `reasoning_content` where there is no thinking, or none that may be sent"""
+"""is in `reasoning_content` where there is no thinking, or none that may be sent"""
 
 _SOUNDS = MediaRule(frozenset(shapes.AUDIO_FORMATS), addresses=())
 
@@ -55,7 +55,7 @@ def style_of(target: Target) -> RequestStyle:
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities, style = target.capabilities, style_of(target)
     has_field = style.reasoning_content and capabilities.reasoning_field
     documents = MediaRule() if style.document_urls else MediaRule(addresses=())

@@ -44,7 +44,7 @@ class EntryBuilder:
 
     @property
     def system(self) -> str:
-        """The instructions that stand before everything else."""
+        """The instructions that come before everything else."""
         return "\n\n".join(self._system)
 
     def entries(self) -> list[Entry]:
@@ -95,7 +95,7 @@ class EntryBuilder:
         self.take(Entry(_AI, tuple(blocks), self.origin), number)
 
     def take_result(self, response: ToolResponse, number: int) -> None:
-        """The result of a call. Results in a row are one entry, also where something of ours stood between them."""
+        """The result of a call. Results in a row are one entry, also where something of ours was between them."""
         if not self.results:
             self.first_result = number
             if self._said and self._said[-1].speaker is _TOOL:

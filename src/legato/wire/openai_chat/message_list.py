@@ -1,6 +1,6 @@
 """The messages of a chat request as entries.
 
-In:  `messages`, ours or anybody's.
+In:  `messages`, ours or anyone's.
 Out: the leading instructions, entries in order, and a note for everything that was not understood.
 
 There are two roads, for one reason: a long conversation is thousands of messages of a few shapes, and copying and
@@ -50,7 +50,7 @@ _ANSWER_PARTS = frozenset({"text", "refusal", "thinking", "image_url"})
 
 
 class _SameNames:
-    """A request that comes in holds the names as they were on the wire; nobody here knows others."""
+    """A request that comes in holds the names as they were on the wire; no one here knows others."""
 
     def project(self, name: str, namespace: str = "") -> str:
         return name
@@ -134,7 +134,7 @@ class MessageListReader:
         self.builder.has_begun = self.builder.has_begun or role not in _INSTRUCTING
 
     def _read_calls(self, path: str, message: JsonObject) -> None:
-        """The calls in a message that is not the model's: nobody else calls."""
+        """The calls in a message that is not the model's: no one else calls."""
         self.adjusted.append(f"{path}.tool_calls: calls stand in a message of role {message.get('role')!r}")
         self._read_answer(path, {"role": "assistant", "tool_calls": message["tool_calls"]})
 

@@ -1,6 +1,6 @@
 """A chat request read back: the body as entries, tools and options.
 
-In:  a request body, ours or anybody's.
+In:  a request body, ours or anyone's.
 Out: a `Parsed`. What no option covers stays in `Options.extra`; what is not understood is noted with its place.
 """
 

@@ -64,7 +64,7 @@ def read_image(part: JsonObject) -> Media | None:
 
 
 def read_media(kind: MediaKind, address: str, mime: str, name: str | None = None) -> Media:
-    """A medium from a URL; one with its data inside gives the data. `mime` counts where the address does not say."""
+    """Media from a URL; a data URL gives the data itself. `mime` counts where the address does not say."""
     if address.startswith("data:"):
         head, mark, data = address[5:].partition(";base64,")
         if mark:

@@ -3,7 +3,7 @@
 In:  an answer, or its deltas, and the name of the model that is to have given it.
 Out: what the official client accepts, and what `decode` reads back as the same answer.
 
-Ids and argument texts stand as the model wrote them; there is no clock here, so `created` is zero.
+Ids and argument texts are as the model wrote them; there is no clock here, so `created` is zero.
 """
 
 from __future__ import annotations

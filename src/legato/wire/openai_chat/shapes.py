@@ -95,7 +95,7 @@ def media_part(media: Media, *, document_urls: bool, plain_audio: bool) -> JsonO
 
 
 class Prose:
-    """One string out of many pieces: an answer runs on, a person's texts and what we put in stand by themselves."""
+    """One string out of many pieces: an answer runs on, a person's texts and what we put in are by themselves."""
 
     __slots__ = ("_is_apart", "_pieces")
 

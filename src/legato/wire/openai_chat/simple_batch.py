@@ -34,8 +34,8 @@ _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
     """Read messages from number `first` up to one that is not simple; the number of that one.
 
-    What was read is taken out of `messages`: a message is let go while it is at hand, because finding thousands of them
-    again in memory, to do it later, takes longer than reading them.
+    What was read is taken out of `messages`: each message is released at once, because finding thousands of
+    them again in memory, to do it later, takes longer than reading them.
     """
     results, calls, places, origin = builder.results, builder.calls, builder.places, builder.origin
     for number in range(first, len(messages)):

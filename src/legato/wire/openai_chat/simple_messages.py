@@ -1,6 +1,6 @@
 """The simple shapes of chat messages, as types.
 
-In:  JSON, or messages as somebody passed them, not ingested.
+In:  JSON, or messages as someone passed them, not ingested.
 Out: each message as the shape that it has, or that it has none of these.
 
 Simple is content that is text (a string, or a list of text parts), a result under an id, an answer of thinking, text

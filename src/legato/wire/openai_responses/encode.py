@@ -22,7 +22,7 @@ from legato.wire.shapes import answer_parts, human_parts
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities = target.capabilities
     return Grammar(
         continues_answers=capabilities.prefill,

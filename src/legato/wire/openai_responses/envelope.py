@@ -68,7 +68,7 @@ def _choice(settled: Settled) -> Json:
 
 
 def _definitions(tools: Sequence[ToolSpec]) -> list[JsonObject]:
-    """The tools in order; those of one namespace together, where its first one stands."""
+    """The tools in order; those of one namespace together, where its first one is."""
     definitions: list[JsonObject] = []
     spaces: dict[str, list[JsonObject]] = {}
     for tool in tools:

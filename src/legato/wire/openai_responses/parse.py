@@ -1,6 +1,6 @@
 """Read a request of the Responses API back into entries.
 
-In:  a request body, ours or anybody's.
+In:  a request body, ours or anyone's.
 Out: entries, instructions, tools and options; what was not understood is named with its place.
 
 Items of the model that follow each other are one answer, because the API itself has no other mark of where an answer
@@ -132,7 +132,7 @@ class _Reader:
     # Messages.
 
     def _message(self, item: JsonObject, path: str, *, is_last: bool) -> None:
-        """A message. Calls and outputs in its content are read as the items that they are, where they stand."""
+        """A message. Calls and outputs in its content are read as the items that they are, where they are."""
         content = as_objects(item.get("content"))
         runs = [(is_item, list(run)) for is_item, run in groupby(content, key=_is_item)]
         if not any(is_item for is_item, _ in runs):

@@ -1,4 +1,4 @@
-"""Read what stands around the items of a request: tools and options.
+"""Read what is around the items of a request: tools and options.
 
 Options that have a neutral word get it; every other field is kept in `extra` as it was. `include` is not kept where it
 says what `head` says anyway, and `store` never is: what we render leaves nothing with the provider.

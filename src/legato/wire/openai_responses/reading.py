@@ -9,10 +9,10 @@ Out: the blocks it stands for, in order.
     function_call        ToolCall
     custom_tool_call     ToolCall of kind custom
     tools that the       ToolCall of the tool's type, whose arguments are what the item asks for; from then on they are
-    client executes      ordinary calls, which are functions for everybody else
+    client executes      ordinary calls, which are functions for everyone else
     anything else        HostedTool with the whole item in `native`; silent if it is only there to steer the provider
 
-A shell can be the provider's or ours: it is the provider's if its output stands beside the call.
+A shell can be the provider's or ours: it is the provider's if its output is beside the call.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ _HOSTED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "mcp_call": (("arguments",), ("output", "error")),
     "mcp_approval_request": (("arguments",), ()),
 }
-"""item type -> the fields that say what was asked, and those that say what came of it"""
+"""item type -> the fields that say what was asked, and those that hold the outcome"""
 
 
 def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Callable[[str], str] = str) -> list[Block]:
-    """The blocks of one item of the model's. `outputs` are the `call_id`s whose outputs stand in the same response."""
+    """The blocks of one item of the model's. `outputs` are the `call_id`s whose outputs are in the same response."""
     kind = as_text(item.get("type"))
     if kind == "message" or (not kind and "role" in item):
         return _message(item)

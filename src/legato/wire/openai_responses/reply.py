@@ -6,7 +6,7 @@ Out: what the official client accepts.
 Call ids are those of the answer. Item ids are made from the response's id and the item's place, so that the same answer
 gives the same bytes; times are zero, because nothing here knows the clock.
 
-A text streams before anybody knows how the answer ends, so it is a refusal only where its block says so; any other
+A text streams before anyone knows how the answer ends, so it is a refusal only where its block says so; any other
 answer that was refused is one that a content filter stopped.
 """
 

@@ -45,7 +45,7 @@ class Decoder(EventDecoder):
         self._shells: dict[Hashable, JsonObject] = {}
         """calls of a shell, which may be ours or the provider's"""
         self._whole: tuple[Block, ...] | None = None
-        """what the finished items come to"""
+        """the blocks of the finished items"""
 
     def read(self, event: JsonObject) -> None:
         """Take one event; kinds that are new to us say at most something about the response as a whole."""

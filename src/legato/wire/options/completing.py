@@ -13,7 +13,7 @@ from legato.wire.projection.decisions import projected
 def complete(fields: JsonObject, settled: Settled, grammar: OptionGrammar) -> tuple[JsonObject, tuple[Decision, ...]]:
     """The fields of a body with the options of the table and with what no option covers, and decisions about those.
 
-    Parts of an object that the dialect writes (`thinking.display`) stand in `extra` too. Where the object itself is not
+    Parts of an object that the dialect writes (`thinking.display`) are in `extra` too. Where the object itself is not
     there, because the model does not think for instance, a part alone would be refused.
     """
     if not settled.fields and not settled.extra:

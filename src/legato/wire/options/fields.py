@@ -126,7 +126,7 @@ def _output(asked: OutputFormat, situation: Situation) -> OutputFormat | None:
 
 def _portable(asked: OutputFormat, schema: JsonObject, situation: Situation) -> OutputFormat:
     """The form for a provider that it was not written for: a schema is refused if it cannot be enforced."""
-    schema = arguments_schema(schema)  # Google's own kind of schema is nobody else's
+    schema = arguments_schema(schema)  # Google's own kind of schema is no one else's
     if situation.grammar.closed_schemas:
         written = closed(schema)
         if written != schema:

@@ -28,7 +28,7 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     custom_tools: bool = False
     """a tool may take free text; else it is a function of one text"""
     namespaces: bool = False
-    """tools stand in namespaces; else those are part of their names"""
+    """tools are in namespaces; else those are part of their names"""
     strict_tools: bool = True
     """the provider can be asked to enforce the schema of one tool"""
     forced_choice: bool = True
@@ -41,7 +41,7 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     # The length of the answer.
 
     unstreamed_max_tokens: int | None = None
-    """set where `max_tokens` is demanded: the most that is asked for when nobody did and the answer is not streamed"""
+    """set where `max_tokens` is demanded: the most that is asked for when no one did and the answer is not streamed"""
     least_max_tokens: int = 0
     caps_max_tokens: bool = False
     """more than the model can write is refused"""
@@ -76,7 +76,7 @@ class OptionGrammar(Struct, frozen=True, kw_only=True):
     # What no option covers.
 
     dependent: Mapping[str, str] = {}
-    """fields that may stand in `Options.extra` -> the field without which they are refused. A field that depends on
+    """fields that may be in `Options.extra` -> the field without which they are refused. A field that depends on
     itself is an object with a type, of which the other parts alone are refused."""
 
     # Thinking.

@@ -43,7 +43,7 @@ def _names_types(value: Json) -> bool:
 
 
 def _below(keyword: str, value: Json) -> Json:
-    """What stands under `keyword`: schemas are translated; data (`default`, `enum`, `example`) is left alone."""
+    """What is under `keyword`: schemas are translated; data (`default`, `enum`, `example`) is left alone."""
     if isinstance(value, dict):
         inner = cast(JsonObject, value)
         if keyword in _SCHEMAS:
@@ -67,7 +67,7 @@ def _is_other(one: Json, other: Json) -> bool:
 
 
 def _retyped(schema: JsonObject) -> JsonObject:
-    """One level of a schema whose type is not one of JSON Schema's; what stands below is translated already."""
+    """One level of a schema whose type is not one of JSON Schema's; what is below is translated already."""
     given = schema.pop("type")
     is_googles = isinstance(given, str)
     named = cast("list[Json]", given) if isinstance(given, list) else [given]

@@ -47,7 +47,7 @@ class Room(Struct, frozen=True, kw_only=True):
     """What one kind of server makes of an option."""
 
     fields: str = ""
-    """where it stands in a body, for people; empty: nowhere"""
+    """where it is in a body, for people; empty: nowhere"""
     write: Write | None = None
     """the option as fields of a body"""
     read: Read | None = None
@@ -234,7 +234,7 @@ def _room(option: str, own: OptionField) -> Room:
 
 
 def read_options(body: JsonObject, dialect: Dialect) -> dict[str, Any]:
-    """The options that stand in `body`, which loses them: what remains has no neutral word."""
+    """The options that are in `body`, which loses them: what remains has no neutral word."""
     columns = [TABLE[str(dialect)]]
     if dialect is Dialect.OPENAI_CHAT:
         columns.append(_OTHER_NAMES)

@@ -5,7 +5,7 @@ Out: definitions that can be encoded as they are: each has the target's name, an
      its own fields that the target does not know. A decision says what had to change.
 
 No two tools get one name, whatever their namespaces are. A custom tool is a function of one text where there are only
-functions. A hosted tool is for its own provider: elsewhere it is left out, since nobody here could run it.
+functions. A hosted tool is for its own provider: elsewhere it is left out, since no one here could run it.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ def _described(tool: ToolSpec, situation: Situation) -> ToolSpec:
 
 
 def _as_function(tool: ToolSpec) -> ToolSpec:
-    """A custom tool for a target that has functions only. The model is told the grammar that nobody enforces."""
+    """A custom tool for a target that has functions only. The model is told the grammar that no one enforces."""
     description = tool.description
     if tool.grammar is not None:
         told = f"The text has to match this {tool.grammar.syntax} grammar:\n{tool.grammar.definition}"

@@ -39,7 +39,7 @@ from legato.wire.text_forms import fenced, hosted_text
 
 
 class Place(NamedTuple):
-    """Where a block stands: how the unit before its answer ended, and what follows the answer."""
+    """Where a block is: how the unit before its answer ended, and what follows the answer."""
 
     before: End
     has_results: bool
@@ -91,7 +91,7 @@ class AnswerProjector:
     def _is_answered(self, unit: Exchange) -> bool:
         """Whether results of our own tools follow the answer, with nothing beside them."""
         grammar = self._grammar
-        # Where only calls may stand beside calls, the rest of the answer is a message of its own, without results.
+        # Where only calls may be beside calls, the rest of the answer is a message of its own, without results.
         if not unit.completions or not grammar.native_calls or not grammar.text_beside_calls:
             return False
         return not any(map(self._results.has_media_after, unit.completions))

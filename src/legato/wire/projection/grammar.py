@@ -43,7 +43,7 @@ def decoded_text(media: Media) -> str | None:
 
 
 class Grammar(Struct, frozen=True, kw_only=True):
-    """What may stand where in a request to one target. The defaults are the most permissive."""
+    """What may be where in a request to one target. The defaults are the most permissive."""
 
     # The order of messages.
 
@@ -105,9 +105,9 @@ class Grammar(Struct, frozen=True, kw_only=True):
     thoughts_may_end: bool = True
     """false: a thought is refused without something behind it that it led to"""
     outcomes: str = ""
-    """what the type of a provider's own record ends with if it only tells what came of a call: no thought led to it"""
+    """what the type of a provider's own record ends with if it only holds the result of a call: no thought led to it"""
     thoughts_beside_calls: bool = True
-    """a thought may stand with calls even where text may not"""
+    """a thought may be with calls even where text may not"""
 
     # Results.
 
@@ -117,7 +117,7 @@ class Grammar(Struct, frozen=True, kw_only=True):
     """a result may be any JSON value"""
     empty_results: bool = True
     result_images: bool = False
-    """images may stand inside a result"""
+    """images may be inside a result"""
     result_documents: bool = False
     """and documents"""
     images_in_errors: bool = True
@@ -130,10 +130,10 @@ class Grammar(Struct, frozen=True, kw_only=True):
     audio: MediaRule | None = None
     video: MediaRule | None = None
     names_documents: bool = False
-    """every document has a name that no other one of the request has, and stands beside a text"""
+    """every document has a name that no other one of the request has, and is beside a text"""
 
     def accepts(self, media: Media) -> bool:
-        """Whether `media` can stand on the human side, or in a result."""
+        """Whether `media` can be on the human side, or in a result."""
         match media.kind:
             case MediaKind.IMAGE:
                 rule = self.images

@@ -1,11 +1,11 @@
 """The messages that a unit becomes, in an order that the target takes.
 
 In:  a unit, and how the one before it ended.
-Out: its messages, with whatever has to stand between them, and the decisions.
+Out: its messages, with whatever has to be between them, and the decisions.
 
 An exchange is one round of calls and results, or several where the target limits the calls of a message. A target that
 takes no calls gets the answer without them and the results as human text, so that the model does not learn to write
-calls as text. What must stand between two units stands at the head of the later one: how a unit is projected depends
+calls as text. What must be between two units is at the head of the later one: how a unit is projected depends
 only on what came before.
 """
 
@@ -72,7 +72,7 @@ class Projector:
         return page.finished()
 
     def tail(self, end: End, *, is_empty: bool = False) -> Projection:
-        """What must stand at the end because a request may not end otherwise, or because without it `is_empty`."""
+        """What must be at the end because a request may not end otherwise, or because without it `is_empty`."""
         needs_words = is_empty or (end is End.ANSWER and not self._grammar.continues_answers)
         if not needs_words:
             return Projection([], end)
@@ -159,7 +159,7 @@ class Projector:
             page.human(after)
 
     def _calls(self, parts: list[AnswerPart], page: _Page) -> None:
-        """The answer of one round; what it says stands apart from its calls where the target wants that."""
+        """The answer of one round; what it says is apart from its calls where the target wants that."""
         if not self._grammar.text_beside_calls:
             parts = self._say_apart(parts, page)
         calls = [part for part in parts if type(part) is CallPart]
@@ -172,7 +172,7 @@ class Projector:
         page.answer(parts, placeholder=lacks_thought or lacks_signature)
 
     def _say_apart(self, parts: list[AnswerPart], page: _Page) -> list[AnswerPart]:
-        """Say what stands beside calls in a message of its own; returns what stays with the calls."""
+        """Say what is beside calls in a message of its own; returns what stays with the calls."""
         said: list[AnswerPart] = []
         rest: list[AnswerPart] = []
         for part in parts:
@@ -221,13 +221,13 @@ class Projector:
         return parts
 
     def _is_outcome(self, part: AnswerPart) -> bool:
-        """Whether `part` only tells what came of a call that the provider ran."""
+        """Whether `part` only holds the result of a call that the provider ran."""
         ending = self._grammar.outcomes
         return bool(ending) and type(part) is OwnPart and str(part.objects[0].get("type", "")).endswith(ending)
 
 
 class _Page:
-    """The messages of one unit. It knows what may follow what, and puts a bridge where something must stand between."""
+    """The messages of one unit. It knows what may follow what, and puts a bridge where something must be between."""
 
     def __init__(self, grammar: Grammar, before: End, key: int, *, bridge_lacks_thought: bool) -> None:
         self._grammar = grammar

@@ -1,7 +1,7 @@
 """What the completion of a call says to a target, and where its media go.
 
 In:  a call as it is projected, and its completion.
-Out: a `ResultPart`, and the media that have to follow after all results because they cannot stand inside one.
+Out: a `ResultPart`, and the media that have to follow after all results because they cannot be inside one.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ResultProjector:
     def _tell(
         self, completion: Completion, decisions: list[Decision], *, embedded: bool = False
     ) -> tuple[str, list[Media], list[Media]]:
-        """The text of a completion with words about its media, those that stand inside, and those that follow."""
+        """The text of a completion with words about its media, those that are inside, and those that follow."""
 
         def convert(reason: str, detail: str) -> None:
             decisions.append(projected(Action.CONVERTED, reason, detail, completion.call_id))
@@ -76,7 +76,7 @@ class ResultProjector:
         return "\n".join(lines), inside, after
 
     def _fits(self, media: Media, completion: Completion) -> bool:
-        """Whether `media`, which the target accepts, may stand inside a result."""
+        """Whether `media`, which the target accepts, may be inside a result."""
         if media.kind is MediaKind.DOCUMENT:
             return self._grammar.result_documents
         may_fail = self._grammar.images_in_errors or completion.kind is CompletionKind.SUCCESS

@@ -21,7 +21,7 @@ from legato.wire.vercel import shapes
 
 
 def grammar(target: Target) -> Grammar:
-    """What may stand where in a request to `target`."""
+    """What may be where in a request to `target`."""
     capabilities = target.capabilities
     return Grammar(
         continues_answers=capabilities.prefill,

@@ -1,6 +1,6 @@
 """Read a prompt of ModelMessages back into entries.
 
-In:  a body with `messages` (or a `prompt`), ours or anybody's, with the field names of any version of the SDK.
+In:  a body with `messages` (or a `prompt`), ours or anyone's, with the field names of any version of the SDK.
 Out: entries, instructions, tools and options; what was not understood is named with its place.
 
 Each assistant message is one answer, each tool message one entry of results. Fixed texts that `encode` put in are
@@ -106,7 +106,7 @@ class _Reader:
             self.system += [block.text for block in blocks if isinstance(block, Text)]
 
     def _heard(self, content: Json, path: str, *, is_last: bool) -> None:
-        """What a person said. Calls and results in it are read as what they are, where they stand."""
+        """What a person said. Calls and results in it are read as what they are, where they are."""
         runs = _runs(content)
         if not any(kind for kind, _ in runs):
             self.collected.hear(self._said(content, path), is_last=is_last)
@@ -205,7 +205,7 @@ class _Reader:
         return _response(message_output(part), wire_id, name)
 
     def _verdict(self, part: JsonObject, answered: set[str]) -> list[Block]:
-        """A call that the user denied has no result of its own, unless one stands beside the verdict."""
+        """A call that the user denied has no result of its own, unless one is beside the verdict."""
         wire_id = self._approvals.get(as_text(part.get("approvalId")), "")
         if part.get("approved") is not False or not wire_id or wire_id in answered:
             return []

@@ -1,4 +1,4 @@
-"""Read what stands around the messages: instructions, tools and options, by their names in any version of the SDK."""
+"""Read what is around the messages: instructions, tools and options, by their names in any version of the SDK."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DEFINED = frozenset({"type", "name", "description", "inputSchema", "parameters"
 
 
 def read_model(body: JsonObject) -> str:
-    """The model's name, which may stand in an object that the SDK made of it."""
+    """The model's name, which may be in an object that the SDK made of it."""
     model = body.get("model")
     return as_text(model) or as_text(as_object(model).get("modelId")) or as_text(body.get("modelId"))
 

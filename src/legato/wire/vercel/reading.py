@@ -61,14 +61,14 @@ def answer_blocks(parts: list[JsonObject], form: Form, restore: Restore) -> list
                 blocks.append(read_hosted(part, result, restore))
         elif is_result(part):
             if wire_id not in called and part.get("preliminary") is not True:
-                blocks.append(read_hosted(None, part, restore))  # the call stands in an earlier answer
+                blocks.append(read_hosted(None, part, restore))  # the call is in an earlier answer
         elif (block := _plain_block(part)) is not None:
             blocks.append(block)
     return blocks
 
 
 def is_result(part: JsonObject) -> bool:
-    """Whether `part` tells what came of a call."""
+    """Whether `part` holds the result of a call."""
     return part.get("type") in ("tool-result", "tool-error")
 
 
@@ -126,7 +126,7 @@ def _free_text(source: Json, form: Form) -> str | None:
 
 
 def read_hosted(call: JsonObject | None, result: JsonObject | None, restore: Restore) -> HostedTool:
-    """A call that was executed at the other end, with what came of it if that is known."""
+    """A call that was executed at the other end, with its result if that is known."""
     known = call or result or {}
     wire_id, wire_name = as_text(known.get("toolCallId")), as_text(known.get("toolName"))
     arguments = read_arguments(call.get("input")).value if call is not None else {}
@@ -166,7 +166,7 @@ OUTPUTS = frozenset({"text", "json", "error-text", "error-json", "content", "exe
 
 
 def read_file(part: JsonObject) -> Media | None:
-    """A medium from any part that holds one; None if its data cannot be had from here."""
+    """The media of any part that holds some; None if its data cannot be had from here."""
     mime = as_text(part.get("mediaType")) or as_text(part.get("mimeType"))
     name = as_text(part.get("filename")) or None
     source: Json = next((part[field] for field in ("data", "image", "url") if part.get(field) is not None), None)
@@ -184,7 +184,7 @@ def read_file(part: JsonObject) -> Media | None:
 
 
 def kind_of(mime: str) -> MediaKind:
-    """What a medium of type `mime` is."""
+    """What kind of media the type `mime` is."""
     family = mime.partition("/")[0]
     return MediaKind(family) if family in ("image", "audio", "video") else MediaKind.DOCUMENT
 

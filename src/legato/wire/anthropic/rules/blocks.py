@@ -1,4 +1,4 @@
-"""Judge the blocks of a Messages body one by one: what each must hold, and in whose messages it may stand."""
+"""Judge the blocks of a Messages body one by one: what each must hold, and in whose messages it may be."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class BlockJudge:
         shrink(self._callers, callers)
 
     def interrupt(self) -> None:
-        """Something other than a result stands in a message of the user: what still waits never gets its result."""
+        """Something other than a result is in a message of the user: what still waits never gets its result."""
         for call_id, path in self._waiting.items():
             if call_id in self._callers:
                 self._found.report(CODE_INTERRUPTED, path, "only results may follow while code that called tools waits")

@@ -89,7 +89,7 @@ RESULT_NOT_FIRST = refused(
     source="anthropics/anthropic-sdk-typescript#653",
     error=NO_RESULT,
 )
-# The refusal speaks of missing results, though they are there: the text stands between the calls and them.
+# The refusal speaks of missing results, though they are there: the text is between the calls and them.
 TEXT_AFTER_CALL = refused(
     "anthropic/text-after-call",
     "The text of an answer stands before its calls.",
@@ -170,7 +170,7 @@ class JudgingMode:
 
 
 class _Turn(Struct):
-    """Where the judge stands: what it knows of the turn so far, and of the run of calls that it belongs to."""
+    """Where the judge is: what it knows of the turn so far, and of the run of calls that it belongs to."""
 
     role: str = ""
     last_kind: str = ""

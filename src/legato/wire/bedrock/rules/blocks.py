@@ -1,4 +1,4 @@
-"""Judge the blocks of a Converse body one by one: what each must hold, and in whose messages it may stand."""
+"""Judge the blocks of a Converse body one by one: what each must hold, and in whose messages it may be."""
 
 from __future__ import annotations
 
@@ -231,5 +231,5 @@ class BlockJudge:
 
 
 def _is_hosted(kind: str, held: Json) -> bool:
-    """Whether it is what a tool of the service gave, which stands in the answer."""
+    """Whether it is what a tool of the service gave, which is in the answer."""
     return kind == "toolResult" and is_object(held) and isinstance(held.get("type"), str)

@@ -88,7 +88,7 @@ class JudgingMode:
 
 
 class _Turn(Struct):
-    """Where the judge stands: what it knows of the message before, and of the run of calls that it belongs to."""
+    """Where the judge is: what it knows of the message before, and of the run of calls that it belongs to."""
 
     role: str = ""
     last_kind: str = ""

@@ -1,6 +1,6 @@
 """Judge the order of contents: calls, their responses right after, signatures in the current turn, the end.
 
-Neighbouring contents of the model count as one. Responses have to stand all in the one content after the calls.
+Neighbouring contents of the model count as one. Responses have to be all in the one content after the calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Judge what stands around the messages of a chat body: tools, the choice among them, the switch of thinking."""
+"""Judge what is around the messages of a chat body: tools, the choice among them, the switch of thinking."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ _EFFORTS = frozenset({"provider-default", "none", "minimal", "low", "medium", "h
 
 
 def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
-    """The rest of what stands beside the messages is checked by the provider behind the SDK."""
+    """The rest of what is beside the messages is checked by the provider behind the SDK."""
     effort = fields.get("reasoning")
     if effort is not None and (not isinstance(effort, str) or effort not in _EFFORTS):
         found.report(EFFORT_WORD, "reasoning", f"{brief(effort)} is no effort")
