@@ -1,4 +1,4 @@
-"""Read answers so that whatever they hold, they can be recorded, or nothing but `BadAnswer` comes of it.
+"""Read answers so that whatever they hold, they can be recorded, or raise nothing but `BadAnswer`.
 
 A caller that sends requests itself has one thing to catch: the provider's answer is no good, and another attempt or
 another route may help. What a decoder did not foresee is no different to it.

@@ -76,7 +76,7 @@ class Sheet(Struct, frozen=True):
     places: Mapping[str, str] = {}
 
     def grants(self, asked: AskedModel) -> Iterator[CapabilityGrant]:
-        """What stands here of that model at that provider."""
+        """What is here of that model at that provider."""
         own = self.capabilities.get(asked.provider)
         if own:
             yield CapabilityGrant(own, where(f"providers.{asked.provider}", self.source, self.places))
@@ -306,7 +306,7 @@ def _bare(model: str) -> str:
 @cache
 def default_catalogue() -> Catalogue:
     """The packaged catalogue."""
-    import tomllib  # whoever brings targets of their own never reads the file
+    import tomllib  # a caller with targets of its own never reads the file
     from pathlib import Path
 
     text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")

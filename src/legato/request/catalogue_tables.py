@@ -1,4 +1,4 @@
-"""The tables of a catalogue: what may stand in them, and what is said where something else does.
+"""The tables of a catalogue: what may be in them, and what is said of anything else.
 
 In:  tables as TOML gives them.
 Out: providers, families and capabilities, or a `ConfigError` that names the place and the key.

@@ -267,6 +267,6 @@ class EncodedConversation:
         return self.assembly.shares(place)
 
     def pieces_of(self, unit: Unit, before: End, place: int) -> tuple[list[bytes], End]:
-        """What would be encoded if `unit` stood at `place`, behind a unit that ended so; and how it would end."""
+        """What would be encoded if `unit` was at `place`, behind a unit that ended so; and how it would end."""
         encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
         return [*map(encode_json, encoded.messages)], encoded.end

@@ -65,7 +65,7 @@ def family_name(model: str) -> str:
 
 
 def _without_maker(name: str) -> str:
-    """`name` without area and maker, as often as they stand before it."""
+    """`name` without area and maker, as often as they come before it."""
     while True:
         area, _, behind = name.partition(".")
         maker, _, rest = (behind if area in _AREAS else name).partition(".")

@@ -1,7 +1,7 @@
 """The open tool loop: where it begins, found by looking only at units that are new.
 
 A loop begins with an answer that calls tools and goes on as long as the human message after each answer holds results.
-What stands beside the results does not end it: a person who writes before the model has answered them speaks inside the
+What is beside the results does not end it: a person who writes before the model has answered them speaks inside the
 loop, because what they said and the results are one message to the provider. An answer without calls ends it. It is
 open if the conversation ends in such a human message.
 

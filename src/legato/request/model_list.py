@@ -4,7 +4,7 @@ In:  a catalogue.
 Out: one `ListedModel` for each route: its window, what it takes and gives, what it costs, and when it ends.
 
 Most providers serve more models than are known here, and some serve any; such a name is as good a route as a listed
-one. What nobody says of a model is assumed from the default of every model, and `assumed` names it.
+one. What no one says of a model is assumed from the default of every model, and `assumed` names it.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def names_of(catalogue: Catalogue, provider: str) -> list[str]:
 
 
 def current_model(catalogue: Catalogue, provider: str, today: str) -> str:
-    """A model to ask at `provider` where nobody named one: its example or, if that has ended, what came instead.
+    """A model to ask at `provider` where no one named one: its example or, if that has ended, what came instead.
 
     `today` is a day as `2026-11-16`. If all that is known has ended, it is the example after all.
     """

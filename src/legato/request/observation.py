@@ -1,4 +1,4 @@
-"""Tell the observer what was rendered, or stopped at the gate, if anything would come of it.
+"""Tell the observer what was rendered, or stopped at the gate, if anything is listening.
 
 Nothing can listen to the logger `legato` without `logging` being loaded, or have a span that records without
 OpenTelemetry. So whether anything listens is a look at what is loaded already, and costs next to nothing. The observer,
@@ -38,7 +38,7 @@ class Rendered(Protocol):
 
 
 class Observer(Protocol):
-    """What hears of requests."""
+    """What is told about requests."""
 
     def emit_rendered(self, request: Rendered) -> None:
         """A request was rendered."""

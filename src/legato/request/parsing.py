@@ -2,7 +2,7 @@
 
 In:  a request body, or the bare list of its messages, as JSON or as objects, and the route that it was made for, or the
      provider alone.
-Out: a `Parsed`: entries, instructions, tools and options; `conversation()` of it is ready to be rendered for anybody.
+Out: a `Parsed`: entries, instructions, tools and options; `conversation()` of it is ready to be rendered for anyone.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _as_json(body: object) -> object:
 
 
 _NO_NUMBER = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
-"""NaN or an infinity in MessagePack; in texts these bytes never stand side by side"""
+"""NaN or an infinity in MessagePack; in texts these bytes never be side by side"""
 
 
 def decode_body(data: bytes | str) -> object:

@@ -4,7 +4,7 @@ target     a route resolved
 thinking   whether the model will think, settled before the provider can refuse it
 encoded    the units as this target's dialect encodes them, only what is new
 head       system, tools and options around them
-tail       what stands at the end because the request may not end otherwise
+tail       what is at the end because the request may not end otherwise
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _head(encoded: EncodedConversation, context: EncodeContext, envelope: Envelo
 
 
 def _cache_marks(encoded: EncodedConversation, end: tuple[int, int]) -> list[tuple[int, int]]:
-    """Where the last request ended, if that still stands, and where this one ends."""
+    """Where the last request ended, if that still holds, and where this one ends."""
     if encoded.parts.mark is None or not encoded.context.target.capabilities.cache_marks:
         return []
     before = encoded.cached_end

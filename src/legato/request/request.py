@@ -133,7 +133,7 @@ class Request:
 
     @cached_property
     def _own(self) -> dict[int, JsonObject]:
-        """The messages that no other request has, by number: those with a cache mark, and what stands at the end."""
+        """The messages that no other request has, by number: those with a cache mark, and what is at the end."""
         own: dict[int, JsonObject] = {}
         if self._tail:
             last = [] if self._last is None else [self._last]
@@ -237,7 +237,7 @@ class Request:
     def verify(self) -> None:
         """Raise `RenderError`, with the report, if the provider would refuse the body: nothing malformed is sent.
 
-        It comes to what `check` would say, and judges only what no request before it had.
+        The outcome is that of `check`; only what no request before it had is judged.
         """
         if self._is_newest():
             judge, rest = self._judge()

@@ -8,7 +8,7 @@ Out: arguments for `create` and for the helpers beside it (`stream`, `parse`); f
 Clients take the fields they know by name and everything else through `extra_body`. Which fields they know is data here,
 so that nothing is imported to find out: those that every version and every helper takes. Anthropic's client, for one,
 took `temperature` by name until version 2. `stream` is never among the arguments: a helper that streams takes none, and
-for `create` it has to stand where type checkers see it.
+for `create` it has to be where type checkers see it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
 
 
 def _for_google(body: JsonObject, model: str) -> JsonObject:
-    """`generationConfig` is no argument of its own: what stands in it stands in `config` beside the other fields."""
+    """`generationConfig` is no argument of its own: what is in it is in `config` beside the other fields."""
     known = KNOWN[Dialect.GEMINI]
     settings = as_object(body.get("generationConfig"))
     rest = {name: value for name, value in body.items() if name not in ("contents", "generationConfig")}
@@ -88,7 +88,7 @@ def _for_aws(body: JsonObject, model: str) -> JsonObject:
 
 
 def _with_bytes(content: Json) -> list[JsonObject]:
-    """Blocks with their data as bytes. Those of a call's input and of schemas are nobody's data."""
+    """Blocks with their data as bytes. Those of a call's input and of schemas are no one's data."""
     blocks: list[JsonObject] = []
     for block in as_objects(content):
         [(kind, held)] = block.items()

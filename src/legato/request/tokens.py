@@ -29,7 +29,7 @@ def medium_tokens(medium: Media) -> int:
 
 
 class Estimator:
-    """Estimates tokens from bytes, one ratio for each route. `count` is an exact tokenizer, where one is at hand."""
+    """Estimates tokens from bytes, one ratio for each route. `count` is an exact tokenizer, where there is one."""
 
     def __init__(self, count: Callable[[bytes], int] | None = None) -> None:
         self._count = count
