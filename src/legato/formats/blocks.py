@@ -62,13 +62,13 @@ def text_blocks(text: str) -> list[Block]:
 
 
 def kind_of(mime: str) -> MediaKind:
-    """What a medium of this type is."""
+    """What kind of media this type is."""
     family = mime.partition("/")[0]
     return MediaKind(family) if family in ("image", "audio", "video") else MediaKind.DOCUMENT
 
 
 def media_from(address: str, mime: str, *, name: str | None = None) -> Media:
-    """A medium from a URL; one with its data inside gives the data."""
+    """Media from a URL; a data URL gives the data itself."""
     if address.startswith("data:"):
         head, mark, data = address[5:].partition(";base64,")
         if mark:
@@ -204,7 +204,7 @@ def result_content(content: Json) -> tuple[Json, tuple[Media, ...]]:
     items = as_list(content)
     part = as_object(content)
     if part.get("type") and _read_said(part) is not None:
-        items = [part]  # a part that nobody put into a list
+        items = [part]  # a part that no one put into a list
     elif not isinstance(content, list):
         return ingest(content), ()
     texts: list[str] = []

@@ -1,7 +1,7 @@
 """Which format a file is in, told from its first records, or from the value that it is.
 
 In:  the head of a file.
-Out: the name of a format and what gave it away; None if nothing fits.
+Out: the name of a format and the evidence for it; None if nothing fits.
 
 Each format looks for shapes that only its own program writes; see `detect` in its record.
 """

@@ -65,9 +65,9 @@ class CompactionMark(Struct, frozen=True):
 
 
 class RawRecord(Struct, frozen=True):
-    """One record of a file, byte for byte as it stood there.
+    """One record of a file, byte for byte as it was there.
 
-    `before` and `after` are what stood around it on its line and, before it, on blank lines: nothing and a newline
+    `before` and `after` are what was around it on its line and, before it, on blank lines: nothing and a newline
     nearly always.
     """
 
@@ -79,7 +79,7 @@ class RawRecord(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Original:
-    """What a file held, for whoever writes it again: its records, or the one value that it was.
+    """What a file held, in order to write it again: its records, or the one value that it was.
 
     `data` is the whole file where that was one JSON value, `value` that value parsed. Of a file of lines, `tail` is
     the blank end, and `left_out` holds lines that are sound JSON and yet no records, or are too long to be read (then
@@ -94,9 +94,9 @@ class Original:
 
 
 class Body(Struct, frozen=True):
-    """A request body as it stood in a file, for whoever judges it by the provider's rules.
+    """A request body as it was in a file, to be judged by the provider's rules.
 
-    `prefix` stands before every place in it. A bare one is a list of messages with nothing around it that could be
+    `prefix` comes before every place in it. A bare one is a list of messages with nothing around it that could be
     right or wrong. An example is one to learn from: its last message is what the model should say, so it ends on an
     answer, or on calls, and means to.
     """
@@ -112,7 +112,7 @@ class Body(Struct, frozen=True):
 class Document:
     """One conversation out of a file.
 
-    `places` and `sources` are parallel to `entries`: where each one stood ("line 12", "messages[3]"), and the index of
+    `places` and `sources` are parallel to `entries`: where each one was ("line 12", "messages[3]"), and the index of
     its record in `original.records` (-1 where that is not kept). `compactions` name what the file's agent had put out
     of sight; the entries hold it all the same. `records` is the log itself, where the file is one of ours, and `body`
     the request, where it was one.
@@ -215,7 +215,7 @@ class DocumentDraft:
     ) -> bool:
         """Add an entry; whether there was anything in it.
 
-        Blocks may stand on the wrong side, a result among the words of the model or a call among those of a person: the
+        Blocks may be on the wrong side, a result among the words of the model or a call among those of a person: the
         conversation puts them where they belong, and lint tells of it. A result takes the name of its tool from its
         call.
         """
@@ -240,7 +240,7 @@ class DocumentDraft:
         return block
 
     def _named_at_last(self, block: Block) -> Block:
-        """A result with the name of its tool, if there is one call with its id and that stands further down."""
+        """A result with the name of its tool, if there is one call with its id and that is further down."""
         if not isinstance(block, ToolResponse) or block.tool_name or block.wire_id in self._reused:
             return block
         return replace(block, tool_name=self._called.get(block.wire_id, ""))
@@ -250,7 +250,7 @@ class DocumentDraft:
     ) -> bool:
         """Add what the human side of a message holds: results, then what a person said beside them.
 
-        A call in it is the model's. What stands before it stays before it.
+        A call in it is the model's. What comes before it stays before it.
         """
         added = False
         for are_calls, run in groupby(blocks, key=lambda block: isinstance(block, ToolCall)):
@@ -279,7 +279,7 @@ class DocumentDraft:
             self.note(place, f"content[{index}] of type {part.get('type', '')!r} is not understood and was left out")
 
     def skip(self, place: str, what: str) -> None:
-        """Report something that was passed over and that may stand in a file thousands of times: it is counted."""
+        """Report something that was passed over and that may be in a file thousands of times: it is counted."""
         first, count = self._skipped.get(what, (place, 0))
         self._skipped[what] = (first, count + 1)
 

@@ -5,7 +5,7 @@ Out: faults, each of a kind from a closed set, with its place, the calls it conc
 
 The decisions that a render would make say where the file is not as it should be; nothing is rendered here. Which
 provider refuses which kind of fault is a table of rule ids: whether that is an error or a risk, and what the provider
-says, stands with the rule itself.
+says, is with the rule itself.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Kind:
 
 
 class FileFault(NamedTuple):
-    """One fault; `seq` orders faults by where they stand."""
+    """One fault; `seq` orders faults by where they are."""
 
     kind: Kind
     seq: int

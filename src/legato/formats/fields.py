@@ -1,4 +1,4 @@
-"""Looking into JSON that somebody else wrote: a field of the wrong type counts as absent."""
+"""Looking into JSON that someone else wrote: a field of the wrong type counts as absent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["as_id", "as_list", "as_object", "as_objects", "as_text", "first_id",
 def well_typed(items: Json, levels: int = 4) -> list[Json]:
     """Messages or parts, without the `type` and `role` of those where that is no word, down to parts of parts.
 
-    What lies deeper than so many `levels` is data (arguments, schemas) and may hold such fields as it likes.
+    What lies deeper than so many `levels` is data (arguments, schemas) and may hold any such fields.
     """
     return [_well_typed(as_object(item), levels) if isinstance(item, dict) else item for item in as_list(items)]
 

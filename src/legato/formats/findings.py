@@ -203,7 +203,7 @@ def _is_taught(document: Document, fault: FileFault) -> bool:
 
 def _repair_of_fault(document: Document, fault: FileFault, *, is_completed: bool) -> str:
     if document.format == "codex" and fault.kind in (OPEN_CALL, LATE_RESULT):
-        # Codex minds neither, so only what is made of the rollout for somebody else is different.
+        # Codex minds neither, so only what is made of the rollout for someone else is different.
         left = "repair leaves it as it is: Codex puts in a result itself before it asks the model"
         return left if is_completed else f"convert {fault.repair}"
     return _doing(document, fault.repair)

@@ -73,7 +73,7 @@ class Mended:
 
 
 Detect: TypeAlias = "Callable[[Head], str]"
-"""says what gives a file away, from its beginning; empty if it is none of the format's"""
+"""says how a file is recognised, from its beginning; empty if it is not of this format"""
 Read: TypeAlias = "Callable[[Content], list[Document]]"
 Write: TypeAlias = Callable[[Outgoing], Written]
 Repair: TypeAlias = Callable[[Document, Original], Mended]
@@ -92,7 +92,7 @@ class Chain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHome:
-    """Where a program keeps its files on the disk of whoever uses it."""
+    """Where a program keeps its files on its user's disk."""
 
     folder: str
     """as people write it, with `~`"""

@@ -1,6 +1,6 @@
 """Read Gemini CLI chats: the JSON and the JSONL recordings, and the checkpoints that `/chat save` writes.
 
-A recording is a list of messages; a call and its result stand in one record, with a status. The JSONL form is a log of
+A recording is a list of messages; a call and its result are in one record, with a status. The JSONL form is a log of
 changes: a message that comes again under the same id replaces the earlier one, `$set` changes what is known about the
 session (with `messages` in it: all of them), and `$rewindTo` takes back that message and everything after it.
 Checkpoints hold the contents of the API itself.
@@ -46,7 +46,7 @@ class _Message(NamedTuple):
 
 
 def read(content: Content) -> list[Document]:
-    """The chat as it stands after all changes."""
+    """The chat as it is after all changes."""
     reader = _Reader(content.draft())
     if content.layout is Layout.LINES:
         for item in content.lines():
@@ -65,7 +65,7 @@ class _Reader:
         self.model = ""
         self.answers = 0
 
-    # --- what stands --------------------------------------------------------------------------------------------------
+    # --- what remains ---------------------------------------------------------------------------------------------
 
     def whole(self, value: Json) -> None:
         if isinstance(value, list):
@@ -128,7 +128,7 @@ class _Reader:
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def speak(self) -> None:
-        """Turn what stands into entries."""
+        """Turn what remains into entries."""
         for message in self.contents:
             role = as_text(message.value.get("role"))
             speaker = Speaker.AI if role in ("model", "gemini", "assistant") else Speaker.HUMAN

@@ -67,7 +67,7 @@ class Head:
 
 
 class UnclearLayout(FormatError):
-    """The file is neither one JSON value nor lines of JSON, as far as anybody can see."""
+    """The file is neither one JSON value nor lines of JSON, as far as anyone can see."""
 
 
 def refuse_other_files(source: Source) -> None:
@@ -124,7 +124,7 @@ def _plainly(error: IngestError, data: bytes) -> str:
 
 
 def _records(text: str, *, is_whole: bool) -> tuple[tuple[JsonObject, ...], bool]:
-    """The objects that stand on lines of their own, and whether the text is made of such lines."""
+    """The objects that are on lines of their own, and whether the text is made of such lines."""
     lines = [line for line in text.split("\n", 4 * MAX_RECORDS)[: 4 * MAX_RECORDS] if line.strip()]
     found: list[JsonObject] = []
     others = 0

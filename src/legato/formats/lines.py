@@ -4,7 +4,7 @@ In:  pieces of bytes, and what a record of this format looks like.
 Out: records with their line numbers and their own bytes; notes on the damage.
 
 Programs die while they write and disks lose what was not flushed. So: the last line may break off, a record may begin
-behind the torn half of another on the same line, two records may share a line, runs of NUL bytes may stand where data
+behind the torn half of another on the same line, two records may share a line, runs of NUL bytes may be where data
 was promised, the file may begin with a byte order mark and end without a newline. Each costs at most the record that it
 hit. A file in which nearly nothing can be read is not a file of lines and is refused.
 """
@@ -44,7 +44,7 @@ class Line(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Where the record stands, for people."""
+        """Where the record is, for people."""
         return f"line {self.number}"
 
 
@@ -59,7 +59,7 @@ class Marks(NamedTuple):
 
 
 class _Raw(NamedTuple):
-    """A line that holds anything: its bytes without the white space around them, which stands beside."""
+    """A line that holds anything: its bytes without the white space around them, which is kept beside them."""
 
     number: int
     data: bytes

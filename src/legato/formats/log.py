@@ -24,7 +24,7 @@ from legato.transcript.standing import standing
 
 
 def read(content: Content) -> list[Document]:
-    """The log, and the entries that stand in it."""
+    """The log, and the entries that are in it."""
     records: list[Record] = []
     places: list[str] = []
     for index, item in enumerate(content.lines()):

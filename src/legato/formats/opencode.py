@@ -1,8 +1,8 @@
 """Read opencode sessions: what `opencode export` prints, or single files of its storage.
 
-A message is its `info` and its parts. A tool part holds the call and, by its state, what came of it: `pending` and
+A message is its `info` and its parts. A tool part holds the call and, by its state, its outcome: `pending` and
 `running` calls are open, `completed` and `error` ones have ended. One message of the assistant holds several answers;
-`step-start` parts stand between them.
+`step-start` parts are between them.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _tool(part: JsonObject) -> tuple[ToolCall, ToolResponse | None]:
             return call, response(wire_id, name, error, is_error=True, media=media)
         case "pending" | "running":
             return call, None
-        case _:  # a state that is not known: it has ended if something came of it
+        case _:  # a state that is not known: it has ended if there is an outcome
             came: Json = state.get("output") if state.get("output") is not None else state.get("error")
             return call, None if came is None else response(wire_id, name, came, media=media)
 

@@ -103,7 +103,7 @@ def dialect_of(provider: str) -> Dialect | None:
 def home_of_provider(provider: str, dialect: Dialect) -> str:
     """Who understands fields without a neutral word that a request to the catalogue's `provider` has.
 
-    For a server that nobody knows this is nobody of the catalogue: what vLLM understands, Mistral refuses.
+    For a server that no one knows this is no one of the catalogue: what vLLM understands, Mistral refuses.
     """
     known = default_catalogue().providers.get(provider)
     if known is None:
@@ -112,5 +112,5 @@ def home_of_provider(provider: str, dialect: Dialect) -> str:
 
 
 def is_unknown_home(home: str, target: Target) -> bool:
-    """Whether `home` is a server that nobody knows, and `target` may be that one: no provider of the catalogue."""
+    """Whether `home` is a server that no one knows, and `target` may be that one: no provider of the catalogue."""
     return home == f"{target.dialect}/{_UNKNOWN}" and target.provider not in default_catalogue().providers

@@ -23,7 +23,7 @@ from legato.wire.dialects import dialect_parts
 
 
 def detect(data: Data, *, name: str = "") -> Detected:
-    """The format of `data`, and what gave it away; raises `FormatError` if it is none that we know."""
+    """The format of `data`, and the evidence for it; raises `FormatError` if it is none that we know."""
     source = open_source(data, name=name)
     return _known(_look(source)[1], source.name)
 
@@ -70,7 +70,7 @@ def read_all(
 
 
 def _where_files_are(data: Data, asked: Format | None) -> str:
-    """What helps somebody who named a folder, or a file that is not there."""
+    """What helps someone who named a folder, or a file that is not there."""
     if not isinstance(data, str | os.PathLike):
         return ""
     path = Path(data)

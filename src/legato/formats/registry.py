@@ -1,7 +1,7 @@
 """Every format there is: one line each.
 
 The order is the order of detection: a format whose files may look like those of another comes before it, and request
-bodies, whose fields are everybody's, come last.
+bodies, whose fields are everyone's, come last.
 """
 
 from __future__ import annotations

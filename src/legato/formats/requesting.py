@@ -60,7 +60,7 @@ def _carried(document: Document, target: Target) -> Options:
 
 
 def _home_at(home: str, target: Target) -> str:
-    """Who understands fields of `home`: the target, if both are servers that nobody knows."""
+    """Who understands fields of `home`: the target, if both are servers that no one knows."""
     return target.home if is_unknown_home(home, target) else home
 
 

@@ -1,6 +1,6 @@
 """Where bytes come from: a value in memory, a file, a stream such as standard input.
 
-Only the beginning is looked at before somebody decides how to read the rest, and more of it only where that does not
+Only the beginning is looked at before someone decides how to read the rest, and more of it only where that does not
 say enough, so that a gigabyte of anything costs little memory. A file of lines is handed out in pieces; a file that is
 one JSON value has to fit into memory and is refused above `MAX_JSON_BYTES`.
 """

@@ -17,7 +17,7 @@ from legato.model import Target
 from legato.request import default_catalogue, resolve
 
 WIRE = tuple(WIRE_PROVIDERS)
-"""the request bodies that everybody can ask for by name"""
+"""the request bodies that everyone can ask for by name"""
 if TYPE_CHECKING:
     FILES: tuple[str, ...]
     """the session files that can be written"""
@@ -52,7 +52,7 @@ def find_target(name: str, *, model: str | None = None, document: Document | Non
 
 
 def own_targets(document: Document) -> tuple[str, ...]:
-    """The targets that a file is judged for when nobody names one: its own provider, or all for a neutral format."""
+    """The targets that a file is judged for when no one names one: its own provider, or all for a neutral format."""
     if document.format in WIRE:
         is_other = document.route and document.route.partition("/")[0] not in WIRE_PROVIDERS.values()
         return (document.route if is_other else document.format,)

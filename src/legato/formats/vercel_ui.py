@@ -1,6 +1,6 @@
 """Read UI messages of the Vercel AI SDK, of the versions with parts and of the one with `toolInvocations`.
 
-A message of the assistant holds a whole run of steps; `step-start` parts stand between the answers. A tool part holds
+A message of the assistant holds a whole run of steps; `step-start` parts are between the answers. A tool part holds
 the call and, by its state, the output, the error or nothing yet.
 """
 
@@ -117,7 +117,7 @@ class _Reader:
         return None
 
     def _tool(self, part: JsonObject, kind: str) -> list[Block]:
-        """A call, and what came of it."""
+        """A call, and its outcome."""
         invocation = as_object(part.get("toolInvocation")) or part
         name = first_text(invocation, "toolName") or kind.removeprefix("tool-")
         wire_id, state = as_id(invocation.get("toolCallId")), as_text(invocation.get("state"))

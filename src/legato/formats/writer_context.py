@@ -68,5 +68,5 @@ def model_of(origin: Origin | None) -> str:
 
 
 def media_words(block: Media) -> str:
-    """A medium that a file cannot hold, by its kind alone."""
+    """Media that a file cannot hold, by its kind alone."""
     return f"[{block.kind} omitted: {block.mime}]"

@@ -67,11 +67,11 @@ class ChatReader:
                 self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
 
     def call(self, message: JsonObject, place: str) -> None:
-        """A call that stands by itself."""
+        """A call that is by itself."""
         self.draft.say(Speaker.AI, self._paired([read_call(message)]), place, origin=self.origin)
 
     def result(self, message: JsonObject, place: str) -> None:
-        """A result that stands by itself, or the results that are the parts of a content."""
+        """A result that is by itself, or the results that are the parts of a content."""
         parts = as_list(message.get("content"))
         are_blocks = bool(parts) and all(is_call(part) or is_result(part) for part in map(as_object, parts))
         blocks = split_content(parts)[0] if are_blocks else [read_result(message)]

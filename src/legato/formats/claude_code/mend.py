@@ -28,7 +28,7 @@ _ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranc
 
 
 def mend_session(document: Document, original: Original) -> Mended:
-    """The session with every call answered where it stands."""
+    """The session with every call answered where it is."""
     plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
     file = RawFile(original, *_LISTS)
     if not plan.changes:
@@ -69,7 +69,7 @@ class _Carrier:
         self.values: dict[int, JsonObject] = {}
         """records that are changed"""
         self.after: dict[int, list[int | JsonObject]] = {}
-        """what stands behind a record that does not move"""
+        """what comes behind a record that does not move"""
         self.first: list[int | JsonObject] = []
         self.rehung: set[int] = set()
         self.relink = relink
@@ -154,7 +154,7 @@ class _Carrier:
         return _enveloped(neighbour, "user", {"role": "user", "content": blocks}, about, ("claude-code result", *ids))
 
     def _new_answer(self, step: MendStep, neighbour: JsonObject) -> JsonObject:
-        """A record of the model, with calls that stood in a message of the user."""
+        """A record of the model, with calls that were in a message of the user."""
         uses = [
             _as_use(_blocks(self.file.value(call.record), is_call)[call.number], call.wire_id) for call in step.calls
         ]

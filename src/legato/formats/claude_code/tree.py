@@ -1,4 +1,4 @@
-"""Which records of a Claude Code session are the conversation as it stands.
+"""Which records of a Claude Code session are the conversation as it is.
 
 In:  nodes in file order, each with its own id and its parent's.
 Out: the nodes of the live branch in order; those that were left behind; the side chains of subagents.
@@ -34,7 +34,7 @@ class Node:
     agent: str = ""
     logical_parent: str = ""
     continues: bool = False
-    """a compaction boundary or summary: what stands before it goes on"""
+    """a compaction boundary or summary: what comes before it goes on"""
     answer: str = ""
     """the id of the answer that it is a line of"""
     calls: tuple[str, ...] = ()

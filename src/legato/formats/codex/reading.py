@@ -124,7 +124,7 @@ class _Reader:
             self.draft.note(item.place, f"an item of type {kind!r} is not understood and was left out")
 
     def message(self, payload: JsonObject, item: Item) -> None:
-        """A message. Calls and outputs in its content are read as the items that they are, where they stand."""
+        """A message. Calls and outputs in its content are read as the items that they are, where they are."""
         content: Json = payload.get("content")
         for are_items, run in groupby(as_list(content), key=_is_item):
             if are_items:

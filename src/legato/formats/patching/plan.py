@@ -6,7 +6,7 @@ Out: a plan over its records: kept as they are, kept with something taken out or
 
 What the ledger says of the conversation decides: which result of a call counts, which are repetitions, which calls are
 open. What its agent minds decides what is wrong: Anthropic's rules want every result directly behind its call; for
-Codex it may stand anywhere behind it, and one that is missing is put in by Codex itself. A plan for a file that is
+Codex it may be anywhere behind it, and one that is missing is put in by Codex itself. A plan for a file that is
 right says nothing, and so does the plan for a mended file.
 """
 
@@ -36,7 +36,7 @@ class Closing:
 
 @dataclass(slots=True)
 class Taking:
-    """A result that stood elsewhere: response number `number` of a record."""
+    """A result that was elsewhere: response number `number` of a record."""
 
     call: CallId
     wire_id: str
@@ -46,7 +46,7 @@ class Taking:
 
 @dataclass(slots=True)
 class Asking:
-    """A call that stood among the words of the user: call number `number` of a record."""
+    """A call that was among the words of the user: call number `number` of a record."""
 
     wire_id: str
     record: int
@@ -58,7 +58,7 @@ class MendStep:
     """One record in the new order.
 
     `record` is the index of a kept or moved record, or -1 for a new one: an answer made of `calls`, or else `items` are
-    put into it, then `words`, results whose calls nobody knows. Numbers count the calls or the responses of a record in
+    put into it, then `words`, results whose calls no one knows. Numbers count the calls or the responses of a record in
     their order.
     """
 
@@ -118,7 +118,7 @@ def plan_mending(
 ) -> Plan:
     """The plan for `document`. Ids that are not valid, or not unique, are made anew from `prefix` and our own id.
 
-    With `is_strict`, every call gets a result directly behind it; else a result must only not stand before its call.
+    With `is_strict`, every call gets a result directly behind it; else a result must only not be before its call.
     """
     talk = document.conversation()
     records: dict[int, _Record] = {}
@@ -152,7 +152,7 @@ class _Planner:
         self.ledger = ledger
         self.is_strict = is_strict
         self.early: set[CallId] = set()
-        """calls whose results stood before them"""
+        """calls whose results came before them"""
         self.result = Plan()
         self.pending: dict[CallId, Call] = {}
         self.words: list[ToolResponse] = []
@@ -277,7 +277,7 @@ class _Planner:
     def _results(self, record: _Record, step: MendStep, *, goes_on: bool) -> set[CallId]:
         """The calls that are waiting and have their results in this record; the other results are seen to.
 
-        While an answer goes on behind this record, no words may stand among its results, not even quotations.
+        While an answer goes on behind this record, no words may be among its results, not even quotations.
         """
         here: set[CallId] = set()
         for number, response in enumerate(record.results):
@@ -298,7 +298,7 @@ class _Planner:
             elif call.id in self.pending and call.id not in here and (record.group is None or not self.is_strict):
                 here.add(call.id)
                 self._name_result(record, step, number)
-            else:  # it stands before its call, or among the words of the model, and goes to where it belongs
+            else:  # it comes before its call, or among the words of the model, and goes to where it belongs
                 step.dropped_results.add(number)
                 self.early.add(call.id)
         return here

@@ -6,11 +6,11 @@ from legato.model import ToolResponse
 from legato.transcript.units import Completion, CompletionKind, completion_text
 
 QUOTED = "[Result of a tool call that is not in this conversation]\n"
-"""before a result whose call nobody knows"""
+"""before a result whose call no one knows"""
 
 
 def quotation(response: ToolResponse) -> str:
-    """A result whose call nobody knows, as words."""
+    """A result whose call no one knows, as words."""
     kind = CompletionKind.SUCCESS if response.error is None else CompletionKind.ERROR
     completion = Completion(
         response.call_id, kind, response.result, response.error, reason=response.reason, said=response.said

@@ -32,7 +32,7 @@ def read(content: Content) -> list[Document]:
 def read_body(body: JsonObject, draft: DocumentDraft, *, provider: str = "", model: str = "", prefix: str = "") -> None:
     """Fill `draft`, whose format says which dialect the body is in.
 
-    `provider` and `model` are what is known from elsewhere (an address); `prefix` stands before every place.
+    `provider` and `model` are what is known from elsewhere (an address); `prefix` comes before every place.
     """
     dialect = WIRE_DIALECTS[draft.format]
     parts = dialect_parts(dialect)

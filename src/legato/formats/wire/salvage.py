@@ -1,6 +1,6 @@
 """Make content readable that a request body has in a form its dialect does not know.
 
-In:  a body as somebody wrote it.
+In:  a body as someone wrote it.
 Out: the same body, ready for the dialect's parser, with a note for each thing that was adjusted.
 
 People write `{"text": "..."}` without a type, bare strings among the parts, a single part without the list around it,

@@ -1,7 +1,7 @@
 """Tell the request bodies of the providers apart by their shapes.
 
 In:  a JSON object.
-Out: the name of a wire format and what gave it away; None if it is no request body.
+Out: the name of a wire format and the evidence for it; None if it is no request body.
 
 Shapes decide before names do: a Claude model may be asked through a router in the form of chat. Chat bodies look alike
 for all who speak that dialect; the model's name says whose they are, and where there is none, the form of the call ids
@@ -194,7 +194,7 @@ def _chat(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:
 
 
 def _shown(name: str) -> str:
-    """A name out of somebody's file, for a message of one line."""
+    """A name out of someone's file, for a message of one line."""
     return name if name.isprintable() and len(name) <= 80 else ascii(name[:80])
 
 
