@@ -1,13 +1,13 @@
 """Why: what a render did, or what went wrong, for people and for machines.
 
-One `RenderReport` (or one `Diagnosis` of an error) stands behind all forms:
+One `RenderReport` (or one `Diagnosis` of an error) is behind all forms:
 
     report_json, report_lines         a value for a machine, lines for a person
     report_events, diagnosis_events   flat events, each with its fault class and the canonical ids of its calls
     log_events                        those as lines of the standard library's logging, which is silent until asked for
     trace_events                      those as events of an OpenTelemetry span (extra `otel`)
 
-Requests and refusals are sent to both without being asked (`emission`), where somebody listens.
+Requests and refusals are sent to both without being asked (`emission`), where someone listens.
 
 Nothing leaves here without passing a `Redactor`: keys, tokens and the values of secret environment variables are
 hidden in every form.

@@ -1,4 +1,4 @@
-"""Reports and diagnoses as JSON values, for `--report`, for tests and for whoever reads machines' output."""
+"""Reports and diagnoses as JSON values, for `--report`, for tests and for other programs."""
 
 from __future__ import annotations
 

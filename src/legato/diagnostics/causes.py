@@ -6,7 +6,7 @@ Out: the fault class, and why.
 
 The same thing can be found by our own rules before a request leaves, or by the provider after it did; the cause is the
 same, and so is the class. Two causes belong to rendering: calls and results that do not pair up, and things that do not
-stand where they must. Everything else that a provider can hold against a body is how it is written for that provider:
+are where they must. Everything else that a provider can hold against a body is how it is written for that provider:
 ids, names, fields, signatures. A new rule needs a line here only if it is about pairing or order.
 """
 

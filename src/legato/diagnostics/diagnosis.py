@@ -6,7 +6,7 @@ Out: a `Diagnosis`, as plain data.
 The three classes are those of the decisions in a report: the canonical state (the log or the ledger contradicts
 itself), rendering (a unit that breaks pairing or order) and projection (the provider's ids and shapes). Where a rule is
 named, by our own gate or by a provider, the class is that of the rule (`causes`): a missing result is a fault of
-rendering whoever noticed it. An error that is nobody's fault of ours (a network that is down, a file that is not there)
+rendering whoever noticed it. An error that is no one's fault of ours (a network that is down, a file that is not there)
 has none.
 """
 
@@ -31,7 +31,7 @@ _UNNAMED: tuple[tuple[type[LegatoError], Cause], ...] = (
 """what an error is due to that names no rule"""
 
 _UNKNOWN = "unknown"
-"""the rule of a refusal in words that nobody has written down yet"""
+"""the rule of a refusal in words that no one has written down yet"""
 
 _CANONICAL_ID = re.compile(r"hist_tool_[A-Za-z0-9_-]+")
 _NAMING = ("calls", "call", "call_id", "results")

@@ -1,4 +1,4 @@
-"""Send diagnostics to whoever listens: the logger `legato`, and the current span of OpenTelemetry.
+"""Send diagnostics to those who listen: the logger `legato`, and the current span of OpenTelemetry.
 
 `render` and `Request.verify` call this by themselves, and a session does for what providers say; an application only
 has to turn its logger on, or to trace. A request is one line at DEBUG that holds all that was decided, a refusal is one

@@ -1,6 +1,6 @@
 """Events as lines of the standard library's logging, under the logger `legato`.
 
-A library stays silent until somebody asks: the logger has a handler that swallows everything, and nothing is computed
+A library stays silent until someone asks: the logger has a handler that swallows everything, and nothing is computed
 for a level that is off. An application turns it on as it does for any other logger, or with `turn_on_logs`.
 """
 

@@ -4,8 +4,8 @@ In:  a text or a JSON value, however it came to hold a secret.
 Out: the same with `[hidden]` in place of every secret.
 
 Three things give a secret away: it is the value of an environment variable whose name says so (or that a
-configuration names), it stands in a field or behind a header that holds secrets, or it has the shape of a key that
-somebody issues. Shapes ask for a digit, because words such as `bearer authentication` are no secrets, and ids of calls
+configuration names), it is in a field or behind a header that holds secrets, or it has the shape of a key that
+someone issues. Shapes ask for a digit, because words such as `bearer authentication` are no secrets, and ids of calls
 must stay readable: they are what a report is about.
 """
 
@@ -22,7 +22,7 @@ from legato.model import Json
 from legato.model.secrets import known_secrets
 
 HIDDEN = "[hidden]"
-"""what stands in place of a secret"""
+"""what is in place of a secret"""
 
 _SHORTEST = 6
 """a shorter value (`1`, `true`) is no secret, and hiding it would make a text unreadable"""
@@ -82,7 +82,7 @@ class Redactor:
         self, environment: Mapping[str, str] | None = None, *, names: Iterable[str] = (), secrets: Iterable[str] = ()
     ) -> None:
         """`environment` is the process's own if not given; `names` are variables that a configuration names as keys;
-        `secrets` are further values. Keys that somebody in this process holds are among them.
+        `secrets` are further values. Keys that someone in this process holds are among them.
         """
         variables = os.environ if environment is None else environment
         named = set(names)
@@ -103,7 +103,7 @@ class Redactor:
         return self._as_value(text) if text[:1] in ("{", "[") and text[-1:] in ("}", "]") else text
 
     def value(self, value: Json) -> Json:
-        """A JSON value without secrets: also what stands in a field that is named for one."""
+        """A JSON value without secrets: also what is in a field that is named for one."""
         return self._redacted(value)[0]
 
     def _redacted(self, value: Json) -> tuple[Json, bool]:

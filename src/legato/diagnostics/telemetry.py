@@ -1,4 +1,4 @@
-"""Events as events of an OpenTelemetry span (extra `otel`), loaded only when somebody traces."""
+"""Events as events of an OpenTelemetry span (extra `otel`), loaded only when someone traces."""
 
 from __future__ import annotations
 
