@@ -1,6 +1,6 @@
 """Text from files, made safe and short enough for a terminal.
 
-What a file holds was written by somebody else: control characters could move the cursor or hide what stands there, and
+What a file holds was written by someone else: control characters could move the cursor or hide what is there, and
 marks of writing direction could show one thing and mean another. They are shown as escapes.
 """
 
