@@ -5,7 +5,7 @@ Out: one `ProviderError`, whose type says who can act, with the provider's words
 
 A 400 alone says nothing: it may be our shape, a missing model, an empty balance, a full window or a policy. So the
 wordings of `wordings.py` are consulted first, in an order that depends on the status, then those that the host itself
-declares. A refusal in words that nobody has written down yet counts as a refusal of our shape if it points into the
+declares. A refusal in words that no one has written down yet counts as a refusal of our shape if it points into the
 body, and else as the user's matter; both stop, and neither walks a failover chain. No secret is in any message.
 """
 

@@ -21,7 +21,7 @@ async def _nothing_to_close() -> None:
 
 
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
-    """How long to wait, in seconds; None waits for ever.
+    """How long to wait, in seconds; None waits forever.
 
     The defaults are our choice: no provider says how long it may be silent. The clients of OpenAI and Anthropic allow 5
     seconds to connect and 600 for everything else
@@ -50,7 +50,7 @@ class WireResponse(Struct, frozen=True):
 
     `close` gives back what the response holds, also when the body was not read to its end; twice does no harm.
     `timeouts` and `bounds` are those of the transport: how long the answer may take as a whole, and how large it may
-    become, is judged by whoever reads it.
+    become, is judged by the reader.
     """
 
     status: int
@@ -72,7 +72,7 @@ class Ask(Struct, frozen=True, kw_only=True):
 
 
 class Transport(Protocol):
-    """Whatever carries a request to somebody who answers."""
+    """Whatever carries a request to someone who answers."""
 
     async def send(self, request: WireRequest) -> WireResponse:
         """Send `request` and wait for the beginning of the response; raises `ProviderError` if there is none."""

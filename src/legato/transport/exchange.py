@@ -7,7 +7,7 @@
 
 Whether the provider streams events or gives one JSON body, faces see the same: deltas, then the answer. Whatever goes
 wrong raises one typed error. After an error or a cancellation `visible` says whether anything had been shown (if so,
-nobody may try again behind the user's back) and `partial()` gives what was. No answer is endless: `Intake` ends it in
+no one may try again behind the user's back) and `partial()` gives what was. No answer is endless: `Intake` ends it in
 time, `Bounds` in size.
 """
 

@@ -6,8 +6,8 @@ Out: a `WireResponse` whose chunks arrive as the provider sends them.
 Proxies (`HTTPS_PROXY`, `NO_PROXY`, ...) and a custom authority (`SSL_CERT_FILE`, `SSL_CERT_DIR`) are taken from the
 environment; the authorities are read when something is first sent over TLS, and a local server without it never waits
 for them. Nothing of one request reaches another but the connection: cookies are refused, redirects are not followed
-(a redirect would carry the key to a host that nobody named), and no netrc is read. Whoever cancels a request closes
-its connection, so that the provider stops working for nobody.
+(a redirect would carry the key to a host that no one named), and no netrc is read. Whoever cancels a request closes
+its connection, so that the provider stops working for no one.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class HttpTransport:
 
 
 def _nobody() -> ssl.SSLContext:
-    """Whom a client trusts that speaks no TLS, should it ever: nobody. A proxy over TLS brings its own context."""
+    """Whom a client trusts that speaks no TLS, should it ever: no one. A proxy over TLS brings its own context."""
     import ssl
 
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

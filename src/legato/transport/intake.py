@@ -4,9 +4,9 @@ In:  the chunks of a response, as its transport gives them.
 Out: the same bytes in pieces of at most `PIECE`, or `TimedOut`.
 
 A transport limits each wait. That is not enough: a server that sends a sign of life now and then would keep a turn
-waiting for ever, so an answer that shows nothing new for too long, or takes too long as a whole, is ended here. And
+waiting forever, so an answer that shows nothing new for too long, or takes too long as a whole, is ended here. And
 bytes may arrive faster than they are decoded, or all at once out of a few compressed ones: the work on each piece is
-small, and after each that was a full one whoever else waits gets a turn, so that a person can still cancel.
+small, and after each full piece other tasks get a turn, so that a person can still cancel.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from legato.request.catalogue_tables import Provider
 from legato.request.places import Fill, is_filled_from, missing_place, places_in
 
 HIDDEN = "[hidden]"
-"""what stands in place of a secret"""
+"""what is in place of a secret"""
 
 
 @final
@@ -71,7 +71,7 @@ class Key:
 
 
 class Lent(Struct, frozen=True):
-    """Secrets that somebody lent for a while: a token, or the keys that sign. `expires` is in seconds since the epoch;
+    """Secrets that someone lent for a while: a token, or the keys that sign. `expires` is in seconds since the epoch;
     None does not end.
     """
 
@@ -130,7 +130,7 @@ class KeyRing:
             self._lent[provider] = replace(known, expires=0.0)  # still hidden wherever it stands
 
     def secrets(self) -> list[str]:
-        """What the configuration writes out or names, and what was lent: hidden wherever it stands. The environment's
+        """What the configuration writes out or names, and what was lent: hidden wherever it is. The environment's
         usual variables are known by their names.
         """
         values = [value.strip() for value in self._configured.values()]

@@ -4,7 +4,7 @@ In:  a target, the bytes of a body, a key.
 Out: a `WireRequest`, which any transport can carry: the one with sockets, or a provider simulated in this process.
 
 An endpoint is the base URL that a vendor documents (`https://api.openai.com/v1`, `https://api.anthropic.com`,
-`https://generativelanguage.googleapis.com/v1beta`); what stands behind it is a fact of the dialect, in one table. A
+`https://generativelanguage.googleapis.com/v1beta`); what follows it is a fact of the dialect, in one table. A
 request carries the headers of its own target only: nothing is taken over from an earlier request.
 """
 
@@ -24,7 +24,7 @@ from legato.version import __version__
 
 
 class WireRequest(Struct, frozen=True, kw_only=True):
-    """One request. `headers` holds what anybody may see, `secrets` the headers that nobody may."""
+    """One request. `headers` holds what anyone may see, `secrets` the headers that no one may."""
 
     method: str
     url: str

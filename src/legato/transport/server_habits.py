@@ -1,8 +1,8 @@
-"""How each provider behaves as a server: what somebody has to know who answers in its place.
+"""How each provider behaves as a server: what someone has to know who answers in its place.
 
 A simulated provider answers by these habits, and a gateway speaks by them to the provider's clients. A host of the chat
 family says so in its own file; the habits of the other providers are here. What a provider accepts is not: that is in
-the rules of its dialect and in its capabilities. A provider that nobody has described, but that speaks a known dialect,
+the rules of its dialect and in its capabilities. A provider that no one has described, but that speaks a known dialect,
 gets the plain habits of that dialect, so any server of a user's own catalogue is simulated.
 """
 

@@ -1,7 +1,7 @@
 """Responses that a provider keeps, so that a later request may go on from one by its id.
 
 In:  a response and the request that led to it.
-Out: for whoever has the id and the account, the whole conversation up to there; nothing for anybody else.
+Out: for those who have the id and the account, the whole conversation up to there; nothing for anyone else.
 
     OpenAI       keeps every response unless `store` is false; `previous_response_id` goes on from one, and tools and
                  instructions are those of the new request

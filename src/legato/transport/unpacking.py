@@ -4,7 +4,7 @@ In:  the value of `Content-Encoding`, and the body as it arrives.
 Out: the bytes that were packed, in steps of at most `STEP`.
 
 A kilobyte of a compressed body can hold a megabyte, and one of a hostile server always will. So nothing is unpacked
-before somebody asks for the next step, and whoever reads counts what comes out.
+before someone asks for the next step, and the reader counts what comes out.
 """
 
 from __future__ import annotations

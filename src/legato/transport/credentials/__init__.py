@@ -1,4 +1,4 @@
-"""What authorises a request beside a key: signatures, and tokens that somebody lends for a while.
+"""What authorises a request beside a key: signatures, and tokens that someone lends for a while.
 
     commands   run a command that prints credentials, within a time limit
     files      read a file that somebody keeps up to date

@@ -9,8 +9,8 @@ Out: the request with its secret headers; unchanged if nothing is found, which i
     others    a key; a command or a file with one
 
 What the configuration says comes first: a key of `[keys]`, then `token_command` or `token_file`. What was meant for
-another program (a vendor's library, gcloud) is asked only for the provider's own endpoint, so no token that nobody
-named reaches a host that somebody put in its place.
+another program (a vendor's library, gcloud) is asked only for the provider's own endpoint, so no token that no one
+named reaches a host that someone put in its place.
 """
 
 from __future__ import annotations
