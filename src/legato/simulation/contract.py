@@ -2,7 +2,7 @@
 
 In:  an `Ask` of `transport.contract`: one HTTP request, from a socket or from a transport in this process.
 Out: a `Reply`: all that would be sent back, and how. A wait and a broken connection are data too, so that a provider
-     never sleeps and never touches a socket; whoever carries the reply does.
+     never sleeps and never touches a socket; the carrier of the reply does.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _sign_parts(blocks: Sequence[Block], how: Signing) -> tuple[Block, ...]:
 
 
 class ForeignSignature(NamedTuple):
-    """A signature that is not ours: where it stands, and in which field."""
+    """A signature that is not ours: where it is, and in which field."""
 
     path: str
     field: str

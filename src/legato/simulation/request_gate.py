@@ -221,7 +221,7 @@ def _model(body: JsonObject) -> str:
 
 
 def _count_tokens(data: bytes, entries: list[Entry]) -> int:
-    """Tokens, roughly: so many bytes each, and a fixed number for each medium, however large it is."""
+    """Tokens, roughly: so many bytes each, and a fixed number for each attachment, however large it is."""
     size, count = len(data), 0
     for entry in entries:
         for block in entry.blocks:

@@ -87,7 +87,7 @@ class _Desk:
             async with stream:
                 await self._converse(Connection(stream))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
-            pass  # the client went away; nobody is left to tell
+            pass  # the client went away; no one is left to tell
 
     async def _converse(self, connection: Connection) -> None:
         try:

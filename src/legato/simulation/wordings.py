@@ -67,7 +67,7 @@ def refuse(
 
 
 def refuse_reasoning(path: str, field: str, habits: ServerHabits) -> SimulatedRefusal:
-    """The refusal of reasoning that is not this provider's own; `field` is where its signature stands."""
+    """The refusal of reasoning that is not this provider's own; `field` is where its signature is."""
     if field == "id":
         message = f"Item with id '{path}' not found."
     else:

@@ -2,7 +2,7 @@
 
 In:  a schema, and what was named: a file, a phrase, a whole JSON object, or nothing.
 Out: arguments that fit: the named thing in the first text that is asked for, something harmless in whatever else is
-     required, nothing in what is optional; or an answer, in which what is optional stands too.
+     required, nothing in what is optional; or an answer, in which what is optional is there too.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 In:  the last thing the user said, and the tools that are offered.
 Out: a `Script`: steps, each with the calls to make at once, and the failures that were asked for.
 
-    call read_file with {"path": "a.txt"}              one call, its arguments as they stand
+    call read_file with {"path": "a.txt"}              one call, its arguments as they are
     use read_file on a.txt, b.txt and notes.md         one call for each, at once
     read a.txt and b.txt                               the same, by the first word of an offered tool's name
     use list_folder on docs then use read_file on a    two steps: the second when the first has its results
@@ -70,7 +70,7 @@ class Script(Struct, frozen=True):
 
 
 def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
-    """What `text` asks for; what stands far behind in a long one is not read."""
+    """What `text` asks for; what is far behind in a long one is not read."""
     plain, objects = _set_objects_aside(text[:LONGEST_ASK])
     reader = _Reader(tools, objects, is_question=is_question(plain))
     steps: list[ScriptStep] = []
@@ -80,7 +80,7 @@ def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
         waiting = () if calls else faults
         if calls:
             steps.append(ScriptStep(calls, faults))
-    if waiting or not steps:  # what stands behind the last call belongs to the answer
+    if waiting or not steps:  # what comes behind the last call belongs to the answer
         steps.append(ScriptStep((), waiting))
     return Script(
         steps=tuple(steps),

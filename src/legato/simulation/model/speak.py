@@ -50,7 +50,7 @@ class Character(NamedTuple):
 
 def speak(parsed: Parsed, memory: Memory, character: Character, *, form: JsonObject | None = None) -> Spoken:
     """The answer to a request; `form` is the schema that its words have to fit, if any."""
-    wants_summary = asks_for_summary(memory.ask)  # and then the words in it are nobody's request
+    wants_summary = asks_for_summary(memory.ask)  # and then the words in it are no one's request
     script = Script() if wants_summary else read_script(memory.ask, parsed.tools)
     step = script.step(memory.since)
     wishes = _wishes(step, parsed, memory, character)
