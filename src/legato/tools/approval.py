@@ -10,7 +10,7 @@ at a time, in call order.
 "For the session" means this very call: the same tool with the same arguments. Only a pattern that the person was shown,
 or wrote, reaches further; it becomes a rule. A call that waits its turn is judged again when its turn comes, so an
 answer frees the waiting calls that it covers, and no others. For a protected path every answer holds for one call, and
-nothing is kept of it. What a person did not say is never put into a person's mouth: nobody there, nobody answered,
+nothing is kept of it. What a person did not say is never put into a person's mouth: no one there, no one answered,
 forbidden by a rule and forbidden by the mode each have their own words.
 """
 
@@ -75,10 +75,10 @@ class Ruling(Struct, frozen=True):
 
 
 class Approver(Protocol):
-    """Somebody who can be asked. Cancellation withdraws the question."""
+    """Someone who can be asked. Cancellation withdraws the question."""
 
     async def ask(self, question: Question) -> Ruling:
-        """The answer to `question`; raises `TimeoutError` where nobody answered in time."""
+        """The answer to `question`; raises `TimeoutError` where no one answered in time."""
         ...
 
 
@@ -119,7 +119,7 @@ class Approval:
     """The approval of one session: its mode, its rules and the person behind it.
 
     Subagents may share it; then there is still one question at a time. `remember` is told of each rule that holds for
-    always, so that somebody can write it down. `protected` are further files and folders that no rule opens;
+    always, so that someone can write it down. `protected` are further files and folders that no rule opens;
     `folder` is the one that is worked in, whose own path protects nothing.
     """
 
@@ -226,7 +226,7 @@ class Approval:
         return Permit(arguments, writes)
 
     async def _ruling(self, question: Question) -> Ruling | None:
-        """The answer to this very question; None if nobody is able to give one."""
+        """The answer to this very question; None if no one is able to give one."""
         approver = self.approver
         for _ in range(_MAX_STRAY_RULINGS):
             if approver is None:

@@ -21,7 +21,7 @@ from legato.tools.registry import Tool, ToolContext, ToolOutput
 from legato.tools.schema import find_fault
 
 _RUNNING: set[asyncio.Task[None]] = set()
-"""the event loop holds tasks only weakly; a given-up run must still come to its end"""
+"""the event loop holds tasks only weakly; an abandoned run must still finish"""
 
 
 class Attempt:

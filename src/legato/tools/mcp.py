@@ -186,7 +186,7 @@ class _Link:
                     await self._serve(stderr, scope)
                 if scope.cancelled_caught:
                     self._fail(f"no answer within {self._seconds:g} s", stderr)
-            except Exception as error:  # noqa: BLE001  # somebody else's server and somebody else's package
+            except Exception as error:  # noqa: BLE001  # someone else's server and someone else's package
                 self._fail(describe(error), stderr)
             finally:
                 self.ready.set()

@@ -3,10 +3,10 @@
 In:  a path, or the text of a command.
 Out: why it is protected, or None.
 
-A name is in the table if a program runs what is written there although nobody told it to run that file: a version
+A name is in the table if a program runs what is written there although no one told it to run that file: a version
 control command, an editor or an agent that opens the folder, a shell that starts or enters it, a commit, a push. With
 such a file, permission to edit files becomes permission to run anything: `.git/config` may name a program that
-`git status` starts. What runs only when somebody builds or tests the project (a Makefile, package.json, conftest.py,
+`git status` starts. What runs only when someone builds or tests the project (a Makefile, package.json, conftest.py,
 the source itself) is not in the table: changing that is the work, and running it has a question of its own.
 
 Names are compared at any depth, so nested repositories are covered, and as a careless file system compares them:
@@ -85,7 +85,7 @@ _GLOB = frozenset("*?[")
 
 
 class Protection:
-    """The table, and further files or folders that belong to whoever runs this program.
+    """The table, and further files or folders that belong to the user of this program.
 
     `folder` is the one that is worked in. Its own path does not count: who opens a folder below `.config` wants to work
     there.
@@ -114,7 +114,7 @@ class Protection:
         return self._why_mentioned([fold(name) for name in candidates(command)])
 
     def of_arguments(self, arguments: JsonObject) -> str | None:
-        """The same for a tool of which nobody knows what it does: each text among its arguments that may be a path."""
+        """The same for a tool of which no one knows what it does: each text among its arguments that may be a path."""
         return self._why_mentioned([fold(text) for text in _texts(arguments) if _may_be_path(text)])
 
     def _why(self, names: list[str]) -> str | None:

@@ -39,9 +39,9 @@ class Mode(StrEnum):
     EDITS = "edits"
     """reading and editing files are allowed, everything else is asked for"""
     PLAN = "plan"
-    """reading is allowed, nothing else is, and nobody is asked"""
+    """reading is allowed, nothing else is, and no one is asked"""
     NEVER = "never"
-    """nobody is asked: everything is allowed that no rule denies"""
+    """no one is asked: everything is allowed that no rule denies"""
 
 
 class Effect(StrEnum):

@@ -25,7 +25,7 @@ class ToolScheduler:
     """Runs batches of tool calls, one batch at a time.
 
     `limit` is how many tools run at once, `grace` how many seconds a tool has to stop when it is told to. `spill` keeps
-    outputs that are too long, and `noted` hears what happened beside the normal course.
+    outputs that are too long, and `noted` is told what happened outside the normal course.
     """
 
     def __init__(

@@ -6,7 +6,7 @@ Out: None, or one sentence that names the first fault and where it is, written f
 Only the part of JSON schema that tools use is read: types, required and known properties, enumerations, items,
 alternatives, simple bounds and local references. A keyword that is not known here forbids nothing: the tool, or the
 server behind it, still judges for itself. `pattern` is left to them on purpose, because a schema may come from a
-stranger's server and a hostile expression can take for ever.
+stranger's server and a hostile expression can take forever.
 """
 
 from __future__ import annotations

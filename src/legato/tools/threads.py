@@ -48,7 +48,7 @@ async def in_thread(function: Callable[[], T], context: ToolContext) -> T:
 
     def work() -> None:
         result = _Result(function)
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no one waits any more
             loop.call_soon_threadsafe(arrive, result)
 
     variables = contextvars.copy_context()

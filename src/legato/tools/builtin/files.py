@@ -168,7 +168,7 @@ def _with_crlf(text: str) -> str:
 
 
 def _places_of(text: str, old: str) -> list[int]:
-    """Where `old` begins in `text`, overlapping occurrences too: of those, nobody knows which one is meant."""
+    """Where `old` begins in `text`, overlapping occurrences too: of those, no one knows which one is meant."""
     places: list[int] = []
     at = text.find(old)
     while at >= 0:

@@ -3,7 +3,7 @@
 In:  a search as JSON, as the only argument of the program.
 Out: what was found as JSON, on standard output.
 
-Python's expressions can take for ever, and hold the interpreter while they do: inside the session, one bad expression
+Python's expressions can take forever, and hold the interpreter while they do: inside the session, one bad expression
 from a model would freeze everything, Ctrl-C included. A process can be ended. It starts in isolation with the standard
 library alone, so this file must import nothing else; `walk` is also used from the session.
 """
@@ -20,7 +20,7 @@ from typing import Any
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".tox", ".mypy_cache", ".ruff_cache"}
 )
-"""Folders that searches do not enter: large, and not what anybody means."""
+"""Folders that searches do not enter: large, and not what anyone means."""
 
 MAX_VISITED = 200_000
 MAX_FILE = 5 * 1024 * 1024
@@ -53,7 +53,7 @@ def walk(root: str, start: str = "") -> Iterator[str]:
 
 
 def read_lines(path: str) -> list[str]:
-    """The lines of a text file; none of a binary, large or unreadable one, or where a link stands in the path."""
+    """The lines of a text file; none of a binary, large or unreadable one, or where a link is in the path."""
     if os.path.realpath(path) != path:
         return []
     try:

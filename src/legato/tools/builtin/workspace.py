@@ -84,7 +84,7 @@ class Workspace:
             raise UnsafeName(f"{path!r} is no path; give one below {self.root}")
         try:
             resolved = _followed(self.root / Path(path).expanduser())
-        except (OSError, RuntimeError) as error:  # a loop of links, or nobody's home
+        except (OSError, RuntimeError) as error:  # a loop of links, or no one's home
             raise UnsafeName(f"the path {path!r} cannot be followed: {error}", path=path) from error
         if not any(resolved.is_relative_to(root) for root in roots):
             raise UnsafeName(
