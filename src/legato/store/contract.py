@@ -7,7 +7,7 @@ Four promises, which `legato.store.testing.conformance` checks for any backend:
 
 1. *Durable*: when `append` returns, the records survive the death of the process and of the machine.
 2. *Whole*: an append is stored with all of its records or with none.
-3. *Ordered*: `append` names the sequence number it expects; whoever is wrong gets a `Conflict` and stores nothing.
+3. *Ordered*: `append` names the sequence number it expects; a wrong one gets a `Conflict` and stores nothing.
 4. *One writer*: `open` gives a lease with a fencing token, larger each time. A live holder keeps others out; a writer
    that was declared dead and comes back holds an old token, and its appends are refused in the same transaction that
    would have stored them.
@@ -100,7 +100,7 @@ class Store(Protocol):
     async def open(self, session_id: str, *, holder: str) -> Lease:
         """The writer's lease. `holder` tells people who writes ("legato chat in terminal 2").
 
-        Raises `SessionLocked`, which names the holder, while somebody else's lease is alive.
+        Raises `SessionLocked`, which names the holder, while someone else's lease is alive.
         """
         ...
 

@@ -1,7 +1,7 @@
 """Who holds a lease, and whether that process still lives.
 
 In:  what a writer left in the store: its host, its process id, when that process started.
-Out: whether somebody else may take the session over.
+Out: whether someone else may take the session over.
 
 A process on this host can be asked for: the kernel knows whether it lives, and its start time tells it from a later
 process with the same number. So a crash frees a session at once, and a writer that merely sleeps (a closed laptop lid,

@@ -1,7 +1,7 @@
 """Every transaction on the tables, as a function of a connection.
 
-Each may run twice: when the connection breaks, nobody knows whether the commit arrived. `again` says that an earlier
-attempt may have, and then each looks for its own traces before it reads them as somebody else's.
+Each may run twice: when the connection breaks, no one knows whether the commit arrived. `again` says that an earlier
+attempt may have, and then each looks for its own traces before it reads them as someone else's.
 
 Times are the server's. Machines disagree about the hour, and a lease must end at the same moment for all of them.
 """
@@ -116,7 +116,7 @@ async def change_meta(connection: AsyncConnection, session_id: str, changes: Jso
 
 
 async def remove_session(connection: AsyncConnection, session_id: str, *, where: str) -> None:
-    """Delete a session that nobody writes."""
+    """Delete a session that no one writes."""
     await _refuse_if_held(connection, session_id, claim=None, where=where)
     await connection.execute("DELETE FROM legato_sessions WHERE id = %s", (session_id,))
 

@@ -257,7 +257,7 @@ class PostgresStore(Store):
             raise refusal(error, self._where) from error
 
     async def _open_pool(self) -> AsyncConnectionPool[AsyncConnection]:
-        # The pool reports each lost connection at level WARNING, which Python prints to the terminal where nobody has
+        # The pool reports each lost connection at level WARNING, which Python prints to the terminal where no one has
         # set up logging. What matters of it is in our own errors.
         logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
         pool: AsyncConnectionPool[AsyncConnection] = AsyncConnectionPool(
@@ -266,7 +266,7 @@ class PostgresStore(Store):
             max_size=self._max_connections,
             kwargs={"autocommit": True, "connect_timeout": 10},
             configure=_demand_durability,
-            reconnect_timeout=0.001,  # whoever needs a connection asks again, and then the pool tries at once
+            reconnect_timeout=0.001,  # a caller that needs a connection asks again, and then the pool tries at once
             open=False,
         )
         await pool.open()

@@ -3,7 +3,7 @@
 In:  a path.
 Out: a connection on which a commit that returned is on the disk, or an error that says what to do.
 
-What stands at the path is used only if we made it: a new file, an empty one, or a database of ours. A device, a pipe, a
+What is at the path is used only if we made it: a new file, an empty one, or a database of ours. A device, a pipe, a
 folder, a text or another program's database is refused, and nothing about it is changed, neither its bytes nor its
 mode. A link to a file of ours is followed.
 
@@ -33,7 +33,7 @@ from legato.store.sqlite.schema import refuse_foreign
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 # A file that is opened and closed outside SQLite drops the POSIX locks that SQLite holds on it in this process. So the
-# file is opened by us only when it is new, and nobody here connects to it before it is closed again.
+# file is opened by us only when it is new, and no one here connects to it before it is closed again.
 _creating = threading.Lock()
 
 _UNAVAILABLE = {
@@ -55,7 +55,7 @@ _CORRUPT = {
 
 
 def sessions_file() -> Path:
-    """Where sessions stay unless somebody says otherwise: the platform's folder for a user's data."""
+    """Where sessions stay unless someone says otherwise: the platform's folder for a user's data."""
     return platformdirs.user_data_path("legato", appauthor=False) / "sessions.db"
 
 
@@ -87,7 +87,7 @@ def connect_file(path: Path, *, journal: str, patience: float) -> sqlite3.Connec
 def reading(path: Path, *, patience: float) -> Generator[sqlite3.Connection]:
     """A connection that sees one moment of the file and can change nothing.
 
-    (Except to roll back what a dead process left half done: SQLite does that for whoever comes next.)
+    (Except to roll back what a dead process left half done: SQLite does that for the next process.)
     """
     with closing(_connect(path, patience)) as connection:
         connection.execute("PRAGMA query_only = ON")
@@ -123,7 +123,7 @@ def _refusal(error: sqlite3.Error, path: Path) -> StoreError:
 
 
 def _connect(path: Path, patience: float) -> sqlite3.Connection:
-    # mode=rw: a file that somebody removed is an error, and not an empty file that anybody may read.
+    # mode=rw: a file that someone removed is an error, and not an empty file that anyone may read.
     uri = f"{path.as_uri()}?mode=rw"
     return sqlite3.connect(uri, uri=True, timeout=patience, isolation_level=None, check_same_thread=False)
 
@@ -146,12 +146,12 @@ def _set_journal(connection: sqlite3.Connection, journal: str, patience: float) 
 
 
 def create_file(path: Path) -> None:
-    """Make an empty file that only its owner can read; raises `FileExistsError` if anything stands there."""
+    """Make an empty file that only its owner can read; raises `FileExistsError` if anything is there."""
     folder = path.parent
     with _creating:
         if not folder.is_dir():
             _make_folder(folder)
-        elif path == sessions_file():  # a folder of somebody's choice is theirs to open or close
+        elif path == sessions_file():  # a folder of someone's choice is theirs to open or close
             _narrow(folder, _FOLDER_MODE)
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, _FILE_MODE))
 
@@ -180,7 +180,7 @@ def _make_or_recognise(path: Path, patience: float) -> None:
 
 
 def _refuse_other_kinds(path: Path) -> None:
-    """Raise unless a regular file stands at `path`, or a link to one."""
+    """Raise unless a regular file is at `path`, or a link to one."""
     advice = "name a file for sessions (the setting `store`, LEGATO_STORE), or `memory:` to keep none"
     try:
         status = path.stat()

@@ -122,7 +122,7 @@ def change_meta(connection: sqlite3.Connection, session_id: str, changes: JsonOb
 
 
 def remove_session(connection: sqlite3.Connection, session_id: str, where: str) -> None:
-    """Delete a session that nobody writes."""
+    """Delete a session that no one writes."""
     refuse_if_held(connection, session_id, where)
     (number,) = _row(connection, "number", session_id, where)
     connection.execute("DELETE FROM records WHERE place >= ? AND place < ?", (number * SPAN, (number + 1) * SPAN))
@@ -210,7 +210,7 @@ def _insert_rows(connection: sqlite3.Connection, number: int, rows: Sequence[Row
 
 
 def _rows(connection: sqlite3.Connection, number: int, first: int, end: int) -> sqlite3.Cursor:
-    """Rows as `checksums` wants them, for whoever closes the cursor."""
+    """Rows as `checksums` wants them, for a caller that closes the cursor."""
     base = number * SPAN
     return connection.execute(
         "SELECT place - ?, seal, data FROM records WHERE place >= ? AND place < ? ORDER BY place",

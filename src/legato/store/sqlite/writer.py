@@ -48,14 +48,14 @@ class WriterThread:
         self._gate = threading.Lock()
         self._stopped = False
         self._connection: sqlite3.Connection | None = None
-        # A daemon: whoever forgets to close a store must still be able to leave. What was acknowledged is on the disk.
+        # A daemon: a program that forgets to close a store must still exit. What was acknowledged is on the disk.
         self._thread = threading.Thread(target=self._work, name="legato-store-writer", daemon=True)
         self._thread.start()
 
     def submit(self, job: Callable[[sqlite3.Connection], T]) -> Future[T]:
         """Queue `job`; its future fails with whatever connecting, the job or the commit raised."""
         future: Future[T] = Future()
-        with self._gate:  # behind the last item nobody would ever answer
+        with self._gate:  # behind the last item no one would ever answer
             if self._stopped:
                 raise StoreError("the store was closed before this could be stored; open a new one")
             self._queue.put((job, future))

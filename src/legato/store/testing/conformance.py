@@ -209,7 +209,7 @@ async def a_summary_says_what_the_log_is_about(make: MakeStore) -> None:
 
 
 async def metadata_is_merged(make: MakeStore) -> None:
-    """Keys are added, replaced and removed, also while somebody else writes; too much is refused."""
+    """Keys are added, replaced and removed, also while someone else writes; too much is refused."""
     async with _stores(make) as (store, other):
         session = await store.create(meta={"keep": 1, "change": 1, "drop": 1})
         await store.open(session, holder="a writer")
@@ -254,7 +254,7 @@ async def a_fork_goes_its_own_way(make: MakeStore) -> None:
 
 
 async def a_deleted_session_is_gone(make: MakeStore) -> None:
-    """Not while somebody writes it; then for every method and every store object. Its forks stay."""
+    """Not while someone writes it; then for every method and every store object. Its forks stay."""
     async with _stores(make) as (store, other):
         session, lease = await _begin(store, [say("one")])
         fork = await store.fork(session)
