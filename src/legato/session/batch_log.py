@@ -33,7 +33,7 @@ class SessionBatchLog:
         reason: str | None = None,
         arguments: JsonObject | None = None,
     ) -> None:
-        """The question was answered, or nobody was there to answer it."""
+        """The question was answered, or no one was there to answer it."""
         await self._journal.write(
             Answered(call=call.id, verdict=verdict, scope=scope, reason=reason, arguments=arguments)
         )

@@ -25,5 +25,5 @@ def router_for(profile: Profile, world: World, log: Sequence[Record]) -> Router:
 
 
 def last_route(log: Sequence[Record]) -> str | None:
-    """Who was selected, or answered, last; None if nobody was."""
+    """Who was selected, or answered, last; None if no one was."""
     return next((record.route for record in reversed(log) if isinstance(record, RouteSelected | TurnBegan)), None)

@@ -173,7 +173,7 @@ class TurnLoop:
         await self._close(end)
 
     async def _turns(self, message: Entry | None) -> _End:
-        """The turn and its continuations, until one of them comes to an end."""
+        """The turn and its continuations, until one of them ends."""
         calls = parked_calls(self._journal.talk)
         self._machine.advance(SessionEvent.RESUMED if message is None else SessionEvent.MESSAGE)
         self._has_begun = True

@@ -15,7 +15,7 @@ def run(prompt: str, route: str | Route | Profile, **settings: Any) -> TurnResul
     """Ask `route` and wait for the end of the turn; `settings` are those of `Session`.
 
     For code that is not asynchronous. Without an approval that says otherwise, tools that change anything are not run,
-    because nobody is there to be asked.
+    because no one is there to be asked.
     """
 
     async def ask() -> TurnResult:

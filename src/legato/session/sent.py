@@ -1,4 +1,4 @@
-"""The request that a session sent last, and what came of it: what `/last` shows.
+"""The request that a session sent last, and its outcome: what `/last` shows.
 
 `request.report` says what was decided for it, `request.json()` what was sent; both are made when they are asked for,
 and say what held when it was sent, whatever was recorded since.

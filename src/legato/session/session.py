@@ -107,7 +107,7 @@ class Session:
             noted=noted,
         )
         self.last: Sent | None = None
-        """the request that was made last, and what came of it"""
+        """the request that was made last, and its outcome"""
         self._compactor = Compactor(
             history or ToolHistory(),
             self.journal,
@@ -226,7 +226,7 @@ class Session:
     def send(self, *parts: str | Block) -> Turn:
         """Send a message; returns the turn that answers it.
 
-        While a turn is under way the message joins it, and enters with its next step. While one comes to its end, or is
+        While a turn is under way the message joins it, and enters with its next step. While one is ending, or is
         being cancelled, the message begins a turn of its own, behind it.
         """
         group = self._require_open()

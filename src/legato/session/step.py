@@ -56,7 +56,7 @@ class StepParts(Struct, frozen=True, kw_only=True):
     estimator: Estimator
     spending: Spending
     sent: Callable[[Sent], None]
-    """is told of each request that was made, before anything comes of it"""
+    """is told of each request that was made, before its outcome is known"""
 
 
 class Step:

@@ -1,7 +1,7 @@
 """Where a session is stored, and the lease under which this process may write to it.
 
 In:  a store, if there is one, and the id of a stored session, if there is one already.
-Out: a journal that goes on with what is stored, and that nobody else writes to until the lease is released.
+Out: a journal that goes on with what is stored, and that no one else writes to until the lease is released.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Storage:
             await journal.write(opened())
             return False
         is_new = self.id is None
-        if self.id is None:  # nobody else knows of it yet, so its first records can say that it is open
+        if self.id is None:  # no one else knows of it yet, so its first records can say that it is open
             self.id = await self._store.create(meta=self._meta, records=[*journal.talk.log, opened()])
         self._lease = await self._store.open(self.id, holder=f"legato, process {os.getpid()}")
         journal.reopen(Conversation(await self._store.read(self.id)), store=self._store, lease=self._lease)

@@ -1,4 +1,4 @@
-"""What a draft comes to once its summaries are written: the records, the tokens left, and what to tell about it."""
+"""What a draft amounts to once its summaries are written: the records, the tokens left, and what to tell about it."""
 
 from __future__ import annotations
 

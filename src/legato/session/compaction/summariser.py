@@ -214,7 +214,7 @@ def _quoted_exchange(unit: Exchange, limit: int) -> list[JsonObject]:
                     }
                 )
             case Thinking():
-                pass  # what was thought and not said is nobody's word
+                pass  # what was thought and not said is no one's word
             case HostedTool():
                 result = _cut(msgspec.json.encode(block.result).decode(), limit)
                 quoted.append({"who": "tool", "name": block.name, "output": result})
