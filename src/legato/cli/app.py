@@ -99,7 +99,7 @@ class App(click.Group):
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
         try:
             result = super().main(args, prog_name, **extra)
-            sys.stdout.flush()  # find out now, not while Python shuts down, that nobody reads our output
+            sys.stdout.flush()  # find out now, not while Python shuts down, that no one reads our output
         except click.exceptions.Exit as error:
             return error.exit_code
         except click.ClickException as error:

@@ -128,7 +128,7 @@ def is_debugging() -> bool:
 
 
 def silence_stdout() -> None:
-    """Nobody reads our output any more: let what is still buffered go nowhere, without another error."""
+    """No one reads our output any more: let what is still buffered go nowhere, without another error."""
     try:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

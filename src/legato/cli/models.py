@@ -1,6 +1,6 @@
 """The models of the catalogue as people look for them: chosen, sorted, and in lines that fit a terminal.
 
-In:  what is listed, and what somebody asked for.
+In:  what is listed, and what someone asked for.
 Out: lines, or an error that says what is near to a pattern that nothing fits.
 """
 
@@ -40,7 +40,7 @@ class KeyState(StrEnum):
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
-    """Which models somebody wants to see."""
+    """Which models someone wants to see."""
 
     pattern: str = ""
     provider: str = ""

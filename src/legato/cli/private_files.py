@@ -1,7 +1,7 @@
 """Write files that only their owner can read: settings, agreements, exports, long outputs.
 
 A file has its mode from the moment it appears, and appears whole: nothing is opened to others for an instant, and no
-mode of something that stood there before is changed. What is no file (a device, a pipe, a folder) is never replaced by
+mode of something that was there before is changed. What is no file (a device, a pipe, a folder) is never replaced by
 one, however it came to be named: a `/dev/null` that has become a text file breaks the whole machine.
 """
 
@@ -34,7 +34,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def write_new(path: Path, data: bytes) -> None:
-    """Put `data` into a new file at `path`; raises `FileExistsError` if anything stands there, else `OSError`."""
+    """Put `data` into a new file at `path`; raises `FileExistsError` if anything is there, else `OSError`."""
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb") as file:
         try:
             file.write(data)

@@ -23,7 +23,7 @@ from legato.transport import HttpTransport, KeyRing, variables_of
 from legato.transport.credentials import find_authoriser
 
 SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
-"""who answers where everything is simulated and nobody else was named"""
+"""who answers where everything is simulated and no one else was named"""
 
 _FIRST = ("anthropic", "openai", "gemini", "mistral", "kimi", "deepseek")
 """asked first, of several providers whose keys are there"""
@@ -39,7 +39,7 @@ NOT_CONFIGURED = (
 
 
 class NotConfigured(ConfigError):
-    """There is no key and no configuration: nobody could answer."""
+    """There is no key and no configuration: no one could answer."""
 
 
 @asynccontextmanager
@@ -98,7 +98,7 @@ def find_profile(settings: Settings, name: str) -> Profile:
 
 
 def initial_profile(settings: Settings, environment: Mapping[str, str] | None = None) -> Profile:
-    """Who answers the first message; raises `NotConfigured` if nobody can."""
+    """Who answers the first message; raises `NotConfigured` if no one can."""
     if settings.model is not None:
         profile = only(settings.model)
     elif settings.route is not None:
@@ -132,7 +132,7 @@ def credentials_of(settings: Settings, target: Target, environment: Mapping[str,
 
 
 def resumed_profile(settings: Settings, stored: str) -> Profile | None:
-    """Who answers in a stored session that `stored` answered last; None if that names nobody any more."""
+    """Who answers in a stored session that `stored` answered last; None if that names no one any more."""
     if not stored:
         return None
     try:

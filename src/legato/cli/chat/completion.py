@@ -1,4 +1,4 @@
-"""What may stand behind the cursor: commands, routes, profiles, formats, files."""
+"""What may follow the cursor: commands, routes, profiles, formats, files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conversation in a terminal: prompt, turn, prompt, until somebody leaves.
+"""The conversation in a terminal: prompt, turn, prompt, until someone leaves.
 
 Esc and Ctrl-C cancel the turn and keep the session; at an empty prompt, twice, Ctrl-C leaves (130). SIGTERM and a
 closed terminal end the turn, save and leave (143, 129). What is typed while a turn runs joins it at its next step.
@@ -65,7 +65,7 @@ class Interactive:
 
     @property
     def below(self) -> str:
-        """What stands below the prompt."""
+        """What is below the prompt."""
         if self._session is None:
             return ""
         spent = self.session.spending
@@ -73,7 +73,7 @@ class Interactive:
         return about_route(self.session.route, f"{self.setup.approval.mode}{used}", self.screen.width)
 
     async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
-        """Talk until somebody leaves; the exit code."""
+        """Talk until someone leaves; the exit code."""
         async with handling_signals(self._react):
             following: Leave | Reopen = Reopen(session_id)
             while isinstance(following, Reopen):
@@ -236,7 +236,7 @@ class Interactive:
         if turn is not None:
             turn.cancel()
             if is_end:
-                turn.cancel()  # nobody waits for tools now
+                turn.cancel()  # no one waits for tools now
         elif self._shell is not None:
             self._shell.cancel()
         elif self._asking is not None:

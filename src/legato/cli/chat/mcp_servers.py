@@ -1,7 +1,7 @@
 """The servers of `.mcp.json`: which of them may be started, after a person was asked once for each.
 
 Starting a server means running what the project's file says. The answer is remembered for this folder and for exactly
-this command, URL and environment; a changed line asks again. Where nobody can be asked, a server that was never agreed
+this command, URL and environment; a changed line asks again. Where no one can be asked, a server that was never agreed
 to is left out, and that is said.
 """
 
@@ -25,7 +25,7 @@ MCP_FILE = ".mcp.json"
 
 
 class Servers(NamedTuple):
-    """The servers of a project: those that may start, and those that nobody agreed to."""
+    """The servers of a project: those that may start, and those that no one agreed to."""
 
     path: Path | None
     agreed: list[McpServer]
@@ -50,7 +50,7 @@ def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
 async def ask_for_servers(
     servers: Servers, *, screen: Screen, reader: PromptReader, trust: Trust | None = None
 ) -> list[McpServer]:
-    """Ask about the servers that nobody agreed to yet; those that may start now."""
+    """Ask about the servers that no one agreed to yet; those that may start now."""
     agreed = list(servers.agreed)
     if servers.path is None:
         return agreed
@@ -81,7 +81,7 @@ def show(server: McpServer, screen: Screen) -> None:
 
 
 def left_out(servers: Sequence[McpServer]) -> str:
-    """What is said where nobody can be asked."""
+    """What is said where no one can be asked."""
     names = ", ".join(reveal_line(server.name) for server in servers)
     return f"not started, because nobody agreed to it yet: {names}; `legato config trust` asks"
 

@@ -3,7 +3,7 @@
 In:  a prompt, and what standard input holds.
 Out: the answer on standard output, everything else on standard error.
 
-The exit code says how it went: 0 answered, 4 every route refused, 5 answered, but a tool was not run because nobody
+The exit code says how it went: 0 answered, 4 every route refused, 5 answered, but a tool was not run because no one
 was there to allow it, 6 a limit was reached, 8 the answer is not whole, 9 the model refused to answer, 130 and 143
 cancelled by a signal. Nothing here loads the prompt of an interactive conversation.
 """
@@ -46,7 +46,7 @@ _HINTS = {
         "or, in a sandbox, with --approval never"
     ),
 }
-"""what a person can do about a call that nobody was there to allow"""
+"""what a person can do about a call that no one was there to allow"""
 
 
 class OneShotQuestion(Struct, frozen=True):
@@ -94,7 +94,7 @@ def _is_silent(stream: TextIO, seconds: float) -> bool:
 
 
 class OneShot:
-    """One run. `tell` writes a line for a person; `gate` is closed while somebody is asked a question."""
+    """One run. `tell` writes a line for a person; `gate` is closed while someone is asked a question."""
 
     def __init__(
         self,

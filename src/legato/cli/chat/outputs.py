@@ -29,7 +29,7 @@ class PrintFormat(StrEnum):
 
 
 class Pending(Struct, frozen=True):
-    """A call that was not run because nobody was there to allow it."""
+    """A call that was not run because no one was there to allow it."""
 
     call: str
     tool: str

@@ -1,4 +1,4 @@
-"""Where a stored session stands: the last thing asked and what was answered to it, before it goes on."""
+"""Where a stored session is: the last thing asked and what was answered to it, before it goes on."""
 
 from __future__ import annotations
 

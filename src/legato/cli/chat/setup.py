@@ -30,7 +30,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 class ChatSetup:
-    """Makes sessions. `watch` sees what subagents do, `noted` hears what happened beside the normal course."""
+    """Makes sessions. `watch` sees what subagents do, `noted` is told what happened outside the normal course."""
 
     watch: Callable[[CallId, Event], None]
     noted: Callable[[str], None]
@@ -53,7 +53,7 @@ class ChatSetup:
         self.reports = reports
         """whether sessions show what was decided for each request"""
         self.edits: dict[CallId, str] = {}
-        """what each edit changed, as a difference, for whoever shows it"""
+        """what each edit changed, as a diff, for display"""
         self.watch, self.noted = (lambda _call, _event: None), (lambda _: None)
         self._outputs = cache_folder() / "outputs"
         self.approval = self._approval(approver)

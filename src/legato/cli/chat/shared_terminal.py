@@ -23,7 +23,7 @@ class SharedTerminal:
         try:
             await self.keyboard.lend()
         except BaseException:
-            self.give_back()  # nobody else will: a gate that stays closed would hide all that follows
+            self.give_back()  # no one else will: a gate that stays closed would hide all that follows
             raise
         self.screen.status("")
         self.screen.fresh_line()

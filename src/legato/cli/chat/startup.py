@@ -138,7 +138,7 @@ def _output(wanted: ChatOptions, screen: Screen) -> Output:
 
 @asynccontextmanager
 async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None]) -> AsyncGenerator[tuple[Tool, ...]]:
-    """The tools of the servers that somebody agreed to before; what is missing is told."""
+    """The tools of the servers that someone agreed to before; what is missing is told."""
     servers = find_servers(folder) if loaded.settings.mcp.enabled else Servers(None, [], [])
     if servers.unknown:
         tell(left_out(servers.unknown))

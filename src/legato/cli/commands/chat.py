@@ -74,7 +74,7 @@ def chat(
     In a terminal a conversation begins; /help lists what can be done there. With -p, or where standard input or output
     is not a terminal, one answer is printed: only the answer on standard output, everything else on standard error.
 
-    Exit status: 0 answered, 1 failure, 2 usage, 4 refused by all routes, 5 a tool needed an approval and nobody was
+    Exit status: 0 answered, 1 failure, 2 usage, 4 refused by all routes, 5 a tool needed an approval and no one was
     there to give it, 6 a limit was reached, 7 the session is locked or corrupt, 8 the answer is not whole, 9 the model
     refused to answer, 130 interrupted, 143 terminated.
     """

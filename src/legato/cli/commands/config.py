@@ -170,7 +170,7 @@ def _hidden(key: str, value: Any) -> Any:
 
 
 def _without_headers(value: Any, hidden: str) -> Any:
-    """`value` without what stands in headers: tokens have many names there."""
+    """`value` without what is in headers: tokens have many names there."""
     if isinstance(value, list):
         return [_without_headers(item, hidden) for item in cast("list[Any]", value)]
     if not isinstance(value, dict):

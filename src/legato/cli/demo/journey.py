@@ -139,7 +139,7 @@ class Journey:
 def _applause() -> Tool:
     @tool
     async def wait_for_applause() -> str:
-        """Wait until somebody claps, which nobody does."""
+        """Wait until someone claps, which no one does."""
         await anyio.sleep_forever()
         return "applause"
 

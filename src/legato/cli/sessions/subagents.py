@@ -1,8 +1,8 @@
 """Sessions and those of their subagents, which are stored as sessions of their own.
 
-A subagent's session is not one that a person began: it stands under its parent in lists, goes with it when the parent
+A subagent's session is not one that a person began: it is under its parent in lists, goes with it when the parent
 is deleted, and is never what "the last session" means. By its id it can be shown, exported and gone on with like any
-other. One whose parent is gone stands by itself.
+other. One whose parent is gone is by itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from legato.store import SessionSummary
 
 MARK = "↳ "
-"""stands before the title of a subagent's session in lists"""
+"""comes before the title of a subagent's session in lists"""
 
 
 def without_subagents(sessions: Sequence[SessionSummary]) -> list[SessionSummary]:

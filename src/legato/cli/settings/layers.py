@@ -1,6 +1,6 @@
 """From places to settings: read each, check its names, lay one over the other, and remember who said what.
 
-A name that means nothing is an error that says where it stands and what is near it: a setting that is misspelled and
+A name that means nothing is an error that says where it is and what is near it: a setting that is misspelled and
 silently ignored is worse than one that is refused.
 """
 

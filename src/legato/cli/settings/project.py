@@ -1,6 +1,6 @@
 """A project's own settings: what of them is withheld, and the question whether to trust the file.
 
-What a project's file wants beyond what anybody may set is shown with nothing hidden, and holds only after a person
+What a project's file wants beyond what anyone may set is shown with nothing hidden, and holds only after a person
 agreed to exactly this content: the digest that is remembered is that of the bytes that were shown.
 """
 

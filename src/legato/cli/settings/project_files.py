@@ -3,7 +3,7 @@
 In:  names, and the folder that the program works in.
 Out: the nearest file of such a name, read once, and what was passed over on the way, in words for a person.
 
-The search goes up to the root, through folders where others may write: `/tmp/AGENTS.md` would speak to everybody who
+The search goes up to the root, through folders where others may write: `/tmp/AGENTS.md` would speak to everyone who
 works below `/tmp`. So a file counts only if it belongs to the user who runs the program or to root, as git demands of
 a repository (under sudo, the user who called it counts too). That of a link counts as well as that of the file. Who may
 write a file says less than who owns it: some file systems (WSL's, network shares) report one mode for all.
@@ -11,7 +11,7 @@ write a file says less than who owns it: some file systems (WSL's, network share
 A link may lead out of its folder only to a file of the same name. Projects link AGENTS.md to another text of theirs or
 to the one of the repository above; one that links it to `~/.ssh/id_ed25519` wants that key to be sent to a model.
 
-What is looked at is the open file, and its bytes are read once: whoever judges them (by a digest) and whoever uses them
+What is looked at is the open file, and its bytes are read once: what is judged (by a digest) and what is used
 have the same ones.
 """
 

@@ -6,7 +6,7 @@ A later place wins, setting by setting. Tables of named things (profiles, keys, 
 lists of approval rules are joined, because a project must not be able to drop a rule that its user made. `model` and
 `route` both say who answers: the later one wins over the other.
 
-A project's file was written by whoever wrote the project. Until its user has trusted it, only what `untrusted`
+A project's file comes from the author of the project. Until its user has trusted it, only what `untrusted`
 lists is used of it.
 """
 
@@ -38,7 +38,7 @@ class ApprovalSettings(_Table, frozen=True):
     ask: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     timeout: float | None = None
-    """seconds after which a question that nobody answers is withdrawn"""
+    """seconds after which a question that no one answers is withdrawn"""
 
 
 class LimitSettings(_Table, frozen=True):

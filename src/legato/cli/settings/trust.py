@@ -39,4 +39,4 @@ class Trust:
         try:
             return msgspec.json.decode(self.path.read_bytes(), type=dict[str, list[str]])
         except (OSError, msgspec.DecodeError):
-            return {}  # nothing was agreed to, as far as anybody knows
+            return {}  # nothing was agreed to, as far as anyone knows

@@ -5,7 +5,7 @@ Out: the part of it that is used, and the part that is withheld.
 
 Whoever wrote the project wrote the file. Unasked, it may choose among what the user has set up, change how things look,
 ask and deny more than the user does, and switch tools off. A setting that is not listed here is withheld, so a new one
-is withheld until somebody has thought about it. A row says for which values it holds: the same setting may tighten with
+is withheld until someone has thought about it. A row says for which values it holds: the same setting may tighten with
 one value and loosen with another.
 """
 
@@ -68,7 +68,7 @@ UNTRUSTED: dict[str, Holds] = {
 
 
 def split_untrusted(values: Mapping[str, Any], own: Settings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What of `values` is used although nobody trusts the file, and what is withheld."""
+    """What of `values` is used although no one trusts the file, and what is withheld."""
     used = {key: value for key, value in values.items() if key in UNTRUSTED and UNTRUSTED[key](value, own)}
     return used, {key: value for key, value in values.items() if key not in used}
 

@@ -2,7 +2,7 @@
 
 The exact command or difference is shown, with everything hidden in it made visible and every line behind a bar, so that
 nothing in it can pass for a line of ours. There is no default answer: an empty line asks again, and what was typed
-before the question stood there is no answer to it. What "always" would store is shown as it would be stored, to the
+before the question was there is no answer to it. What "always" would store is shown as it would be stored, to the
 last character, or not offered.
 """
 
@@ -35,7 +35,7 @@ _ALWAYS = "always, everywhere:"
 
 
 class _Choice(Struct, frozen=True):
-    """What was typed: a letter, and what stood behind it."""
+    """What was typed: a letter, and what came behind it."""
 
     letter: str
     rest: str
@@ -44,7 +44,7 @@ class _Choice(Struct, frozen=True):
 class TerminalApprover:
     """Asks on a screen. `interrupt` is called on Ctrl-C; it cancels the turn, which withdraws the question.
 
-    `before` and `after` surround each question: they take the keyboard from whoever else reads it, and give it back.
+    `before` and `after` surround each question: they take the keyboard from any other reader, and give it back.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ def clip(text: str, width: int) -> str:
 def barred(line: str, width: int) -> list[str]:
     """`line` behind a bar, in pieces of at most `width` columns, each behind a bar of its own.
 
-    For what somebody else wrote: if a terminal broke the line, the rest would stand where only lines of ours stand.
+    For what someone else wrote: if a terminal broke the line, the rest would be where only lines of ours are.
     """
     from rich.cells import chop_cells
 

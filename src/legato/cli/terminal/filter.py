@@ -2,7 +2,7 @@
 
 In:  text in pieces, cut anywhere, also in the middle of an escape sequence.
 Out: the same text without anything that a terminal would obey: no cursor movement, no title, no clipboard, no colours,
-     nothing that reverses the direction of writing or stands there unseen. Lines, tabs and letters stay as they are.
+     nothing that reverses the direction of writing or is there unseen. Lines, tabs and letters stay as they are.
 
 A complete escape sequence is dropped: that is what a person sees of it in a terminal, too. One that is broken off, or
 that would run on past the end of its line, is shown with `␛` in place of the escape, because otherwise it would be a
@@ -102,7 +102,7 @@ class TerminalFilter:
         elif "\ud800" <= character <= "\udfff":
             out.append("\ufffd")
         elif character == "\x08":
-            out.append("\\x08")  # it would let later text stand where earlier text was
+            out.append("\\x08")  # it would put later text where earlier text was
 
     # --- escape sequences ---
 

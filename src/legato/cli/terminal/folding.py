@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.cli.terminal.filter import harmless
 
 MAX_COLUMNS = 400
-"""a longer line is cut: nobody reads it, and it would fill the screen"""
+"""a longer line is cut: no one reads it, and it would fill the screen"""
 
 
 def fold(text: str, lines: int) -> list[str]:

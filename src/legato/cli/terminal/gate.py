@@ -1,4 +1,4 @@
-"""A gate before the screen: while a question stands there, nothing else is written."""
+"""A gate before the screen: while a question is there, nothing else is written."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class InputGate:
 
     @property
     def is_open(self) -> bool:
-        """Whether anybody may write."""
+        """Whether anyone may write."""
         return self._closed == 0
 
     async def close(self) -> None:
-        """Let nobody through."""
+        """Let no one through."""
         self._closed += 1
 
     def open(self) -> None:

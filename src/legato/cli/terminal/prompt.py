@@ -1,6 +1,6 @@
 """The prompt of a conversation: editing, history, completion, and a line below it.
 
-Enter sends, Alt-Enter begins a new line. Ctrl-C empties the line, and at an empty one says so to whoever called. At a
+Enter sends, Alt-Enter begins a new line. Ctrl-C empties the line, and at an empty one tells the caller. At a
 question it always does, and Esc too: who means to stop must not find that the next thing they type is taken as the
 answer. These keys are those of the line itself; the field in which Ctrl-R searches has its own: Enter and Esc put what
 was found into the line, Ctrl-C, Ctrl-D and Ctrl-G leave the line as it was.
@@ -44,7 +44,7 @@ class Suggestion:
 
 
 Suggest = Callable[[str], Iterable[Suggestion]]
-"""what may stand behind the text before the cursor"""
+"""what may be behind the text before the cursor"""
 
 
 class Prompt:
@@ -92,7 +92,7 @@ class Prompt:
 
 
 async def _ask(session: PromptSession[str], question: str, default: str) -> str:
-    # A prompt that was withdrawn while somebody searched would leave the next one with its keys in the search field.
+    # A prompt that was withdrawn while someone searched would leave the next one with its keys in the search field.
     session.layout.focus(DEFAULT_BUFFER)
     session.search_buffer.reset()
     # Signals are the program's own business, so prompt_toolkit must not take them over.

@@ -17,7 +17,7 @@ _CHUNK = 4_096
 
 
 class PromptReader(Protocol):
-    """Who reads an answer. Raises `EOFError` where nobody can answer, `KeyboardInterrupt` on Ctrl-C."""
+    """Who reads an answer. Raises `EOFError` where no one can answer, `KeyboardInterrupt` on Ctrl-C."""
 
     async def line(self, question: str, *, default: str = "") -> str:
         """One line, typed behind `question`; `default` is there to be changed, where that can be."""
@@ -54,4 +54,4 @@ def drop_typed_ahead() -> None:
     try:
         termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
     except (termios.error, OSError, ValueError):
-        return  # no terminal, so nobody types
+        return  # no terminal, so no one types

@@ -1,7 +1,7 @@
 """One stream to a person: lines, and below them one line that comes and goes.
 
 The status line is drawn only on a terminal that can erase it again and only where a line is free; whatever is written
-takes its place. Nobody but this module writes control sequences that move the cursor.
+takes its place. No one but this module writes control sequences that move the cursor.
 
 Standard output and standard error usually end at the same terminal, which has one cursor. Two screens for it are made
 `beside` each other and share what is known about that cursor: neither draws its status line over the other's text, and
@@ -43,7 +43,7 @@ class Screen:
 
     @property
     def width(self) -> int:
-        """Columns; 80 where nobody knows."""
+        """Columns; 80 where no one knows."""
         return max(shutil.get_terminal_size((80, 24)).columns, 20)
 
     def write(self, text: str, style: Style | None = None) -> None:
@@ -63,7 +63,7 @@ class Screen:
         self.write(f"{text}\n", style)
 
     def quote(self, line: str, style: Style | None = None) -> None:
-        """Write one line of somebody else behind a bar, where it cannot pass for one of ours, however long it is."""
+        """Write one line of someone else behind a bar, where it cannot pass for one of ours, however long it is."""
         from legato.cli.terminal.cells import barred
 
         for piece in barred(line, self.width):
@@ -77,7 +77,7 @@ class Screen:
             self._cursor.writer = None
 
     def entered(self) -> None:
-        """Somebody pressed Enter: the terminal itself began a line."""
+        """Someone pressed Enter: the terminal itself began a line."""
         self._cursor.writer = None
 
     def mark_pastes(self, wanted: bool) -> None:

@@ -53,7 +53,7 @@ class ShowSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class TurnDisplay:
-    """Shows one turn after the other. `edits` holds the differences of edits, by call, if somebody gathers them."""
+    """Shows one turn after the other. `edits` holds the differences of edits, by call, if someone gathers them."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class TurnDisplay:
         verbose: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Without `answers`, the text of the model is left to somebody else. `verbose` tells of each request."""
+        """Without `answers`, the text of the model is left to someone else. `verbose` tells of each request."""
         self._screen = screen
         self._settings = settings or ShowSettings()
         self._edits: Mapping[CallId, str] = {} if edits is None else edits

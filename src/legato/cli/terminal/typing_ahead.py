@@ -74,7 +74,7 @@ class TypingAhead:
 
 
 class Keyboard:
-    """Reads keys while a turn runs, except while somebody asks a question.
+    """Reads keys while a turn runs, except while someone asks a question.
 
     `mark_pastes` lets the terminal say what is pasted, or no longer: a pasted line end is none that sends.
     """
@@ -87,7 +87,7 @@ class Keyboard:
         self._changed = anyio.Event()
 
     async def lend(self) -> None:
-        """Stop reading: somebody else needs the keys. The terminal is as it was when this returns."""
+        """Stop reading: someone else needs the keys. The terminal is as it was when this returns."""
         self._borrowers += 1
         while self._scope is not None:
             self._scope.cancel()
@@ -117,7 +117,7 @@ class Keyboard:
                         return
             finally:
                 self._scope = None
-                tell(self.ahead.settle())  # whatever follows is somebody else's
+                tell(self.ahead.settle())  # whatever follows is someone else's
                 self._announce()
 
     def _announce(self) -> None:

@@ -33,7 +33,7 @@ async def lint(chat: Chat, route: str) -> Next:
 
 
 async def last(chat: Chat, name: str) -> Next:
-    """`/last`: the last request and what came of it, on the screen or in a new file."""
+    """`/last`: the last request and its outcome, on the screen or in a new file."""
     sent = chat.session.last
     if sent is None:
         chat.screen.line("No request was made yet since this conversation was opened.")
