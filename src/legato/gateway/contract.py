@@ -23,7 +23,7 @@ class Door(Struct, frozen=True, kw_only=True):
     """Which API a request speaks, and what it asks for.
 
     `name` is the model or the response that the path names, `streams` whether the path asks for a stream, `prefix` what
-    stands in the path before the API's own part: it may name a profile.
+    is in the path before the API's own part: it may name a profile.
     """
 
     dialect: Dialect

@@ -1,6 +1,6 @@
 """Say no in the client's own words, so that it does what is right: wait, ask again, compact, or tell its user.
 
-In:  an error, and the door at which the client stands.
+In:  an error, and the door at which the client is.
 Out: a response with the status, the headers and the body that this client's parser knows.
 
 Three things decide how an error is told. Whether asking again helps: clients repeat a request after 408, 429 and every
@@ -78,7 +78,7 @@ REASONS: dict[type[LegatoError], RefusalReason] = {
     StoreUnavailable: RefusalReason.OVERLOADED,
     SessionNotFound: RefusalReason.STORED,
     ProviderError: RefusalReason.UPSTREAM,
-    # A provider refused our shape, and will do so again: a status that clients retry would make them ask for ever.
+    # A provider refused our shape, and will do so again: a status that clients retry would make them ask forever.
     ProtocolRefused: RefusalReason.SHAPE,
     BadRequest: RefusalReason.SHAPE,
     UnknownModel: RefusalReason.MODEL,
@@ -104,13 +104,13 @@ class _Told(Struct, frozen=True):
     retry_after: float | None = None
     status: int = 0
     is_ours: bool = False
-    """whether it is a fault of the gateway, which somebody should report"""
+    """whether it is a fault of the gateway, which someone should report"""
 
 
 def error_body(
     error: LegatoError, dialect: Dialect, *, request_id: str = "", catalogue: Catalogue | None = None
 ) -> JsonObject:
-    """`error` in the envelope of `dialect`, as it also stands in a stream."""
+    """`error` in the envelope of `dialect`, as it also is in a stream."""
     habits = habits_of("", dialect)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
     return habits.error_body(facts)
@@ -246,7 +246,7 @@ _NUMBER = re.compile(r"(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,-])|(?<![\w.,-])\d{4
 
 
 def _of_length(error: ContextTooLong, route: str, habits: ServerHabits, catalogue: Catalogue | None) -> str:
-    """The words by which the client knows that it has to compact, with the numbers as far as anybody told them."""
+    """The words by which the client knows that it has to compact, with the numbers as far as anyone told them."""
     tokens, window = error.facts.get("tokens"), error.facts.get("window")
     told = [int(number.replace(",", "")) for number in _NUMBER.findall(str(error.facts.get("provider_message") or ""))]
     if window is None and len(told) > 1:
