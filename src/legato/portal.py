@@ -33,14 +33,14 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 AHEAD = 16
-"""how many items an iterator may have ready that nobody has taken yet"""
+"""how many items an iterator may have ready that no one has taken yet"""
 
 GRACE = 5.0
 """seconds that tasks have for their end when the process exits; then the thread is left behind"""
 
 
 class Portal:
-    """A loop in a thread, started when it is first needed; `SHARED` is the one that everybody uses."""
+    """A loop in a thread, started when it is first needed; `SHARED` is the one that everyone uses."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -163,7 +163,7 @@ class Running(Generic[T]):
             self._context.run(group.start_soon, run)
 
     def refuse(self) -> None:
-        """It never began, or nobody will tell how it ends."""
+        """It never began, or no one will tell how it ends."""
         if not self.is_done:
             self._outcome.set_exception(CancelledError())
 
