@@ -26,7 +26,7 @@ Body: TypeAlias = bytes | str | Mapping[str, Any] | Sequence[Any]
 def parse(body: Body, source: str | Target, *, catalogue: Catalogue | None = None) -> Parsed:
     """What a request says that was made for `source`: a whole body or its messages alone, as JSON or as objects.
 
-    The history in it may be as broken as it likes; what is not understood is in `notes`, with its place. Answers are
+    The history in it may be broken in any way; what is not understood is in `notes`, with its place. Answers are
     taken for those of `source`, so what is signed in them can go back there: a route, or a provider or a dialect alone,
     whose model is then the one that the body names. Raises `UnknownTarget`, or `FormatError` for what is no such
     request.
@@ -74,7 +74,7 @@ def _as_json(body: object) -> object:
 
 
 _NO_NUMBER = re.compile(rb"\xcb[\x7f\xff][\xf0-\xff]")
-"""NaN or an infinity in MessagePack; in texts these bytes never be side by side"""
+"""NaN or an infinity in MessagePack; in texts these bytes are never side by side"""
 
 
 def decode_body(data: bytes | str) -> object:
