@@ -21,7 +21,7 @@ from legato.gateway.exchange import Relay
 from legato.gateway.intake import Said, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.recall import Recall, Recalled, Unsealed
-from legato.gateway.refusals import Refused, refusal
+from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Report, Reports
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import Speaker
@@ -131,7 +131,7 @@ class Gateway:
             stored = self._recall.stored(previous, tenant)
             if stored is None:
                 message = f"the response {previous!r} is not kept here; send the whole conversation"
-                raise Refused(message, reason=RefusalReason.PREVIOUS)
+                raise TurnedAway(message, reason=RefusalReason.PREVIOUS)
             said = read_body(go_on_from(stored, said.fields), ask, door, tenant=tenant)
         if door.dialect is not Dialect.OPENAI_RESPONSES:
             return said
@@ -257,7 +257,7 @@ class Gateway:
     def _stored(self, door: Door, tenant: str) -> JsonObject:
         stored = self._recall.stored(door.name, tenant)
         if stored is None:
-            raise Refused(f"the response {door.name!r} is not kept here", reason=RefusalReason.STORED)
+            raise TurnedAway(f"the response {door.name!r} is not kept here", reason=RefusalReason.STORED)
         if door.operation is Operation.STORED:
             return stored.response
         self._recall.forget(door.name, tenant)
@@ -288,5 +288,7 @@ _ANY_DOOR = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
 """in whose words it is said that there is no door: most clients read these"""
 
 
-def _nothing_there(ask: Ask) -> Refused:
-    return Refused(f"no API has {ask.method} {ask.path}; check the base URL of the client", reason=RefusalReason.PATH)
+def _nothing_there(ask: Ask) -> TurnedAway:
+    return TurnedAway(
+        f"no API has {ask.method} {ask.path}; check the base URL of the client", reason=RefusalReason.PATH
+    )

@@ -55,7 +55,7 @@ from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 
 
-class Refused(CallerError):
+class TurnedAway(CallerError):
     """What the gateway refuses by itself: a path that it does not serve, a key that is none of its own, a large body.
 
     `reason` says why; `status` replaces the status that a client of the dialect expects for it.
@@ -179,7 +179,7 @@ def _failed_stream(facts: ErrorFacts, habits: ServerHabits) -> WireResponse:
 
 
 def _tell(error: LegatoError, habits: ServerHabits, catalogue: Catalogue | None) -> _Told:
-    if isinstance(error, Refused):
+    if isinstance(error, TurnedAway):
         return _Told(error.reason, error.message, status=error.status)
     if isinstance(error, AllRoutesFailed) and error.causes:
         return _tell_of_all(error, habits, catalogue)

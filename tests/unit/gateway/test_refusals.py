@@ -31,7 +31,7 @@ from legato.errors import (
     UnknownTarget,
     Unreachable,
 )
-from legato.gateway.refusals import Refused, error_body, refusal
+from legato.gateway.refusals import TurnedAway, error_body, refusal
 from legato.model import Dialect
 from legato.wire.hosting import RefusalReason
 from official_clients import OFFICIAL, Answering, body_of
@@ -302,17 +302,17 @@ def test_what_an_account_lacks_is_said_in_our_own_words(error: LegatoError, said
 
 @EVERY_CLIENT
 def test_a_key_of_the_gateways_own_is_the_matter_of_the_client(name: str) -> None:
-    response = told(name, Refused("this gateway wants a key of its own", reason=RefusalReason.KEY_MISSING))
+    response = told(name, TurnedAway("this gateway wants a key of its own", reason=RefusalReason.KEY_MISSING))
     assert response.status == (403 if name == "google" else 401)
 
 
 def test_the_gateway_may_refuse_with_a_status_of_its_own() -> None:
-    upgrade = Refused("WebSockets are not spoken here", reason=RefusalReason.METHOD, status=426)
+    upgrade = TurnedAway("WebSockets are not spoken here", reason=RefusalReason.METHOD, status=426)
     assert told("openai-responses", upgrade).status == 426
 
 
 def test_a_large_body_is_refused_as_such() -> None:
-    response = told("anthropic", Refused("too many bytes", reason=RefusalReason.TOO_LARGE))
+    response = told("anthropic", TurnedAway("too many bytes", reason=RefusalReason.TOO_LARGE))
     with pytest.raises(anthropic.ContentTooLargeError):
         OFFICIAL["anthropic"].ask(response, 0)
 
