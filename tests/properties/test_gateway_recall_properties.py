@@ -2,33 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+import json
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, TypeAlias
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Struct, field
 from msgspec.structs import replace
 
+from gateway_support import CLIENTS, sent_back
+from legato.gateway.carriers import Sealer
 from legato.gateway.chain import links
 from legato.gateway.recall import Recall, Recalled
+from legato.gateway.speakers import Speaker
 from legato.gateway.state import MemoryState
-from legato.model import Block, Dialect, Entry, Options, Text, Thinking, ToolCall, safe
-from legato.request import render
+from legato.model import Answer, Block, Dialect, Entry, JsonObject, Options, Text, Thinking, ToolCall, safe
+from legato.request import render, resolve
 from legato.wire.contract import Parsed
 
 from builders import ROUTES, ai, instruction, origin, response, tool, user
-from strategies import NATIVES, entries
+from strategies import entries
 
 BACKENDS = ROUTES[:7]
 """one of each family that a gateway stands before"""
 TENANT = "t"
-TEXTS = st.sampled_from(["Done.", "I look", " I\nlook ", ""])
+SEALER, OTHER_SEALER = Sealer(b"a key of this deployment"), Sealer(b"that of another")
+TEXTS = st.sampled_from(["Done.", "I look", " I\nlook "])
+SIGNED: JsonObject = {"thoughtSignature": "c2ln"}
+OWN: dict[str, dict[type[Block], tuple[JsonObject, ...]]] = {
+    "anthropic": {Thinking: ({"signature": "c2ln"}, {"signature": "c2lm"})},
+    "gemini": {Text: (SIGNED,), Thinking: (SIGNED,), ToolCall: (SIGNED,)},
+    "openai_responses": {
+        Text: ({"phase": "commentary"},),
+        Thinking: ({"item": {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln"}},),
+    },
+    "openai_chat": {Thinking: ({"reasoning_details": [{"type": "reasoning.encrypted", "data": "c2ln"}]},)},
+}
+"""opaque data as the backends give it out"""
+Draw: TypeAlias = Callable[[st.SearchStrategy[Any]], Any]
 Spelling: TypeAlias = Callable[[Entry], list[Entry]]
-
-
-def unsealed(entry: Entry, dialect: Dialect, tenant: str) -> None:
-    """No client returns a carrier."""
 
 
 # --- what a client makes of an answer ---------------------------------------------------------------------------------
@@ -73,45 +86,47 @@ SPELLINGS: tuple[Spelling, ...] = (
 )
 
 
-def as_parsed(entry: Entry) -> Entry:
-    """`entry` as a parser makes it."""
-    return safe(replace(entry, answer=None, ending=None, origin=None))
+def joined(entry: Entry) -> list[Entry]:
+    """All texts as one."""
+    others = [block for block in entry.blocks if not isinstance(block, Text)]
+    return [replace(entry, blocks=(Text(entry.text), *others))]
 
 
-class Client(Struct):
-    """Clients of one gateway: what they have said and heard, on every branch."""
-
-    memory: Recall
-    cold: Recall
-    """the same without any conversation kept"""
-    branches: list[list[Entry]] = field(default_factory=lambda: [[]])
-    calls: int = 0
-
-    def ask(self, said: list[Entry]) -> Recalled:
-        parsed = Parsed(said, places=list(range(len(said))))
-        warm = self.memory.take(parsed, Dialect.ANTHROPIC, TENANT)
-        cold = self.cold.take(parsed, Dialect.ANTHROPIC, TENANT)
-        assert not cold.is_warm
-        assert (warm.route, warm.last, warm.turns) == (cold.route, cold.last, cold.turns)
-        assert warm.talk.entries == cold.talk.entries
-        self.cold.give_back(cold, TENANT)
-        return warm
-
-    def mint(self) -> str:
-        self.calls += 1
-        return f"toolu_{self.calls}"
+RESPELLINGS: tuple[Spelling, ...] = (
+    lambda entry: without(entry, Thinking),
+    lambda entry: [replace(entry, blocks=tuple(block for one in entry.blocks for block in in_halves(one)))],
+    joined,
+    lambda entry: [replace(entry, blocks=(block,)) for block in entry.blocks],
+)
+"""what a client may do later to an entry that it has shown before"""
 
 
-def answers(client: Client, route: str) -> st.SearchStrategy[Entry]:
-    """An answer of `route`, with the ids that the gateway mints."""
-    dialect = origin(route).dialect
-    natives = st.sampled_from([None, *NATIVES.get(dialect, [])])
-    blocks = st.one_of(
-        st.builds(Text, TEXTS, native=natives),
-        st.builds(Thinking, st.sampled_from(["hm", "so be it"]), native=natives),
-        st.builds(lambda native: ToolCall("read", {"path": "x"}, client.mint(), native=native), natives),
+def in_halves(block: Block) -> list[Block]:
+    if not isinstance(block, Text):
+        return [block]
+    half = len(block.text) // 2
+    return [replace(block, text=block.text[:half]), replace(block, text=block.text[half:])]
+
+
+def parsed_entries() -> st.SearchStrategy[Entry]:
+    """Any entry that a parser can make."""
+    return entries().map(lambda entry: safe(replace(entry, answer=None, ending=None, origin=None)))
+
+
+def answers(route: str, wire_ids: Iterator[str]) -> st.SearchStrategy[Entry]:
+    """An answer of `route`."""
+    natives = OWN.get(origin(route).dialect, {})
+    of_texts, of_thoughts, of_calls = (
+        st.sampled_from([None, *natives.get(kind, ())]) for kind in (Text, Thinking, ToolCall)
     )
-    return st.lists(blocks, min_size=1, max_size=4).map(lambda made: ai(*made, origin=origin(route)))
+    thoughts = st.builds(Thinking, st.sampled_from(["hm", "so be it"]), native=of_thoughts)
+    texts = st.builds(Text, TEXTS, native=of_texts)
+    calls = st.builds(lambda native: ToolCall("read", {"path": "x"}, next(wire_ids), native=native), of_calls)
+    return st.builds(
+        lambda thought, others: ai(thought, *others, origin=origin(route)),
+        thoughts,
+        st.lists(st.one_of(thoughts, texts, calls), max_size=4),
+    )
 
 
 def bodies(recalled: Recalled, route: str) -> list[bytes]:
@@ -124,51 +139,90 @@ def bodies(recalled: Recalled, route: str) -> list[bytes]:
     ]
 
 
-class World:
-    """Draws what happens next."""
+class Clients:
+    """Clients of one gateway: what they have said and heard, on every branch; what they do next is drawn."""
 
-    def __init__(self, data: st.DataObject, client: Client) -> None:
-        self._draw = data.draw
-        self._client = client
+    def __init__(self, draw: Draw) -> None:
+        state = MemoryState()
+        self._draw = draw
+        self._memory, self._cold = Recall(SEALER, state), Recall(SEALER, state, conversations=0)
+        self._branches: list[list[Entry]] = [[]]
+        self._wire_ids = (f"toolu_{number}" for number in count())
 
     def step(self) -> None:
-        client, draw = self._client, self._draw
-        branch = draw(st.integers(0, len(client.branches) - 1))
-        said = client.branches[branch]
-        if draw(st.booleans()) and said:  # a fork, or the same request again
-            said = said[: draw(st.integers(1, len(said)))]
-            client.branches.append(said)
-        else:
-            said = client.branches[branch] = [*said, *self._news(said)]
-        recalled = client.ask(said)
-        route = recalled.route or draw(st.sampled_from(BACKENDS))
-        body = bodies(recalled, route)
-        anew = client.cold.take(Parsed(said), Dialect.ANTHROPIC, TENANT)
-        assert body == bodies(anew, route)
+        """One request, and its answer."""
+        draw = self._draw
+        said = self._ask()
+        parsed = Parsed(said, places=list(range(len(said))))
+        kept, anew = (memory.take(parsed, Dialect.ANTHROPIC, TENANT) for memory in (self._memory, self._cold))
+        route = kept.route or draw(st.sampled_from(BACKENDS))
+        assert not anew.is_warm
+        assert (kept.route, kept.last, kept.turns) == (anew.route, anew.last, anew.turns)
+        assert kept.talk.entries == anew.talk.entries
+        assert bodies(kept, route) == bodies(anew, route)
         if draw(st.integers(0, 4)) == 0:
-            client.memory.give_back(recalled, TENANT)
+            self._memory.give_back(kept, TENANT)
             return
-        answer = draw(answers(client, route))
-        client.memory.keep(recalled, answer, route, TENANT)
+        answer = draw(answers(route, self._wire_ids))
+        self._memory.keep(kept, answer, route, TENANT)
         shown = draw(st.sampled_from(SPELLINGS))(replace(answer, origin=None))
-        client.branches.append([*said, *shown])
+        self._branches.append([*said, *shown])
 
-    def _news(self, said: list[Entry]) -> list[Entry]:
+    def _ask(self) -> list[Entry]:
+        branch = self._draw(st.integers(0, len(self._branches) - 1))
+        said = self._branches[branch]
+        if said and self._draw(st.booleans()):  # a fork, or the same request again
+            said = said[: self._draw(st.integers(1, len(said)))]
+            if self._draw(st.booleans()):
+                index = self._draw(st.integers(0, len(said) - 1))
+                said = [*said[:index], *self._draw(st.sampled_from(RESPELLINGS))(said[index]), *said[index + 1 :]]
+            self._branches.append(said)
+            return said
+        self._branches[branch] = [*said, self._news(said)]
+        return self._branches[branch]
+
+    def _news(self, said: list[Entry]) -> Entry:
         open_calls = said[-1].calls if said else ()
         if open_calls and self._draw(st.integers(0, 4)):
-            return [tool(*(response(call.wire_id) for call in open_calls))]
-        return [
-            self._draw(st.one_of(st.just(user("go on")), st.just(instruction("be brief")), entries().map(as_parsed)))
-        ]
+            return tool(*(response(call.wire_id) for call in open_calls))
+        return self._draw(st.one_of(st.sampled_from([user("go ", "on"), instruction("be brief")]), parsed_entries()))
 
 
 @given(st.data())
 def test_a_conversation_is_the_same_kept_or_built_anew(data: st.DataObject):
+    clients = Clients(data.draw)
+    for _ in range(data.draw(st.integers(2, 8))):
+        clients.step()
+
+
+@given(st.data())
+def test_a_conversation_is_the_same_kept_remembered_or_carried(data: st.DataObject):
+    client = replace(data.draw(st.sampled_from(list(CLIENTS.values()))), tenant=TENANT)
+    dialect = client.door.dialect
     state = MemoryState()
-    client = Client(Recall(unsealed, state), Recall(unsealed, state, conversations=0))
-    world = World(data, client)
-    for _ in range(data.draw(st.integers(2, 12))):
-        world.step()
+    keeping, remembering = Recall(SEALER, state), Recall(OTHER_SEALER, state, conversations=0)
+    said: list[Entry] = []
+    for number in range(data.draw(st.integers(1, 4))):
+        calls = said[-1].calls if said else ()
+        said.append(tool(*(response(call.wire_id) for call in calls)) if calls else user("go on"))
+        parsed = Parsed(said, places=list(range(len(said))))
+        memories = (keeping, remembering, Recall(SEALER, MemoryState()))
+        kept, remembered, carried = (memory.take(parsed, dialect, TENANT) for memory in memories)
+        assert (kept.is_warm, remembered.is_warm, carried.is_warm) == (number > 0, False, False)
+        route = kept.route or data.draw(st.sampled_from(BACKENDS))
+        for target in BACKENDS:
+            assert bodies(kept, target) == bodies(remembered, target) == bodies(carried, target)
+        assert kept.route == remembered.route == carried.route
+        assert (kept.last, kept.turns) == (remembered.last, remembered.turns) == (carried.last, carried.turns)
+
+        given_ids = (f"backend {number}" for number in count())
+        answer = data.draw(answers(route, given_ids).filter(lambda entry: bool(entry.text or entry.calls)))
+        speaker = Speaker(client, SEALER, f"answer {number}")
+        speaker.begin(resolve(route), route)
+        shown = sent_back(json.loads(speaker.whole(Answer(answer))), dialect)
+        assert shown is not None
+        said = [*said, shown]
+        keeping.keep(kept, speaker.entry, route, TENANT)
 
 
 @given(st.lists(entries(), max_size=6), st.lists(entries(), max_size=3))

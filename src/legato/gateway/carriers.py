@@ -198,6 +198,15 @@ def _restored(entry: Entry, dialect: Dialect, sealer: Sealer, tenant: str) -> tu
     return replace(entry, blocks=left or (_NOTHING,)), None
 
 
+def put_back(answer: Entry, kept: Kept) -> Entry:
+    """`answer`, of which there is what a client sees, with all that `kept` has of it back in its place.
+
+    That is what `restore` makes of a carrier that holds all of its thoughts itself.
+    """
+    blocks = _Rebuilding(answer.blocks, [(-1, kept)], Dialect.ANTHROPIC).blocks()
+    return replace(answer, blocks=blocks, origin=kept.origin)
+
+
 def _is_beside(kept: Kept, block: Block) -> bool:
     return kept.beside is None or (isinstance(block, Thinking) and text_digest(block.text) == kept.beside)
 
@@ -309,7 +318,7 @@ class _Rebuilding:
 def _whole_thoughts(blocks: Sequence[Block | None], own: Sequence[tuple[int, Kept]]) -> list[_Whole]:
     thoughts: dict[int, _Whole] = {}
     for place, kept in own:
-        beside = blocks[place]
+        beside = blocks[place] if place >= 0 else None
         text = beside.text if isinstance(beside, Thinking) else ""
         for piece in kept.thoughts:
             thought = thoughts.setdefault(piece.number, _Whole(chars=piece.chars, calls=piece.calls))

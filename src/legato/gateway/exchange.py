@@ -205,7 +205,7 @@ class Relay:
         """The answer to `request`, and how many bytes were sent."""
         said, world = self._said, self._world
         is_first = self._summary is None and not self.done.attempts
-        body = unchanged_body(said, self._recalled, request) if is_first else None
+        body = unchanged_body(said, request) if is_first else None
         self.done.unchanged = body is not None
         if body is None:
             request.verify()

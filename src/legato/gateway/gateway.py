@@ -15,19 +15,19 @@ import msgspec
 
 from legato.errors import LegatoError
 from legato.gateway import control
-from legato.gateway.carriers import Sealer, restore
+from legato.gateway.carriers import Sealer
 from legato.gateway.contract import Door
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import Said, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
-from legato.gateway.recall import Recall, Recalled, Unsealed
+from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Report, Reports
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import Speaker
 from legato.gateway.state import MemoryState, State
 from legato.gateway.surfaces import find_door
-from legato.model import Answer, Dialect, Entry, JsonObject, Target
+from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
 from legato.routing import Policy, Profile, Router, only
@@ -80,7 +80,7 @@ class Gateway:
         self.reports = Reports()
         self._switch = switch
         self._sealer = Sealer(key or secrets.token_bytes(32))
-        self._recall = Recall(self._unseal, state or MemoryState())
+        self._recall = Recall(self._sealer, state or MemoryState())
         self._estimator = Estimator()
         self._fresh_id = fresh_id
         self._opened: dict[str, str] = {}
@@ -249,10 +249,6 @@ class Gateway:
             speaker.begin(target, target.route)
             body: JsonObject = msgspec.json.decode(speaker.whole(answer))
             self._recall.keep_response(body, said.fields, delivery.tenant)
-
-    def _unseal(self, entry: Entry, dialect: Dialect, tenant: str) -> Unsealed | None:
-        entries, known = restore([entry], dialect, self._sealer, tenant)
-        return Unsealed(entries[0], known[0].route) if known else None
 
     def _stored(self, door: Door, tenant: str) -> JsonObject:
         stored = self._recall.stored(door.name, tenant)

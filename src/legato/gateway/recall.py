@@ -6,11 +6,13 @@ Out: a `Conversation` whose answers have their origin, thoughts and opaque data 
 
 What an answer really was is asked of three sources, in this order:
 
-    carrier    what the client returns and cannot read, sealed by us (`carriers`)
-    call id    ids are minted by the gateway and unique, so a remembered answer is found by any of its calls
+    call id    ids are made by the gateway and unique, so a remembered answer is found by any of its calls, all of it,
+               even if the client gives only some of its carriers back
+    carrier    what the client gives back unread (`carriers`); needs no memory
     place      the answer with these words that was given behind exactly this beginning (`chain`)
 
-Whatever nobody knows is what the client says it is, without thoughts. The client's own words and arguments always win.
+All three come to the same. An answer that nobody knows is what the client says it is, without thoughts. The client's
+own words and arguments always win.
 
 A conversation is kept while its client thinks, with all that was rendered of it, so the next request costs what is new
 in it. It belongs to one request at a time: another one that begins the same builds its own. An answer is not recorded
@@ -20,16 +22,28 @@ kept or is built anew, and a request that comes again finds it as well.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from legato.gateway.carriers import Kept, Sealer, SignedText, Thought, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
 from legato.gateway.state import GivenAnswer, RecentlyUsed, State, size_of
-from legato.model import Authority, Block, Dialect, Entry, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model import (
+    Authority,
+    Block,
+    Dialect,
+    Entry,
+    JsonObject,
+    Origin,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+)
 from legato.request.render_cache import RenderCache
 from legato.transcript.conversation import Conversation
 from legato.transport.stored_responses import Stored
@@ -39,17 +53,6 @@ MAX_CONVERSATIONS = 256
 MAX_BYTES = 256 << 20
 
 _HUMAN, _AI, _TOOL = Speaker
-
-
-class Unsealed(Struct, frozen=True):
-    """An answer whose carrier was found: the entry with everything back in place, and the route that gave it."""
-
-    entry: Entry
-    route: str
-
-
-Restore: TypeAlias = Callable[[Entry, Dialect, str], Unsealed | None]
-"""from an answer as a client of some dialect and tenant shows it to what its carrier makes of it"""
 
 
 class Turns(Struct):
@@ -88,8 +91,6 @@ class Told(Struct):
     """the keys of the places where an answer was looked for"""
     size: int
     """about how many bytes its entries take"""
-    has_carriers: bool = False
-    """whether the client brought something that only the gateway can read"""
 
 
 class Recalled(Struct):
@@ -116,11 +117,6 @@ class Recalled(Struct):
         return self.told.links
 
     @property
-    def has_carriers(self) -> bool:
-        """Whether the request holds something that only the gateway can read."""
-        return self.told.has_carriers
-
-    @property
     def last(self) -> str:
         """The route of the last answer; empty if it is unknown."""
         return self.told.turns.last
@@ -135,9 +131,9 @@ class Recall:
     """What is known of conversations."""
 
     def __init__(
-        self, restore: Restore, state: State, *, conversations: int = MAX_CONVERSATIONS, max_bytes: int = MAX_BYTES
+        self, sealer: Sealer, state: State, *, conversations: int = MAX_CONVERSATIONS, max_bytes: int = MAX_BYTES
     ) -> None:
-        self._restore = restore
+        self._sealer = sealer
         self._state = state
         self._kept: RecentlyUsed[Told] = RecentlyUsed(conversations, max_bytes)
 
@@ -153,9 +149,8 @@ class Recall:
         for index in range(known, len(chain)):
             entry = parsed.entries[index]
             if entry.speaker is _AI:
-                answer = self._answer(told, index, entry, dialect, tenant)
-                told.turns.answer(answer.route)
-                entry = answer.entry
+                entry, route = self._attributed(told, index, entry, dialect, tenant)
+                told.turns.answer(route)
             elif _is_from_person(parsed, index):
                 told.turns.begin()
             if entry.blocks:  # nothing is left of thoughts of somebody unknown
@@ -193,19 +188,17 @@ class Recall:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _answer(self, told: Told, index: int, entry: Entry, dialect: Dialect, tenant: str) -> Unsealed:
-        """What is known of the answer that is the entry at `index`."""
-        unsealed = self._restore(entry, dialect, tenant)
-        entry = visible(entry)
-        given = None if unsealed else self._called(entry, tenant)
-        if given is None and not (unsealed and any(call.wire_id for call in entry.calls)):
+    def _attributed(self, told: Told, index: int, entry: Entry, dialect: Dialect, tenant: str) -> tuple[Entry, str]:
+        """The answer that is the entry at `index` as it was given, and the route that gave it."""
+        given = self._called(entry, tenant)
+        if given is None:
             place = _place_key(told.links, index, entry)
             told.places.add(place)
+            (carried,), known = restore([entry], dialect, self._sealer, tenant)
+            if known:
+                return replace(carried, blocks=_joined(carried.blocks)), known[0].route
             given = self._state.find(tenant, place)
-        if unsealed is not None:
-            told.has_carriers = True
-            return unsealed
-        return Unsealed(entry, "") if given is None else Unsealed(put_back(entry, given.entry), given.route)
+        return (visible(entry), "") if given is None else (as_given(visible(entry), given), given.route)
 
     def _called(self, entry: Entry, tenant: str) -> GivenAnswer | None:
         """The answer that asked for the calls of `entry`."""
@@ -282,7 +275,7 @@ def _last_results(parsed: Parsed) -> list[ToolResponse]:
 
 
 def visible(answer: Entry) -> Entry:
-    """What a client sees of `answer`, perhaps no block at all. It depends on nothing that `links` ignores."""
+    """What a client sees of `answer`: nothing that `links` ignores, and so perhaps nothing at all."""
     blocks = (
         block if block.native is None else replace(block, native=None)
         for block in answer.blocks
@@ -292,38 +285,61 @@ def visible(answer: Entry) -> Entry:
 
 
 def _joined(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """`blocks` with their text in as few as there can be."""
+    """`blocks` with their text in as few as there can be, and none that holds nothing."""
     joined: list[Block] = []
     for block in blocks:
         last = joined[-1] if joined else None
-        if not isinstance(block, Text) or block.native is not None:
+        if block.native is not None or not isinstance(block, Text | Thinking):
             joined.append(block)
-        elif isinstance(last, Text) and last.native is None:
+        elif isinstance(block, Text) and isinstance(last, Text) and last.native is None:
             joined[-1] = Text(last.text + block.text)
         elif block.text:
             joined.append(block)
     return tuple(joined)
 
 
-def put_back(shown: Entry, given: Entry) -> Entry:
-    """`shown`, an answer as the client has it, with the origin, thoughts and opaque data of the answer as given.
+def as_given(shown: Entry, given: GivenAnswer) -> Entry:
+    """`shown`, what a client shows of an answer, with the origin, thoughts and opaque data that it was given with.
 
-    If both say the same, everything is back in its place. Else only what still fits: what belongs to a call by the id
-    of the call, and the thoughts, in front of all, if they led to the same calls.
+    Where the client changed it, only what still fits: what belongs to a call goes by the id of the call, that of a
+    text by the text, and thoughts are back if they led to the same calls.
     """
-    if shown.text == given.text and answer_digest(shown) == answer_digest(given):
-        calls = iter(shown.calls)
-        blocks = [_with_native(next(calls), block) if isinstance(block, ToolCall) else block for block in given.blocks]
-    else:
-        by_id = {call.wire_id: call for call in given.calls if call.wire_id}
-        blocks = [
-            _with_native(block, by_id.get(block.wire_id)) if isinstance(block, ToolCall) else block
-            for block in shown.blocks
-        ]
-        if [call.wire_id for call in shown.calls] == list(by_id):
-            blocks = [*(block for block in given.blocks if isinstance(block, Thinking)), *blocks]
-    return replace(shown, blocks=_joined(blocks), origin=given.origin)
+    answer = given.entry
+    is_same = answer_digest(shown) == answer_digest(answer)
+    by_id = {call.wire_id: call for call in answer.calls if call.wire_id}
+    known = answer.calls if is_same else [by_id.get(call.wire_id) for call in shown.calls]
+    calls = iter(known)
+    blocks = tuple(_signed(block, next(calls)) if isinstance(block, ToolCall) else block for block in shown.blocks)
+    shown = replace(shown, blocks=blocks, origin=answer.origin)
+    if not blocks or not (is_same or [call.wire_id for call in shown.calls] == list(by_id)):
+        return shown
+    back = put_back(shown, _kept(given))
+    return replace(back, blocks=_joined(back.blocks), origin=answer.origin)
 
 
-def _with_native(call: ToolCall, given: ToolCall | None) -> ToolCall:
+def _signed(call: ToolCall, given: ToolCall | None) -> ToolCall:
     return call if given is None else replace(call, native=given.native)
+
+
+def _kept(given: GivenAnswer) -> Kept:
+    """What a carrier would hold of the thoughts and texts of an answer."""
+    thoughts: list[Thought] = []
+    texts: list[SignedText] = []
+    chars = calls = 0
+    for block in given.entry.blocks:
+        if isinstance(block, Thinking):
+            thoughts.append(Thought(len(thoughts), block.native, block.text, chars=chars, calls=calls))
+        elif isinstance(block, Text):
+            end = chars + len(block.text)
+            if block.native is not None:
+                texts.append(SignedText(chars, end, text_digest(block.text), block.native, calls))
+            chars = end
+        elif isinstance(block, ToolCall):
+            calls += 1
+    return Kept(
+        answer=given.response_id,
+        route=given.route,
+        origin=given.entry.origin or Origin(),
+        thoughts=tuple(thoughts),
+        texts=tuple(texts),
+    )

@@ -12,7 +12,6 @@ from __future__ import annotations
 import msgspec
 
 from legato.gateway.intake import Said
-from legato.gateway.recall import Recalled
 from legato.model import Dialect, Platform, Speaker, Target, Thinking
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
@@ -29,10 +28,10 @@ def passed_headers(said: Said, target: Target) -> dict[str, str]:
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: Said, recalled: Recalled, request: Request) -> bytes | None:
+def unchanged_body(said: Said, request: Request) -> bytes | None:
     """The client's bytes, if they can be sent as they are, but for the name of the model."""
     target = request.target
-    if not _is_at_home(said, target) or said.parsed.adjusted or recalled.has_carriers or _holds_reasoning(said):
+    if not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
         return None
     fields = said.fields
     named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model
@@ -44,7 +43,7 @@ def unchanged_body(said: Said, recalled: Recalled, request: Request) -> bytes | 
 
 
 def _holds_reasoning(said: Said) -> bool:
-    """Whether there is reasoning in it that nobody vouches for: a provider refuses what is not its own."""
+    """Whether there is reasoning in it, a provider's or a carrier of ours: nobody takes what is not its own."""
     return any(
         isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
         for entry in said.parsed.entries

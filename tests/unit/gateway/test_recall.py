@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
 
-from legato.gateway.recall import Recall, Recalled, Unsealed, put_back
-from legato.gateway.state import MemoryState
-from legato.model import Dialect, Entry, Media, MediaKind, Text, ToolCall
-from legato.request import render
+from gateway_support import CLIENTS, sent_back
+from legato.gateway.carriers import Sealer
+from legato.gateway.recall import Recall, Recalled, as_given, visible
+from legato.gateway.speakers import Speaker
+from legato.gateway.state import GivenAnswer, MemoryState
+from legato.model import Answer, Dialect, Entry, Media, MediaKind, Text, ToolCall
+from legato.request import render, resolve
 from legato.wire.contract import Parsed
 
 from builders import ai, call, instruction, origin, response, result, thought, tool, user
 
-KIMI, CLAUDE = "kimi/kimi-k2-thinking", "anthropic/claude-sonnet-4-5"
+KIMI, CLAUDE, GPT = "kimi/kimi-k2-thinking", "anthropic/claude-sonnet-4-5", "openai-responses/gpt-5.1"
 PNG = Media(MediaKind.IMAGE, "image/png", data="aGk=")
 GIVEN = ai(
     thought("which file?", signature="c2ln"),
@@ -25,14 +29,11 @@ GIVEN = ai(
 )
 SHOWN = ai("I look", call("toolu_1", path="x"))
 """the same without what the client cannot read"""
-
-
-def unsealed(entry: Entry, dialect: Dialect, tenant: str) -> None:
-    """No client returns a carrier."""
+SEALER = Sealer(b"a key of this deployment")
 
 
 def recall(state: MemoryState | None = None, **bounds: int) -> Recall:
-    return Recall(unsealed, state or MemoryState(), **bounds)
+    return Recall(SEALER, state or MemoryState(), **bounds)
 
 
 def parsed(*entries: Entry, places: Sequence[int] = ()) -> Parsed:
@@ -48,6 +49,15 @@ def answer(memory: Recall, *entries: Entry, given: Entry = GIVEN, route: str = C
     recalled = take(memory, *entries, tenant=tenant)
     memory.keep(recalled, given, route, tenant)
     return recalled
+
+
+def spoken(given: Entry, route: str) -> Entry:
+    """What Anthropic's client sends back of an answer that it was given."""
+    speaker = Speaker(replace(CLIENTS["anthropic"], tenant="t"), SEALER, "an id of its own")
+    speaker.begin(resolve(route), route)
+    shown = sent_back(json.loads(speaker.whole(Answer(given))), Dialect.ANTHROPIC)
+    assert shown is not None
+    return shown
 
 
 def bare(recalled: Recalled) -> list[Entry]:
@@ -213,17 +223,24 @@ def test_nothing_is_left_of_the_thoughts_of_somebody_unknown():
     assert (cold.last, cold.turns) == ("", 0)
 
 
-def test_what_a_carrier_says_comes_before_what_is_remembered():
-    def carried(entry: Entry, dialect: Dialect, tenant: str) -> Unsealed:
-        assert (dialect, tenant) == (Dialect.ANTHROPIC, "t")
-        return Unsealed(replace(entry, origin=origin(KIMI)), KIMI)
+def test_a_carrier_needs_no_memory():
+    given = ai(thought("easy", item={"type": "reasoning", "encrypted_content": "c2ln"}), "Done.", origin=origin(GPT))
+    shown = spoken(given, GPT)
+    cold = take(recall(), user("hi"), shown, user("on"))
 
-    state = MemoryState()
-    answer(recall(state), user("hi"))
-    cold = take(Recall(carried, state), user("hi"), SHOWN, result("toolu_1"))
+    assert bare(cold)[1] == given
+    assert (cold.last, cold.turns) == (GPT, 1)
+    assert bare(take(recall(), user("hi"), shown, user("on"), tenant="u"))[1] == ai("Done.")
 
-    assert bare(cold)[1] == replace(SHOWN, origin=origin(KIMI))
-    assert (cold.route, cold.last) == (KIMI, KIMI)
+
+def test_a_carrier_tells_one_answer_from_another_with_the_same_words_at_the_same_place():
+    one, two = (ai(thought(text), "Done.", origin=origin(CLAUDE)) for text in ("first", "second"))
+    memory = recall()
+    answer(memory, user("hi"), given=one)
+    answer(memory, user("hi"), given=two)
+
+    assert bare(take(memory, user("hi"), spoken(one, CLAUDE)))[1] == one
+    assert bare(take(memory, user("hi"), ai("Done.")))[1] == two
 
 
 def test_the_same_words_given_anew_at_the_same_place_are_the_newer_answer():
@@ -250,7 +267,7 @@ def test_other_words_at_the_same_place_leave_a_branch_warm():
     [
         (SHOWN, GIVEN.blocks),
         (ai("I ", "look", call("toolu_1", path="x")), GIVEN.blocks),
-        (ai(call("toolu_1", path="x"), "I look"), GIVEN.blocks),
+        (ai(call("toolu_1", path="x"), "I look"), (GIVEN.blocks[0], GIVEN.blocks[2], GIVEN.blocks[1])),
         (ai("I look!", call("toolu_1", path="x")), (GIVEN.blocks[0], Text("I look!"), GIVEN.blocks[2])),
         (ai(call("toolu_1", path="y")), (GIVEN.blocks[0], replace(GIVEN.calls[0], arguments={"path": "y"}))),
         (
@@ -260,13 +277,13 @@ def test_other_words_at_the_same_place_leave_a_branch_warm():
     ],
 )
 def test_what_a_client_changed_keeps_what_still_fits(shown: Entry, expected: tuple[object, ...]):
-    assert put_back(shown, GIVEN) == replace(shown, blocks=expected, origin=GIVEN.origin)
+    assert as_given(visible(shown), GivenAnswer(GIVEN, CLAUDE)) == replace(shown, blocks=expected, origin=GIVEN.origin)
 
 
 def test_thoughts_between_words_are_back_in_their_place():
     given = ai(thought("a"), "one ", thought("b"), "two", origin=origin(CLAUDE))
 
-    assert put_back(ai("one two"), given) == given
+    assert as_given(ai("one two"), GivenAnswer(given, CLAUDE)) == given
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------
