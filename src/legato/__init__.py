@@ -34,6 +34,8 @@ _HOME = {
     "resolve": "legato.request",
     "Session": "legato.session",
     "Turn": "legato.session",
+    "SyncSession": "legato.session",
+    "SyncTurn": "legato.session",
     "World": "legato.world",
     "Limits": "legato.session",
     "run": "legato.session",
@@ -77,7 +79,7 @@ if TYPE_CHECKING:
     )
     from legato.request import Catalogue, RenderReport, Request, carry, parse, render, resolve
     from legato.routing import Policy, Profile, Route
-    from legato.session import Limits, Session, Turn, run
+    from legato.session import Limits, Session, SyncSession, SyncTurn, Turn, run
     from legato.store import open_store
     from legato.tools import Tool, tool
     from legato.transcript import Conversation
@@ -100,6 +102,8 @@ __all__ = [
     "Route",
     "Session",
     "Speaker",
+    "SyncSession",
+    "SyncTurn",
     "Target",
     "Text",
     "Thinking",

@@ -17,9 +17,9 @@ import asyncio
 import atexit
 import os
 import threading
-from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Coroutine, Generator, Iterator
 from concurrent.futures import CancelledError, Future, wait
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import Context, copy_context
 from functools import partial
 from queue import SimpleQueue
@@ -43,19 +43,26 @@ class Portal:
     """A loop in a thread, started when it is first needed; `SHARED` is the one that everyone uses."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a signal's handler may call while the code that it interrupts holds it
         self._served: _Served | None = None
         _PORTALS.add(self)
 
     def call(self, function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run `function` in the loop and wait for it; what interrupts the waiting cancels it."""
+        with self.running(function, *args, **kwargs) as running:
+            return running.result()
+
+    @contextmanager
+    def running(
+        self, function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
+    ) -> Generator[Running[T], None, None]:
+        """Run `function` in the loop for as long as the caller is in this context; then it is cancelled."""
         running: Running[T] = Running(self._serving())
         try:
             running.begin(function, *args, **kwargs)
-            return running.result()
-        except BaseException:
+            yield running
+        finally:
             running.stop()  # has no effect on what has ended by itself
-            raise
 
     def start(self, function: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> Running[T]:
         """Run `function` in the loop without waiting for it."""
@@ -79,17 +86,12 @@ class Portal:
                     arrived.put((item,))
                     await room.acquire()
 
-        served = self._serving()
-        running: Running[None] = Running(served, when_done=lambda: arrived.put(None))
-        try:
-            running.begin(pump)
+        with self.running(pump) as running:
+            running.when_done(lambda: arrived.put(None))
             while (got := arrived.get()) is not None:
-                served.soon(room.release)
                 yield got[0]
-                served.require_here()
+                running.tell(room.release)
             running.result()
-        finally:
-            running.stop()
 
     def close(self) -> None:
         """Cancel all that runs, and end the thread; what is called later gets a new one."""
@@ -100,7 +102,7 @@ class Portal:
 
     def forget(self) -> None:
         """In a forked child: the thread exists in the parent alone."""
-        self._lock = threading.Lock()  # another thread may have held the old one at the moment of the fork
+        self._lock = threading.RLock()  # another thread may have held the old one at the moment of the fork
         if self._served is not None:
             _LEFT_BEHIND.append(self._served)
             self._served = None
@@ -117,10 +119,9 @@ class Portal:
 class Running(Generic[T]):
     """A task in the portal's loop, as other threads see it."""
 
-    def __init__(self, served: _Served, *, when_done: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, served: _Served) -> None:
         self._served = served
         self._outcome: Future[T] = Future()
-        self._outcome.add_done_callback(lambda _: when_done())
         self._context: Context
         self._scope: anyio.CancelScope | None = None
         self._has_begun = self._is_cancelled = False
@@ -135,6 +136,15 @@ class Running(Generic[T]):
         self._context = copy_context()
         if not self._served.soon(self._served.take, self, partial(self._run, lambda: function(*args, **kwargs))):
             self.refuse()
+
+    def when_done(self, tell: Callable[[], object]) -> None:
+        """Call `tell` when it has ended, in whichever thread that is known first."""
+        self._outcome.add_done_callback(lambda _: tell())
+
+    def tell(self, function: Callable[[], object]) -> None:
+        """Call `function` in the loop, for the task's ears; RuntimeError in a forked child, where nothing runs."""
+        self._served.require_here()
+        self._served.soon(function)
 
     def result(self) -> T:
         """Wait for what it returns or raises; `concurrent.futures.CancelledError` if it was cancelled."""

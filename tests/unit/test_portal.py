@@ -3,18 +3,17 @@
 import contextvars
 import gc
 import os
-import signal
 import subprocess
 import sys
 import threading
-import warnings
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import CancelledError
 
 import anyio
 import pytest
 from anyio.lowlevel import checkpoint
 
+from interrupting import ctrl_c_raises, press_ctrl_c, told_by_child
 from legato.portal import SHARED, Portal
 
 
@@ -23,18 +22,6 @@ def portal() -> Iterator[Portal]:
     portal = Portal()
     yield portal
     portal.close()
-
-
-@pytest.fixture
-def ctrl_c() -> Iterator[None]:
-    """Let SIGINT raise KeyboardInterrupt, whatever runs the tests has made of it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-def press_ctrl_c() -> None:
-    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
 
 async def forever() -> None:
@@ -104,7 +91,7 @@ def test_an_exit_that_a_task_asks_for_is_the_callers_and_not_the_loops(portal: P
     assert portal.call(thread) == before
 
 
-def test_ctrl_c_cancels_the_task_and_waits_for_its_end(portal: Portal, ctrl_c: None) -> None:
+def test_ctrl_c_cancels_the_task_and_waits_for_its_end(portal: Portal) -> None:
     told: list[str] = []
 
     async def work() -> None:
@@ -116,12 +103,12 @@ def test_ctrl_c_cancels_the_task_and_waits_for_its_end(portal: Portal, ctrl_c: N
                 await anyio.sleep(0.01)
             told.append("tidied up")
 
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt):
         portal.call(work)
     assert told == ["tidied up"]
 
 
-def test_a_second_ctrl_c_does_not_wait_for_the_end(portal: Portal, ctrl_c: None) -> None:
+def test_a_second_ctrl_c_does_not_wait_for_the_end(portal: Portal) -> None:
     may_end = threading.Event()
 
     async def work() -> None:
@@ -133,7 +120,7 @@ def test_a_second_ctrl_c_does_not_wait_for_the_end(portal: Portal, ctrl_c: None)
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(may_end.wait)
 
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt):
         portal.call(work)
     may_end.set()
 
@@ -230,7 +217,7 @@ def test_an_iterator_raises_what_its_source_raises_behind_what_it_gave(portal: P
         next(portal.iterate(never_made))
 
 
-def test_ctrl_c_between_two_items_closes_the_source(portal: Portal, ctrl_c: None) -> None:
+def test_ctrl_c_between_two_items_closes_the_source(portal: Portal) -> None:
     closed = threading.Event()
 
     async def slow() -> AsyncIterator[int]:
@@ -242,31 +229,12 @@ def test_ctrl_c_between_two_items_closes_the_source(portal: Portal, ctrl_c: None
             closed.set()
 
     items = portal.iterate(slow, ahead=1)
-    with pytest.raises(KeyboardInterrupt):
+    with ctrl_c_raises(), pytest.raises(KeyboardInterrupt):
         list(items)
     assert closed.is_set()
 
 
 # --- processes ------------------------------------------------------------------------------------------------------------
-
-
-def told_by_child(work: Callable[[], object]) -> tuple[int, str]:
-    """The process that was forked to do `work`, and what came of it there."""
-    reading, writing = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # from 3.12 on: a fork beside threads, which is the point
-        child = os.fork()
-    if child == 0:
-        try:
-            os.write(writing, repr(work()).encode())
-        except BaseException as error:  # the test is told of it
-            os.write(writing, repr(error).encode())
-        finally:
-            os._exit(0)
-    os.close(writing)
-    os.waitpid(child, 0)
-    with os.fdopen(reading) as told:
-        return child, told.read()
 
 
 async def process() -> int:
@@ -316,7 +284,7 @@ print(next(items))
 
 
 def test_a_process_that_ends_lets_its_tasks_end_and_says_nothing_of_it() -> None:
-    script = [sys.executable, "-X", "dev", "-c", AT_EXIT]
+    script = [sys.executable, "-W", "default", "-c", AT_EXIT]
     ended = subprocess.run(script, capture_output=True, text=True, timeout=60, check=True)
     assert ended.stderr == ""
     assert sorted(ended.stdout.splitlines()) == ["0", "closed in order", "source closed"]

@@ -12,6 +12,8 @@ from legato.session.sent import Sent
 from legato.session.session import Session
 from legato.session.subagents import task_tool
 from legato.session.switching import Switched, SwitchPreview, preview_switch
+from legato.session.sync_turn import SyncTurn
+from legato.session.synchronous import SessionSettings, SyncSession
 from legato.session.table import SessionEvent, State
 from legato.session.turn import Turn, TurnResult
 from legato.world import World
@@ -23,10 +25,13 @@ __all__ = [
     "Sent",
     "Session",
     "SessionEvent",
+    "SessionSettings",
     "Spending",
     "State",
     "SwitchPreview",
     "Switched",
+    "SyncSession",
+    "SyncTurn",
     "ToolHistory",
     "Turn",
     "TurnResult",
