@@ -31,6 +31,7 @@ from legato.wire.shapes import Shapes
 _PERSON = Authority.PERSON
 _SUCCESS = CompletionKind.SUCCESS
 _START, _HUMAN, _ANSWER, _RESULTS = End
+_ENDS = (_HUMAN, _RESULTS, _ANSWER)
 _BRIDGED = (ANSWER_BRIDGED,)
 
 
@@ -57,14 +58,14 @@ class Encoder:
         self._demands_thoughts = grammar.demands_thoughts and context.thinking_on
         self._demands_every_thought = grammar.demands_every_thought and context.thinking_on
         self._needs_placeholder = self._demands_thoughts or grammar.call_signatures
-        self._takes_answers = not grammar.trims_answers
         self._bridges_people = not grammar.user_after_tool
         may_begin = grammar.answer_first and grammar.calls_first
         follows = {_HUMAN: True, _RESULTS: True, _START: may_begin, _ANSWER: grammar.answers_in_a_row}
-        self._before_answers = frozenset(end for end, follow in follows.items() if follow)
-        """how a unit may end before a simple answer, with nothing between them"""
         takes_calls = grammar.native_calls and grammar.text_beside_calls
-        self._most_calls = grammar.max_calls if takes_calls else 0
+        most = grammar.max_calls if takes_calls else 0
+        self._most_calls = {end: most if follow else -1 for end, follow in follows.items()}
+        """how many calls a simple answer may hold after a unit that ended so; -1 where something goes between them"""
+        self._fewest_calls = int(grammar.trims_answers)  # what is trimmed is an answer without calls
 
     def encode(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> EncodedUnit:
         """One unit, after one that ended with `before`."""
@@ -106,13 +107,11 @@ class Encoder:
         """
         shapes, ids = self._shapes, self._context.ids
         encode_text, encode_call, encode_result, encode = shapes.text, shapes.call, shapes.result, shapes.exchange
-        follows, most_calls, placeholder = self._before_answers, self._most_calls, self._needs_placeholder
-        after_results, after_answers = _RESULTS in follows, _ANSWER in follows
+        fewest, placeholder = self._fewest_calls, self._needs_placeholder
         messages, counts, fills, ends = page.messages, page.counts, page.fills, page.ends
-        field, takes_answers, joins_results = page.blocks_field, self._takes_answers, not self._bridges_people
-        simple_names: set[str] = set()
-        end = page.end
-        may_answer = end in follows
+        field, joins_results = page.blocks_field, not self._bridges_people
+        end, simple_names = page.end, set[str]()
+        most, after_said, after_results, after_answers = (self._most_calls[at] for at in (end, *_ENDS))
         joinable: list[JsonObject] | None = None
         """the blocks of the last message, if a person's words may be added to it"""
         for unit in units:
@@ -120,12 +119,16 @@ class Encoder:
                 text = unit.blocks[0]
                 if type(text) is not Text or len(unit.blocks) > 1 or unit.authority is not _PERSON:
                     return
-                self._append_said(text.text, end, page, joinable, decided)
-                end, may_answer = _HUMAN, True
+                if joinable is None:
+                    self._append_said(text.text, end, page, decided)
+                else:
+                    fills.append(len(joinable))
+                    counts.append(len(messages))
+                    ends.append(_HUMAN)
+                    joinable.append(encode_text(text.text))
+                end, most = _HUMAN, after_said
                 continue
-            if type(unit) is not Exchange or not may_answer or (outputs := unit.outputs) is None:
-                return
-            if not (len(outputs) <= most_calls if outputs else takes_answers):
+            if type(unit) is not Exchange or (outputs := unit.outputs) is None or not fewest <= len(outputs) <= most:
                 return
             verbatim = unit.verbatim
             texts: list[Any] = []
@@ -141,14 +144,13 @@ class Encoder:
                         results.append(encode_result(wire_id, name, outputs[len(results)], False))
                 elif type(block) is Text:
                     texts.append(encode_text(block.text))
-            told = results if verbatim else self._encode_results(unit, outputs)
-            if told is None:
+            if not verbatim and not self._encode_results(unit, outputs, results):
                 return
             lacks = placeholder if calls else self._demands_every_thought
             if lacks:
                 decided[len(ends)] = self._missing(unit)
-            end, may_answer = (_RESULTS, after_results) if outputs else (_ANSWER, after_answers)
-            added = encode(texts, calls, told, lacks)
+            end, most = (_RESULTS, after_results) if outputs else (_ANSWER, after_answers)
+            added = encode(texts, calls, results, lacks)
             if field:
                 fills.append(len(messages[-1][field]) if messages else 0)
                 joinable = added[-1][field] if outputs and joins_results else None
@@ -158,19 +160,8 @@ class Encoder:
             ends.append(end)
             messages += added
 
-    def _append_said(
-        self, text: str, before: End, page: Assembly, joinable: list[JsonObject] | None, decided: Projected
-    ) -> None:
-        """Append a person's words: to the blocks in `joinable`, or as a message of their own.
-
-        Where a person's words may not follow results, a bridge goes between them.
-        """
-        if joinable is not None:
-            page.fills.append(len(joinable))
-            page.counts.append(len(page.messages))
-            page.ends.append(_HUMAN)
-            joinable.append(self._shapes.text(text))
-            return
+    def _append_said(self, text: str, before: End, page: Assembly, decided: Projected) -> None:
+        """Append a person's words as a message of their own, behind a bridge if they may not follow results."""
         message = self._shapes.human_text(text)
         added: Sequence[JsonObject] = (message,)
         if before is _RESULTS and self._bridges_people:
@@ -191,17 +182,16 @@ class Encoder:
         simple_names.add(name)
         return True
 
-    def _encode_results(self, unit: Exchange, outputs: Sequence[str]) -> list[JsonObject] | None:
-        """The results of an exchange of which some failed, or are no texts; None if those are sent as they are."""
-        results: list[JsonObject] = []
+    def _encode_results(self, unit: Exchange, outputs: Sequence[str], results: list[JsonObject]) -> bool:
+        """Add to `results` those of an exchange of which some failed, or are no texts; false if they go as they are."""
         for call, completion, output in zip(unit.calls, unit.completions, outputs, strict=True):
             failed = completion.kind is not _SUCCESS
             if not failed and self.grammar.json_results and output is not completion.result:
-                return None
+                return False
             if failed and not self.grammar.error_flag:
                 output = mark_failure(output, completion)
             results.append(self._shapes.result(self._context.ids[call.id], call.name, output, failed))
-        return results
+        return True
 
     def _missing(self, unit: Exchange) -> tuple[Decision, ...]:
         """What is decided about a simple exchange that lacks what is demanded: it holds no thoughts, no signatures."""
