@@ -52,26 +52,16 @@ class _Call(_Shape):
 
 
 class _Message(_Shape, tag_field="role", kw_only=True):
-    """What SDKs print of fields that a message does not have."""
-
-    annotations: _Nothing = None
-    audio: _Nothing = None
-    executed_tools: _Nothing = None
-    function_call: _Nothing = None
-    images: _Nothing = None
-    provider_specific_fields: _Nothing = None
-    reasoning: _Nothing = None
-    reasoning_details: _Nothing = None
-    refusal: _Nothing = None
-    thinking_blocks: _Nothing = None
+    pass
 
 
 class _Said(_Message, kw_only=True):
+    """With what is printed of the fields that it does not have by whoever has one model for all roles."""
+
     content: Texts
     name: _Nothing = None
     tool_calls: _Nothing = None
     tool_call_id: _Nothing = None
-    reasoning_content: _Nothing = None
 
 
 class System(_Said, tag="system"):
@@ -93,16 +83,28 @@ class Result(_Message, tag="tool", kw_only=True):
     tool_call_id: _Text
     name: _Text | None = None
     tool_calls: _Nothing = None
-    reasoning_content: _Nothing = None
 
 
 class Assistant(_Message, tag="assistant", kw_only=True):
-    """What the model said: what it thought, text, and calls of functions."""
+    """What the model said: what it thought, text, and calls of functions.
+
+    After these come the fields that an answer does not have, and that SDKs print all the same.
+    """
 
     content: _Text | None = None
     tool_calls: list[_Call] | None = None
     reasoning_content: _Text | None = None
+    annotations: _Nothing = None
+    audio: _Nothing = None
+    executed_tools: _Nothing = None
+    function_call: _Nothing = None
+    images: _Nothing = None
     name: _Nothing = None
+    provider_specific_fields: _Nothing = None
+    reasoning: _Nothing = None
+    reasoning_details: _Nothing = None
+    refusal: _Nothing = None
+    thinking_blocks: _Nothing = None
     tool_call_id: _Nothing = None
 
 
