@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from legato.errors import IngestError
 from legato.ledger import Identity
-from legato.model import CallId, Entry, IdScheme, NameRule, ingest, ingestion
+from legato.model import Block, CallId, Entry, IdScheme, NameRule, ingest, ingestion
 from legato.transcript import Conversation
 from legato.transcript.compose import Composer
 from legato.wire.ids import IdTable
@@ -66,8 +65,8 @@ def test_ids_that_make_names_as_they_are_give_the_names_that_looking_closer_give
     assert quick.log == thorough.log
 
 
-def _block_by_block(identity: Identity, entry: Entry) -> Entry:
-    return replace(entry, blocks=identity._mint_blocks(entry))
+def _block_by_block(identity: Identity, entry: Entry) -> tuple[Block, ...]:
+    return identity._mint_blocks(entry, [])
 
 
 @given(interleaved())

@@ -11,7 +11,7 @@ that made room (`displaces`), what a call takes over (`adopts`). So `note` decid
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
@@ -19,7 +19,7 @@ from legato.ledger.evidence import Evidence
 from legato.ledger.names import TakenNames
 from legato.ledger.pairs import Pairs
 from legato.ledger.stems import bare, match_simple_id, our_id
-from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
+from legato.model import BLOCKS, UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse, meaningful
 
 _HUMAN, _AI, _TOOL = Speaker
 
@@ -62,20 +62,26 @@ class Identity:
         pairs.end(entry)
 
     def mint(self, entry: Entry) -> Entry:
-        """`entry` with every call and every response named, and remembered here."""
-        if entry.speaker is _TOOL and entry.answer is None:  # results do not end the answer that they come in
-            return self._mint_results(entry)
+        """`entry` with every call and every response named, and remembered here.
+
+        Raises `InvalidEntry` if no one says anything in it; what is remembered then is worth nothing any more.
+        """
+        speaker, blocks = entry.speaker, entry.blocks
+        if speaker is _TOOL and entry.answer is None:  # results do not end the answer that they come in
+            return replace(entry, blocks=self._mint_results(entry))
+        if type(speaker) is not Speaker or not blocks:
+            entry = meaningful(entry)
+            speaker = entry.speaker
         self._pairs.begin(entry)
-        blocks = entry.blocks
         if len(blocks) == 1 and type(blocks[0]) is Text:
             return entry
-        minted = replace(entry, blocks=self._mint_blocks(entry))
-        if entry.speaker is _HUMAN:
+        minted = replace(entry, blocks=self._mint_blocks(entry, []))
+        if speaker is _HUMAN:
             self._pairs.end(entry)
         return minted
 
-    def _mint_results(self, entry: Entry) -> Entry:
-        """An entry of a tool.
+    def _mint_results(self, entry: Entry) -> tuple[Block, ...]:
+        """The blocks of an entry of a tool.
 
         No function is called for the result of an open call under its own id: nearly all are such, and there is no more
         to look at.
@@ -83,7 +89,7 @@ class Identity:
         pairs = self._pairs
         ids, open_calls = pairs.ids, pairs.open.current
         newest, armed = ids.newest, ids.armed
-        blocks: list[Block] = []
+        results: list[Block] = []
         for block in entry.blocks:
             if type(block) is not ToolResponse:
                 break
@@ -92,25 +98,24 @@ class Identity:
             if owner not in open_calls or (armed and wire_id in armed) or (block.call_id and block.call_id != owner):
                 break
             del open_calls[owner]
-            blocks.append(replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None))
-        else:
+            results.append(replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None))
+        if results:
             pairs.round_over = True
-            return replace(entry, blocks=tuple(blocks))
-        if blocks:
-            pairs.round_over = True
-        return replace(entry, blocks=self._mint_blocks(entry, blocks))
+            if len(results) == len(entry.blocks):
+                return tuple(results)
+        return self._mint_blocks(meaningful(entry), results)
 
-    def _mint_blocks(self, entry: Entry, done: Sequence[Block] = ()) -> tuple[Block, ...]:
-        """The blocks of any entry, after those that are `done`.
+    def _mint_blocks(self, entry: Entry, blocks: list[Block]) -> tuple[Block, ...]:
+        """The blocks of any entry; those in `blocks` are done.
 
         No function is called for a call whose id was never met and makes a name as it is.
         """
         names, pairs = self._names, self._pairs
-        taken, newest, spellings, open_calls = names.taken, pairs.ids.newest, pairs.ids.spellings, pairs.open.current
-        blocks = list(done)
+        ids, calls = pairs.ids, pairs.answer_calls
+        taken, newest, spellings, open_calls = names.taken, ids.newest, ids.spellings, pairs.open.current
         places: dict[int, CallId] | None = None
         is_quiet = entry.speaker is _AI and pairs.is_quiet
-        for block in entry.blocks[len(done) :]:
+        for block in entry.blocks[len(blocks) :] if blocks else entry.blocks:
             if type(block) is ToolCall:
                 wire_id = block.wire_id
                 simple = match_simple_id(wire_id) if is_quiet else None
@@ -124,12 +129,14 @@ class Identity:
                     taken[stem] = 1
                     newest[wire_id], spellings[stem] = name, wire_id
                     open_calls[name] = block
-                    pairs.answer_calls.append(block)
+                    calls.append(block)
             elif type(block) is ToolResponse:
                 if places is None:
                     places = pairs.places(entry.blocks, len(blocks))
                 block = self._mint_response(block, places.get(len(blocks)))
                 is_quiet = False
+            elif type(block) is not Text and type(block) not in BLOCKS:
+                meaningful(entry)  # which says what is wrong with it
             blocks.append(block)
         return tuple(blocks)
 

@@ -139,3 +139,4 @@ class HostedTool(_Block, frozen=True, tag="hosted_tool"):
 
 
 Block: TypeAlias = Text | Thinking | ToolCall | ToolResponse | Media | Code | HostedTool
+BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})

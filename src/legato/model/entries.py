@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
-from legato.model.blocks import Block, Text, ToolCall
+from legato.errors import InvalidEntry
+from legato.model.blocks import BLOCKS, Block, Text, ToolCall
 from legato.model.enums import FastStrEnum
 
 
@@ -80,6 +82,25 @@ class Entry(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True,
     def text(self) -> str:
         """The visible text of this entry."""
         return "".join(block.text for block in self.blocks if isinstance(block, Text))
+
+
+def meaningful(entry: Entry) -> Entry:
+    """`entry`, if someone says something in it; raises `InvalidEntry` if not."""
+    if type(entry.speaker) is not Speaker:
+        try:
+            entry = replace(entry, speaker=Speaker(entry.speaker))
+        except ValueError:
+            raise InvalidEntry(
+                f"unknown speaker {entry.speaker!r}; it must be human, ai or tool", speaker=str(entry.speaker)
+            ) from None
+    if not entry.blocks:
+        raise InvalidEntry(
+            f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
+        )
+    for block in entry.blocks:
+        if type(block) not in BLOCKS:
+            raise InvalidEntry(f"{type(block).__name__} is not a block", block=type(block).__name__)
+    return entry
 
 
 class Usage(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):

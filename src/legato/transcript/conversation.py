@@ -9,30 +9,26 @@ the other two at once, and `take` does them for a whole transcript.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
-from operator import attrgetter
 from typing import TypeVar, cast
 
 from msgspec.structs import replace
 
-from legato.errors import InvalidEntry, UnknownCall
+from legato.errors import UnknownCall
 from legato.ledger import Call, Identity, Ledger
 from legato.model import (
     Answer,
     Authority,
     Block,
     CallId,
-    Code,
     Entry,
-    HostedTool,
     Media,
     Speaker,
     Text,
-    Thinking,
     ToolCall,
     ToolResponse,
     clean_text,
     ingest,
+    meaningful,
     safe,
 )
 from legato.model.records import Record, Recorded, Rewound
@@ -41,10 +37,6 @@ from legato.transcript.standing import standing
 from legato.transcript.view import View
 
 T = TypeVar("T")
-
-_BLOCKS = frozenset({Text, Thinking, ToolCall, ToolResponse, Media, Code, HostedTool})
-_SPEAKERS = frozenset({Speaker})
-_blocks_of, _speaker_of = attrgetter("blocks"), attrgetter("speaker")
 
 
 class Conversation:
@@ -162,13 +154,11 @@ class Conversation:
     def take(self, entries: Iterable[Entry]) -> None:
         """Record entries that our own parsers or readers made: their values are safe, and no one changes them."""
         self._forget_unapplied()
-        news = _all_meaningful(entries)  # all of them say something, or none is recorded
-        log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
-        for seq, entry in enumerate(news, len(log)):
-            entry = mint(entry)
-            log.append(Recorded(entry=entry))
-            enter(seq, entry)
-            place(seq, entry)
+        self._minted = records = list[Record]()  # should one of them say nothing, none is recorded
+        mint = self._identity.mint
+        for entry in entries:
+            records.append(Recorded(entry=mint(entry)))
+        self.apply(records)
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""
@@ -239,36 +229,7 @@ def _checked_news(news: Entry | Answer | Record) -> Entry | Record:
     if type(news) is Answer:
         news = news.entry
     if type(news) is Entry:
-        return safe(_meaningful(news))
+        return safe(meaningful(news))
     if type(news) is Recorded:
-        return safe(replace(news, entry=_meaningful(news.entry)))
+        return safe(replace(news, entry=meaningful(news.entry)))
     return safe(cast(Record, news))
-
-
-def _all_meaningful(entries: Iterable[Entry]) -> list[Entry]:
-    """`entries`, if someone says something in each of them."""
-    news = list(entries)
-    blocks = list(map(_blocks_of, news))
-    kinds = set(map(type, chain.from_iterable(blocks)))
-    if kinds <= _BLOCKS and all(blocks) and set(map(type, map(_speaker_of, news))) <= _SPEAKERS:
-        return news
-    return [_meaningful(entry) for entry in news]  # which says what is wrong with one of them
-
-
-def _meaningful(entry: Entry) -> Entry:
-    """`entry`, if someone says something in it."""
-    if type(entry.speaker) is not Speaker:
-        try:
-            entry = replace(entry, speaker=Speaker(entry.speaker))
-        except ValueError:
-            raise InvalidEntry(
-                f"unknown speaker {entry.speaker!r}; it must be human, ai or tool", speaker=str(entry.speaker)
-            ) from None
-    if not entry.blocks:
-        raise InvalidEntry(
-            f"an entry of the {entry.speaker} without any block says nothing", speaker=str(entry.speaker)
-        )
-    for block in entry.blocks:
-        if type(block) not in _BLOCKS:
-            raise InvalidEntry(f"{type(block).__name__} is not a block", block=type(block).__name__)
-    return entry

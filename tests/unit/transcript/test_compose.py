@@ -431,6 +431,32 @@ def test_what_means_nothing_is_refused_without_a_trace(entry: Entry) -> None:
     assert conversation.record(calls("a")).calls[0].ordinal == 0
 
 
+@pytest.mark.parametrize(
+    "entry",
+    [
+        Entry(Speaker.AI, ()),
+        Entry(Speaker.TOOL, ()),
+        Entry("oracle", (Text("x"),)),  # type: ignore[arg-type]
+        Entry(Speaker.AI, ("text",)),  # type: ignore[arg-type]
+        Entry(Speaker.TOOL, (*result("a").blocks, "text")),  # type: ignore[arg-type]
+        Entry(Speaker.HUMAN, ("text",)),  # type: ignore[arg-type]
+    ],
+)
+def test_of_a_transcript_in_which_something_means_nothing_nothing_is_taken(entry: Entry) -> None:
+    conversation = talk(user("hi"))
+    before = list(conversation.log)
+    with pytest.raises(InvalidEntry):
+        conversation.take([calls("a"), entry])
+    assert conversation.log == before
+    assert conversation.record(calls("a")).calls[0].ordinal == 0
+
+
+def test_a_speaker_in_a_word_is_that_speaker() -> None:
+    taken, recorded = talk(), talk(user("hi"))
+    taken.take([Entry("human", (Text("hi"),))])  # type: ignore[arg-type]
+    assert taken.log == recorded.log
+
+
 def test_preparing_changes_nothing_that_can_be_seen() -> None:
     conversation = talk(calls("a"))
     first = conversation.prepare([calls("a"), result("a")])
