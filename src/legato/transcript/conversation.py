@@ -154,11 +154,18 @@ class Conversation:
     def take(self, entries: Iterable[Entry]) -> None:
         """Record entries that our own parsers or readers made: their values are safe, and no one changes them."""
         self._forget_unapplied()
-        self._minted = records = list[Record]()  # should one of them say nothing, none is recorded
-        mint = self._identity.mint
-        for entry in entries:
-            records.append(Recorded(entry=mint(entry)))
-        self.apply(records)
+        log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
+        count = len(log)
+        try:
+            for seq, entry in enumerate(entries, count):
+                entry = mint(entry)
+                log.append(Recorded(entry=entry))
+                enter(seq, entry)
+                place(seq, entry)
+        except BaseException:
+            del log[count:]  # one of them says nothing, so none is recorded
+            self.__init__(log)
+            raise
 
     def record(self, news: Entry | Answer) -> Entry:
         """Record an entry or a decoded answer; returns it with its calls named."""

@@ -50,37 +50,41 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     verbatim: bool = False
 
     def __post_init__(self) -> None:
-        blocks, completions = self.blocks, self.completions
-        first = len(blocks) - len(completions)  # the calls come last in a simple exchange, and this is the first
+        completions, count = self.completions, len(self.completions)
         outputs: list[str] = []
-        is_simple, verbatim = first >= 0, True
-        for block in blocks[:first]:
-            if type(block) is not Text or block.native is not None or not block.text or block.text.isspace():
-                is_simple = False
-        for call, completion in zip(blocks[first:], completions, strict=False):
-            text = completion.result
-            if (
-                type(text) is not str
-                or completion.kind is not _SUCCESS
-                or completion.shortened is not None
-                or completion.ran_with is not None
-                or completion.media
-                or not text
-                or text.isspace()
+        is_simple, verbatim = False, True
+        for block in self.blocks:
+            if type(block) is ToolCall:
+                if len(outputs) == count:
+                    break
+                completion = completions[len(outputs)]
+                text = completion.result
+                if (
+                    type(text) is not str
+                    or completion.kind is not _SUCCESS
+                    or completion.shortened is not None
+                    or completion.ran_with is not None
+                    or completion.media
+                    or not text
+                    or text.isspace()
+                ):
+                    text, verbatim = completion.visible_text, False
+                if (
+                    text is None
+                    or block.id != completion.call_id
+                    or block.native is not None
+                    or block.raw is not None
+                    or block.kind is not _FUNCTION
+                    or block.namespace
+                ):
+                    break
+                outputs.append(text)
+            elif (
+                outputs or type(block) is not Text or block.native is not None or not block.text or block.text.isspace()
             ):
-                text, verbatim = completion.visible_text, False
-            if (
-                type(call) is not ToolCall
-                or call.id != completion.call_id
-                or text is None
-                or call.native is not None
-                or call.raw is not None
-                or call.kind is not _FUNCTION
-                or call.namespace
-            ):
-                is_simple = False
                 break
-            outputs.append(text)
+        else:
+            is_simple = len(outputs) == count
         if not is_simple:  # else the loop has compared the ids
             _check_order(self)
         if len(completions) > 1 and len(set(map(_CALL_ID, completions))) != len(completions):
