@@ -19,7 +19,9 @@ from legato.ledger.evidence import Evidence
 from legato.ledger.names import TakenNames
 from legato.ledger.pairs import Pairs
 from legato.ledger.stems import bare, match_simple_id, our_id
-from legato.model import BLOCKS, UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse, meaningful
+from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
+from legato.model.blocks import BLOCKS
+from legato.model.entries import meaningful
 
 _HUMAN, _AI, _TOOL = Speaker
 

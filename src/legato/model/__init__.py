@@ -7,7 +7,6 @@ what is accepted there. Everything here is data, safe to share between a log, it
 from __future__ import annotations
 
 from legato.model.blocks import (
-    BLOCKS,
     UNMINTED,
     Block,
     CallId,
@@ -23,7 +22,7 @@ from legato.model.blocks import (
 )
 from legato.model.closures import CLOSURE_TEXTS, ClosureReason, closure_text, recognise_closure
 from legato.model.decisions import Action, Decision, Fault, PrefixCause
-from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage, meaningful
+from legato.model.entries import BROKEN_OFF, Answer, Authority, Ending, Entry, Origin, Speaker, Usage
 from legato.model.ingestion import clean_text, ingest, ingest_sent, read_json, read_json_leniently
 from legato.model.jsonvalue import Json, JsonObject
 from legato.model.options import Choice, Foreign, Include, Options, OutputFormat, ThinkingPolicy, ThinkingSwitch
@@ -42,7 +41,6 @@ from legato.model.targets import (
 from legato.model.tools import FREE_TEXT, SpecKind, TextGrammar, ToolSpec, qualified
 
 __all__ = [
-    "BLOCKS",
     "BROKEN_OFF",
     "CLOSURE_TEXTS",
     "FREE_TEXT",
@@ -94,7 +92,6 @@ __all__ = [
     "closure_text",
     "ingest",
     "ingest_sent",
-    "meaningful",
     "normal_endpoint",
     "qualified",
     "read_json",

@@ -28,9 +28,9 @@ from legato.model import (
     ToolResponse,
     clean_text,
     ingest,
-    meaningful,
     safe,
 )
+from legato.model.entries import meaningful
 from legato.model.records import Record, Recorded, Rewound
 from legato.transcript.compose import Composer
 from legato.transcript.standing import standing
