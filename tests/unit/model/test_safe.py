@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 import pytest
@@ -40,6 +40,8 @@ KINDS: tuple[type[Struct], ...] = (*get_args(Block), *get_args(Record), Entry, O
 
 def spoiled(declared: Any) -> Any:
     """A value of the type `declared` that holds half a character wherever it can."""
+    if get_origin(declared) is Annotated:
+        return spoiled(get_args(declared)[0])
     if get_origin(declared) in (Union, UnionType):
         return spoiled(next(option for option in get_args(declared) if option is not NoneType))
     if get_origin(declared) is tuple:
