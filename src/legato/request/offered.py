@@ -1,18 +1,21 @@
 """Give the calls of an answer back their tools, as they were offered.
 
-In:  an answer that was decoded with the target's names.
-Out: the same answer; a call of a tool that had to be offered in another form is a call of that tool again: it has its
+In:  an answer that was decoded with the target's names, or its deltas.
+Out: the same; a call of a tool that had to be offered in another form is a call of that tool again: it has its
      namespace, and free text where its tool takes free text.
+
+The deltas of such free text come when the call is whole: until then it is JSON that may still turn out to be anything.
 """
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from legato.model import BROKEN_OFF, Answer, Block, CallKind, Ending, JsonObject, ToolCall
+from legato.model import BROKEN_OFF, Answer, CallKind, Ending, JsonObject, ToolCall
 from legato.wire.bounds import Bounds
 from legato.wire.context import Names
-from legato.wire.contract import Delta, StreamDecoder
+from legato.wire.contract import StreamDecoder
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, deltas_of_call
 
 
 class OfferedTools:
@@ -28,16 +31,28 @@ class OfferedTools:
         """`answer` with calls of the tools that were offered."""
         entry = answer.entry
         is_whole = entry.ending not in (*BROKEN_OFF, Ending.LENGTH)
-        blocks = tuple(self._restored(block, is_whole) if type(block) is ToolCall else block for block in entry.blocks)
+        blocks = tuple(
+            self.restored(block, is_whole=is_whole) if type(block) is ToolCall else block for block in entry.blocks
+        )
         if all(new is old for new, old in zip(blocks, entry.blocks, strict=True)):
             return answer
         return replace(answer, entry=replace(entry, blocks=blocks))
 
-    def _restored(self, call: ToolCall, is_whole: bool) -> Block:
-        tool = (call.namespace, call.name) if call.namespace else self._names.namespaced(call.name) or ("", call.name)
-        if tool != (call.namespace, call.name):
-            call = replace(call, namespace=tool[0], name=tool[1])
-        if tool not in self._free_text or call.kind is CallKind.CUSTOM:
+    def takes_free_text(self, call: ToolCall) -> bool:
+        """Whether the tool that was called takes free text and was offered as a function."""
+        return call.kind is not CallKind.CUSTOM and self._tool(call) in self._free_text
+
+    def named(self, call: ToolCall) -> ToolCall:
+        """`call` under the namespace and the name of its tool."""
+        namespace, name = self._tool(call)
+        return (
+            call if (namespace, name) == (call.namespace, call.name) else replace(call, namespace=namespace, name=name)
+        )
+
+    def restored(self, call: ToolCall, *, is_whole: bool) -> ToolCall:
+        """`call` as a call of its tool. With `is_whole`, text that is no JSON is taken for what the tool is to read."""
+        is_free, call = self.takes_free_text(call), self.named(call)
+        if not is_free:
             return call
         text = call.arguments.get("input")
         if call.raw is None and isinstance(text, str) and len(call.arguments) == 1:
@@ -47,15 +62,20 @@ class OfferedTools:
             return replace(call, kind=CallKind.CUSTOM, arguments={"input": call.raw}, raw=None, finished=True)
         return call
 
+    def _tool(self, call: ToolCall) -> tuple[str, str]:
+        return (call.namespace, call.name) if call.namespace else self._names.namespaced(call.name) or ("", call.name)
+
 
 class RestoringDecoder:
-    """A `StreamDecoder` whose answer has calls of the tools that were offered."""
+    """A `StreamDecoder` whose answer, and whose deltas, have calls of the tools that were offered."""
 
-    __slots__ = ("_decoder", "_offered")
+    __slots__ = ("_decoder", "_offered", "_waiting")
 
     def __init__(self, decoder: StreamDecoder, offered: OfferedTools) -> None:
         self._decoder = decoder
         self._offered = offered
+        self._waiting: set[int] = set()
+        """the calls of which nothing is told before they are whole"""
 
     def limit(self, bounds: Bounds) -> None:
         """Hold the answer to `bounds`."""
@@ -63,11 +83,11 @@ class RestoringDecoder:
 
     def feed(self, data: bytes) -> list[Delta]:
         """Take raw bytes of the response."""
-        return self._decoder.feed(data)
+        return self._restored(self._decoder.feed(data))
 
     def event(self, event: JsonObject) -> list[Delta]:
         """Take one event that is already parsed."""
-        return self._decoder.event(event)
+        return self._restored(self._decoder.event(event))
 
     def finish(self) -> Answer:
         """The whole answer."""
@@ -77,3 +97,33 @@ class RestoringDecoder:
         """What has been visible so far."""
         answer = self._decoder.partial()
         return None if answer is None else self._offered.restore(answer)
+
+    def _restored(self, deltas: list[Delta]) -> list[Delta]:
+        restored: list[Delta] = []
+        for delta in deltas:
+            match delta:
+                case BlockStart(block=ToolCall() as call):
+                    restored += self._begun(call, delta)
+                case CallDelta() if delta.index in self._waiting:
+                    pass
+                case CallDelta() if delta.name:
+                    restored.append(replace(delta, name=self._offered.named(ToolCall(delta.name)).name))
+                case BlockDone(block=ToolCall() as call):
+                    restored += self._done(call, delta.call)
+                case _:
+                    restored.append(delta)
+        return restored
+
+    def _begun(self, call: ToolCall, start: BlockStart) -> list[Delta]:
+        if self._offered.takes_free_text(call):
+            self._waiting.add(start.call)
+            return []
+        return [replace(start, block=self._offered.named(call))]
+
+    def _done(self, call: ToolCall, number: int) -> list[Delta]:
+        restored = self._offered.restored(call, is_whole=False)
+        if number not in self._waiting:
+            return [BlockDone(restored, number)]
+        if restored.kind is not CallKind.CUSTOM and restored.raw is not None:
+            return []  # only how the answer ends tells whether this is free text, so it is in the answer alone
+        return list(deltas_of_call(restored, number))

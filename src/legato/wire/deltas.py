@@ -76,14 +76,19 @@ def deltas_of(answer: Answer, piece: int = _PIECE) -> Iterator[Delta]:
                 yield from map(TextDelta if isinstance(block, Text) else ThinkingDelta, _pieces(block.text, piece))
                 yield BlockDone(block)
             case ToolCall():
-                yield BlockStart(replace(block, arguments={}, raw=None, finished=True), calls)
-                yield CallDelta(calls, block.name)
-                for text in _pieces(written_arguments(block), piece):
-                    yield CallDelta(calls, arguments=text)
-                yield BlockDone(block, calls)
+                yield from deltas_of_call(block, calls, piece)
                 calls += 1
             case _:
                 yield BlockDone(block)
+
+
+def deltas_of_call(call: ToolCall, number: int, piece: int = _PIECE) -> Iterator[Delta]:
+    """The deltas that `call`, the one of that number, could have arrived in."""
+    yield BlockStart(replace(call, arguments={}, raw=None, finished=True), number)
+    yield CallDelta(number, call.name)
+    for text in _pieces(written_arguments(call), piece):
+        yield CallDelta(number, arguments=text)
+    yield BlockDone(call, number)
 
 
 def answer_id(answer: Answer) -> str:

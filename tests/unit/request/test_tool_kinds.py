@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from legato.request import parse
 from legato.request.request import Request
 from legato.tools.checks import Runnable, check_call
 from legato.tools.registry import Tool, ToolBox
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
 from on_the_wire import tools_of
@@ -68,13 +70,26 @@ def answered(request: Request, wire: ToolCall, *, streamed: bool = False) -> Too
     answer = Answer(Entry(Speaker.AI, (wire,), ending=Ending.CALLS), response_id="r1")
     if streamed:
         decoder = request.decoder()
-        for data in parts.reply_stream(answer, "m"):
-            decoder.feed(data)
+        deltas = [delta for data in parts.reply_stream(answer, "m") for delta in decoder.feed(data)]
         (block,) = decoder.finish().entry.blocks
+        assert isinstance(block, ToolCall)
+        assert_told(deltas, block)
     else:
         (block,) = request.decode(parts.reply(answer, "m")).entry.blocks
     assert isinstance(block, ToolCall)
     return block
+
+
+def assert_told(deltas: list[Delta], call: ToolCall) -> None:
+    """The deltas tell of the same tool as the answer, and of the same arguments."""
+    begun = [delta.block for delta in deltas if isinstance(delta, BlockStart) and isinstance(delta.block, ToolCall)]
+    pieces = [delta for delta in deltas if isinstance(delta, CallDelta)]
+    assert [delta.block for delta in deltas if isinstance(delta, BlockDone)] == [call]
+    assert all((one.name, one.namespace, one.kind) == (call.name, call.namespace, call.kind) for one in begun)
+    assert {delta.name for delta in pieces if delta.name} <= {call.name}
+    if pieces:
+        written = "".join(delta.arguments for delta in pieces)
+        assert written == call.arguments["input"] if call.kind is CallKind.CUSTOM else json.loads(written)
 
 
 def as_provider(request: Request, name: str, arguments: JsonObject, **fields: Any) -> ToolCall:
