@@ -29,7 +29,7 @@ from msgspec.structs import replace
 from legato.gateway.call_ids import call_id
 from legato.gateway.carrier_places import carrying_thought, spell
 from legato.gateway.carriers import Kept, Sealer, SignedText, Thought, answer_digest, text_digest
-from legato.gateway.contract import CallIdForm, Delivery
+from legato.gateway.contract import Delivery
 from legato.model import Answer, Block, Dialect, JsonObject, Origin, Target, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.growing import Part, Whole
@@ -499,17 +499,3 @@ class Nowhere(Retelling):
 
 def _is_refusal(block: Block) -> bool:
     return bool((block.native or {}).get("refusal"))
-
-
-def retelling_class(delivery: Delivery) -> type[Retelling]:
-    """How a client is told an answer."""
-    door, asks = delivery.door, delivery.asks_thinking
-    match door.dialect:
-        case Dialect.ANTHROPIC:
-            return InBlocks if asks else Nowhere
-        case Dialect.OPENAI_RESPONSES:
-            return InBlocks if asks else UnseenInBlocks
-        case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
-            return InChunks if asks else Nowhere
-        case _:
-            return AtTheEnd

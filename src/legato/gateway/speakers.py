@@ -18,10 +18,10 @@ from msgspec.structs import replace
 
 from legato.errors import LegatoError
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import Delivery
+from legato.gateway.contract import CallIdForm, Delivery
 from legato.gateway.gemini_parts import OnParts
 from legato.gateway.refusals import error_body
-from legato.gateway.retelling import Retelling, retelling_class
+from legato.gateway.retelling import AtTheEnd, InBlocks, InChunks, Nowhere, Retelling, UnseenInBlocks
 from legato.model import Answer, Block, Dialect, Entry, JsonObject, Target, ToolCall, Usage
 from legato.model import Speaker as Side
 from legato.wire.contract import ReplyWriter
@@ -54,8 +54,7 @@ class Speaker:
         self._sent = 0
         self._target: Target | None = None
         self._entry: Entry | None = None
-        kind = OnParts if self._dialect is Dialect.GEMINI else retelling_class(delivery)
-        self._retelling: Retelling = kind(delivery, sealer, answer_id, self._new_writer().told)
+        self._retelling = _manner(delivery)(delivery, sealer, answer_id, self._new_writer().told)
 
     @property
     def visible(self) -> bool:
@@ -95,7 +94,7 @@ class Speaker:
         self._record(answer)
         chunks = self._written(self._retelling.end(answer))
         chunks = chunks or self._opened()
-        calls = [block for block in self._recorded.blocks if isinstance(block, ToolCall)]
+        calls = self.entry.calls
         is_told = self.delivery.wants_usage or self._dialect is not Dialect.OPENAI_CHAT
         told = replace(
             answer,
@@ -180,10 +179,6 @@ class Speaker:
 
     # --- the record ---------------------------------------------------------------------------------------------------
 
-    @property
-    def _recorded(self) -> Entry:
-        return self.entry
-
     def _record(self, answer: Answer) -> None:
         numbers = iter(range(len(answer.calls)))
         blocks = tuple(
@@ -194,6 +189,22 @@ class Speaker:
         if origin is None and self._target is not None:
             origin = self._target.origin(answer.served)
         self._entry = replace(answer.entry, blocks=blocks, origin=origin)
+
+
+def _manner(delivery: Delivery) -> type[Retelling]:
+    """How a client is told an answer. Chat servers show what their models think, whether it was asked for or not."""
+    door, asks = delivery.door, delivery.asks_thinking
+    match door.dialect:
+        case Dialect.ANTHROPIC:
+            return InBlocks if asks else Nowhere
+        case Dialect.OPENAI_RESPONSES:
+            return InBlocks if asks else UnseenInBlocks
+        case Dialect.GEMINI:
+            return OnParts
+        case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
+            return InChunks if asks else Nowhere
+        case _:
+            return AtTheEnd
 
 
 def _payload(chunk: bytes) -> bytes:
