@@ -47,7 +47,7 @@ class OnParts(Retelling):
         deltas += super()._close_thoughts()
         blocks = [self._in_parts(delta.block) for delta in deltas if isinstance(delta, BlockDone)]
         place = _carrying_place(blocks)
-        if place is not None and self._has_news:
+        if place is not None and self._news:
             blocks[place] = self._signed(blocks[place])
         return tuple(blocks)
 
@@ -85,12 +85,12 @@ class OnParts(Retelling):
     def _release(self) -> list[Delta]:
         """What was held back is not the last part. A call may carry all the same: there may be no text to come."""
         held, self._held = self._held, None
-        if isinstance(held, BlockDone) and isinstance(held.block, ToolCall) and self._has_news:
+        if isinstance(held, BlockDone) and isinstance(held.block, ToolCall) and self._news:
             return [replace(held, block=self._signed(held.block))]
         return [] if held is None else [held]
 
     def _last(self) -> list[Delta]:
-        if not self._has_news:
+        if not self._news:
             return self._release()
         held, self._held = self._held, None
         match held:

@@ -9,12 +9,7 @@ take over and its thinking goes on in the same block. So all thoughts in a row a
 carrier, which is sealed when it is closed, says which span of it each of them is.
 
 What becomes known later (the native data of texts and calls; that of a thought whose provider ends it late) goes into
-another carrier, and where that has a place depends on the client:
-
-    InBlocks    Anthropic, Responses    a thought without text, before the next call or at the end
-    OnParts     Gemini                  the next part that can be signed (see `last_part`)
-    AtTheEnd    chat                    once for all, when the answer ends
-    Nowhere     an Anthropic client     thinking is left out: programs that did not ask for it read `content[0].text`
+another carrier. Where it has a place depends on the client, see `manners`.
 """
 
 from __future__ import annotations
@@ -28,8 +23,9 @@ from msgspec.structs import replace
 
 from legato.gateway.call_ids import call_id
 from legato.gateway.carrier_places import carrying_thought, spell
-from legato.gateway.carriers import Kept, Sealer, SignedText, Thought, answer_digest, text_digest
+from legato.gateway.carriers import Kept, Sealer, SignedText, answer_digest, text_digest
 from legato.gateway.contract import Delivery
+from legato.gateway.uncarried import ToldThought, Uncarried
 from legato.model import Answer, Block, Dialect, JsonObject, Origin, Target, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.growing import Part, Whole
@@ -41,26 +37,6 @@ _SIGNATURES = frozenset({"thoughtSignature", "extra_content"})
 """native data that is reasoning: it goes into a carrier even if the client could give it back by itself"""
 _HIDDEN = frozenset({"thoughtSignature"})
 """native data that never goes out as it is, because a carrier takes its place"""
-
-
-class _Thought(Struct, eq=False):
-    """A thought while it is told."""
-
-    number: int
-    chars: int
-    calls: int
-    part: Part
-    native: JsonObject | None = None
-    text: str = ""
-    """all of it, as its provider says in the end"""
-    start: int = -1
-    end: int = -1
-    """which characters of the client's open thought are not carried yet; -1 if there are none"""
-    carried: int = 0
-    """how many characters were carried"""
-    is_done: bool = False
-    is_settled: bool = True
-    """whether all that is known of it beside its text was carried"""
 
 
 class _Said(Struct, eq=False):
@@ -102,10 +78,8 @@ class Retelling:
 
     def _forget(self) -> None:
         """Nothing was said in this attempt yet."""
-        self._thoughts: list[_Thought] = []
+        self._news = Uncarried(quotes=self.quotes)
         self._done_thoughts = 0
-        self._touched: dict[int, _Thought] = {}
-        """the thoughts of which there may be something that no carrier holds"""
         self._texts: list[_Said] = []
         self._done_texts = 0
         self._chars = 0
@@ -114,10 +88,6 @@ class Retelling:
         self._begun_calls: set[int] = set()
         self._done_calls: set[int] = set()
         self._done_others: list[Block] = []
-        self._texts_known: set[int] = set()
-        self._calls_known: dict[int, JsonObject] = {}
-        self._new_texts: list[SignedText] = []
-        self._new_calls: dict[int, JsonObject] = {}
 
     def begin(self, target: Target, route: str) -> None:
         """An attempt at `target` begins. What an earlier one thought stays where it is, and is nobody's thought."""
@@ -205,12 +175,11 @@ class Retelling:
         """Let the first carrier hold what would be known only after it in a stream."""
         if self._target is None:
             return
-        scout = Nowhere(self._delivery, self._sealer, self._answer_id, self._told)
+        scout = Retelling(self._delivery, self._sealer, self._answer_id, self._told)
         scout.begin(self._target, self._route)
         for delta in deltas_of(answer, sys.maxsize):
             scout.tell(delta)
-        self._new_texts, self._texts_known = scout._new_texts, scout._texts_known
-        self._new_calls, self._calls_known = scout._new_calls, scout._calls_known
+        self._news.foresee(scout._news)
 
     def _untold(self, answer: Answer) -> Iterator[Delta]:
         """What no delta called done: a stream may end before it says so of each block."""
@@ -236,23 +205,20 @@ class Retelling:
 
     # --- thoughts -----------------------------------------------------------------------------------------------------
 
-    def _begin_thought(self) -> _Thought:
-        thought = _Thought(len(self._thoughts), self._chars, len(self._begun_calls), Part(Thinking()))
-        self._thoughts.append(thought)
-        return thought
+    def _begin_thought(self) -> ToldThought:
+        return self._news.begin_thought(self._chars, len(self._begun_calls))
 
     def _think(self, piece: str) -> list[Delta]:
-        thought = self._thoughts[-1] if self._thoughts else None
-        if thought is None or thought.is_done:
-            thought = self._begin_thought()
+        thoughts = self._news.thoughts
+        thought = self._begin_thought() if not thoughts or thoughts[-1].is_done else thoughts[-1]
         return self._grow(thought, thought.part.readable(piece))
 
-    def _grow(self, thought: _Thought, piece: str) -> list[Delta]:
+    def _grow(self, thought: ToldThought, piece: str) -> list[Delta]:
         if not piece:
             return []
         is_first = not thought.part.pieces
         thought.part.add(piece)
-        self._touched[thought.number] = thought
+        self._news.grown(thought)
         if not self.shows:
             return []
         deltas: list[Delta] = []
@@ -269,18 +235,14 @@ class Retelling:
         return [*deltas, ThinkingDelta(piece)]
 
     def _finish_thought(self, block: Thinking) -> list[Delta]:
-        if self._done_thoughts == len(self._thoughts):
-            self._begin_thought()
-        thought = self._thoughts[self._done_thoughts]
+        thoughts, number = self._news.thoughts, self._done_thoughts
+        thought = self._begin_thought() if number == len(thoughts) else thoughts[number]
         self._done_thoughts += 1
         deltas = self._grow(thought, thought.part.take_half())
         so_far = thought.part.text
         if block.text.startswith(so_far):
             deltas += self._grow(thought, block.text[len(so_far) :])
-        thought.native, thought.text, thought.is_done = block.native, block.text, True
-        # Where the provider says in the end that it thought something else, a span would not be that.
-        thought.is_settled = block.native is None and block.text == thought.part.text
-        self._touched[thought.number] = thought
+        self._news.done(thought, block)
         return deltas
 
     # --- texts --------------------------------------------------------------------------------------------------------
@@ -317,10 +279,9 @@ class Retelling:
         so_far = said.part.text
         if block.text.startswith(so_far):
             deltas += self._grow_text(said, block.text[len(so_far) :])
-        if self._carried(block) and number not in self._texts_known:
-            self._texts_known.add(number)
+        if self._carried(block):
             end, native = said.start + len(block.text), block.native or {}
-            self._new_texts.append(SignedText(said.start, end, text_digest(block.text), native, said.calls))
+            self._news.note_text(number, SignedText(said.start, end, text_digest(block.text), native, said.calls))
         passed_on = replace(block, native=self._passed_on(block))
         if passed_on.text or passed_on.native:
             self.visible = True
@@ -352,9 +313,8 @@ class Retelling:
         return [*before, BlockDone(replace(self.call(call, number), native=self._passed_on(call)), number)]
 
     def _note_call(self, call: ToolCall, number: int) -> None:
-        native = call.native
-        if native is not None and self._carried(call) and self._calls_known.get(number) != native:
-            self._new_calls[number] = self._calls_known[number] = native
+        if self._carried(call):
+            self._news.note_call(number, call.native or {})
 
     def _tell_whole(self, block: Block) -> list[Delta]:
         """What a hosted tool did, an image, code."""
@@ -396,105 +356,26 @@ class Retelling:
 
     # --- carriers -----------------------------------------------------------------------------------------------------
 
-    @property
-    def _has_news(self) -> bool:
-        """Whether something is known that no carrier holds."""
-        return bool(self._new_texts or self._new_calls or self._thought_more)
-
-    @property
-    def _thought_more(self) -> bool:
-        return any(map(self._is_new, self._touched.values()))
-
-    def _is_new(self, thought: _Thought) -> bool:
-        if thought.is_done and not thought.is_settled:
-            return True
-        return thought.start >= 0 if self.quotes else len(thought.part.text) > thought.carried
-
     def _carrier(self, beside: str | None) -> str:
         """A carrier of all that is new; `beside` is the thinking text that it stands beside."""
-        touched = [self._touched[number] for number in sorted(self._touched)]
-        thoughts = tuple(self._carry(thought) for thought in touched if self._is_new(thought))
+        news = self._news.take()
         kept = Kept(
             answer=self._answer_id,
             route=self._route,
             origin=Origin() if self._target is None else self._target.origin(self.served),
-            thoughts=thoughts,
-            texts=tuple(self._new_texts),
-            calls=dict(self._new_calls),
+            thoughts=news.thoughts,
+            texts=news.texts,
+            calls=news.calls,
             beside=None if beside is None else text_digest(beside),
             visible=self._digest,
         )
-        self._touched.clear()
-        self._new_texts.clear()
-        self._new_calls.clear()
         self._carriers += 1
         return spell(self._sealer.seal(kept, self._delivery.tenant))
-
-    def _carry(self, thought: _Thought) -> Thought:
-        """`thought`, or what is new of it."""
-        written = thought.part.text
-        native = thought.native if not thought.is_settled else None
-        is_other = thought.is_done and thought.text != written
-        text = thought.text if is_other else None if self.quotes else written
-        start, end = (0, 0) if thought.start < 0 or text is not None else (thought.start, thought.end)
-        thought.start = thought.end = -1
-        thought.carried = len(written)
-        thought.is_settled = thought.is_done or thought.is_settled
-        return Thought(thought.number, native, text, start, end, thought.chars, thought.calls)
 
     def _carrying(self, text: str) -> Thinking:
         """A thought of the client's that says `text` and carries all that is new."""
         number = self._carriers
         return carrying_thought(self._door, text, self._carrier(text if self.quotes else None), number)
-
-
-class InBlocks(Retelling):
-    """For clients whose thoughts are blocks of their own, which they send back whole."""
-
-    quotes = True
-
-    def _close_thoughts(self) -> list[Delta]:
-        if not self._run.pieces:
-            return self._standing_alone() if self._thought_more else []
-        run, self._run = self._run, Part(Thinking())
-        return [BlockDone(self._carrying(run.text))]
-
-    def _before_call(self) -> list[Delta]:
-        return self._standing_alone() if self._has_news else []
-
-    def _last(self) -> list[Delta]:
-        return self._standing_alone() if self._has_news else []
-
-    def _standing_alone(self) -> list[Delta]:
-        """A carrier where there is nothing to show."""
-        return [BlockDone(self._carrying(""))]
-
-
-class UnseenInBlocks(InBlocks):
-    """The same for clients that did not ask to see what is thought: a carrier has the text, too."""
-
-    quotes = False
-    shows = False
-
-
-class AtTheEnd(Retelling):
-    """For clients of the chat family, whose messages have one field for everything that was thought."""
-
-    def _last(self) -> list[Delta]:
-        return [BlockDone(self._carrying(""))] if self._has_news else []
-
-
-class InChunks(AtTheEnd):
-    """For Mistral's client, to which a thought is a chunk of the content."""
-
-    def _opening(self) -> Thinking:
-        return Thinking(native={"chunk": True})
-
-
-class Nowhere(Retelling):
-    """For clients that did not ask for thinking and cannot pass over it."""
-
-    shows = False
 
 
 def _is_refusal(block: Block) -> bool:

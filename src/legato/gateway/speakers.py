@@ -5,7 +5,7 @@
     whole     all of it at once, for a client that does not stream
     fail      what a client is told after something went out and nothing more will come
 
-What the client is told is decided in `retelling`, and how that is spelled by the dialect's own `ReplyWriter`. Here is
+What the client is told is decided in `retelling` and `manners`, and how that is spelled by the dialect's own `ReplyWriter`. Here is
 what is left: the name under which the client asked, the frames of Gemini's streams, keep-alives and failures.
 """
 
@@ -18,10 +18,9 @@ from msgspec.structs import replace
 
 from legato.errors import LegatoError
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import CallIdForm, Delivery
-from legato.gateway.gemini_parts import OnParts
+from legato.gateway.contract import Delivery
+from legato.gateway.manners import manner_of
 from legato.gateway.refusals import error_body
-from legato.gateway.retelling import AtTheEnd, InBlocks, InChunks, Nowhere, Retelling, UnseenInBlocks
 from legato.model import Answer, Block, Dialect, Entry, JsonObject, Target, ToolCall, Usage
 from legato.model import Speaker as Side
 from legato.wire.contract import ReplyWriter
@@ -54,7 +53,7 @@ class Speaker:
         self._sent = 0
         self._target: Target | None = None
         self._entry: Entry | None = None
-        self._retelling = _manner(delivery)(delivery, sealer, answer_id, self._new_writer().told)
+        self._retelling = manner_of(delivery)(delivery, sealer, answer_id, self._new_writer().told)
 
     @property
     def visible(self) -> bool:
@@ -189,22 +188,6 @@ class Speaker:
         if origin is None and self._target is not None:
             origin = self._target.origin(answer.served)
         self._entry = replace(answer.entry, blocks=blocks, origin=origin)
-
-
-def _manner(delivery: Delivery) -> type[Retelling]:
-    """How a client is told an answer. Chat servers show what their models think, whether it was asked for or not."""
-    door, asks = delivery.door, delivery.asks_thinking
-    match door.dialect:
-        case Dialect.ANTHROPIC:
-            return InBlocks if asks else Nowhere
-        case Dialect.OPENAI_RESPONSES:
-            return InBlocks if asks else UnseenInBlocks
-        case Dialect.GEMINI:
-            return OnParts
-        case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
-            return InChunks if asks else Nowhere
-        case _:
-            return AtTheEnd
 
 
 def _payload(chunk: bytes) -> bytes:

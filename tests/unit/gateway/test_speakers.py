@@ -67,11 +67,11 @@ def thoughts(entry: Entry) -> list[Thinking]:
 
 
 def natives(entry: Entry) -> list[object]:
-    """The native data of calls and texts, that a text is a refusal aside."""
+    """The native data of texts, and then of calls, that a text is a refusal aside."""
     signed = [block for block in entry.blocks if isinstance(block, Text | ToolCall) and block.native]
     return [
         (block.text if isinstance(block, Text) else block.wire_id, block.native)
-        for block in signed
+        for block in sorted(signed, key=lambda block: isinstance(block, ToolCall))
         if block.native != {"refusal": True}
     ]
 

@@ -1,0 +1,86 @@
+"""How clients of each kind are told what a model thinks, and where a carrier has its place for them.
+
+InBlocks          Anthropic, Responses     on the thought when it is closed; what is known only later in a thought
+                                           without text, before the next call or at the end
+UnseenInBlocks    Responses, if thinking   the same, but every thought is without text
+                  was not asked for
+AtTheEnd          chat                     once for all, when the answer ends
+InChunks          Mistral's client         the same, in its own form
+OnParts           Gemini                   on a call, or on the text that ends the answer (see `gemini_parts`)
+Nowhere           whoever did not ask      thinking is left out: those programs read `content[0].text`
+                  and cannot pass over it
+"""
+
+from __future__ import annotations
+
+from legato.gateway.contract import CallIdForm, Delivery
+from legato.gateway.gemini_parts import OnParts
+from legato.gateway.retelling import Retelling
+from legato.model import Dialect, Thinking
+from legato.wire.deltas import BlockDone, Delta
+from legato.wire.growing import Part
+
+
+class InBlocks(Retelling):
+    """For clients whose thoughts are blocks of their own, which they send back whole."""
+
+    quotes = True
+
+    def _close_thoughts(self) -> list[Delta]:
+        if not self._run.pieces:
+            return self._standing_alone() if self._news.has_thoughts else []
+        run, self._run = self._run, Part(Thinking())
+        return [BlockDone(self._carrying(run.text))]
+
+    def _before_call(self) -> list[Delta]:
+        return self._standing_alone() if self._news else []
+
+    def _last(self) -> list[Delta]:
+        return self._standing_alone() if self._news else []
+
+    def _standing_alone(self) -> list[Delta]:
+        """A carrier where there is nothing to show."""
+        return [BlockDone(self._carrying(""))]
+
+
+class UnseenInBlocks(InBlocks):
+    """The same for clients that did not ask to see what is thought: a carrier has the text, too."""
+
+    quotes = False
+    shows = False
+
+
+class AtTheEnd(Retelling):
+    """For clients of the chat family, whose messages have one field for everything that was thought."""
+
+    def _last(self) -> list[Delta]:
+        return [BlockDone(self._carrying(""))] if self._news else []
+
+
+class InChunks(AtTheEnd):
+    """For Mistral's client, to which a thought is a chunk of the content."""
+
+    def _opening(self) -> Thinking:
+        return Thinking(native={"chunk": True})
+
+
+class Nowhere(Retelling):
+    """For clients that did not ask for thinking and cannot pass over it."""
+
+    shows = False
+
+
+def manner_of(delivery: Delivery) -> type[Retelling]:
+    """How a client is told an answer. Chat servers show what their models think, whether it was asked for or not."""
+    door, asks = delivery.door, delivery.asks_thinking
+    match door.dialect:
+        case Dialect.ANTHROPIC:
+            return InBlocks if asks else Nowhere
+        case Dialect.OPENAI_RESPONSES:
+            return InBlocks if asks else UnseenInBlocks
+        case Dialect.GEMINI:
+            return OnParts
+        case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
+            return InChunks if asks else Nowhere
+        case _:
+            return AtTheEnd
