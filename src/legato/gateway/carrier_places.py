@@ -1,4 +1,4 @@
-"""Where a carrier stands in what a client sends back: a field that the client keeps and never looks into.
+"""Where a carrier is in what a client sends back: a field that the client keeps and never looks into.
 
     Anthropic    the `signature` of a thought, or the `data` of a redacted one
     Responses    the `encrypted_content` of a reasoning item

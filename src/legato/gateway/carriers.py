@@ -9,7 +9,7 @@ has a field that the client has to send back as it came. There it travels, seale
              and the native data of its texts and calls back in place
 
 What the client can read is not in a carrier: visible text never is, and the text of a thought only where the client
-does not give it back. Elsewhere a thought is a span of the client's own thinking text. Several thoughts may stand in
+does not give it back. Elsewhere a thought is a span of the client's own thinking text. Several thoughts may be in
 one block there, and those of an attempt that failed before them.
 
 A carrier counts only beside the answer that it was made for, because a provider refuses a thought in the wrong place.
@@ -18,12 +18,12 @@ It knows that answer by
     the ids of its calls      they are made from the id of the answer, which is in the carrier (`call_ids`), so one
                               that was sealed before there were any calls can be held against them
     the visible answer        a digest, wherever all of it was known when the carrier was sealed
-    the thinking text         a digest of the block that it stands in, where thoughts are spans of that
+    the thinking text         a digest of that of the block that it is in, where thoughts are spans of it
 
 In a stream to a client that wants a thought to end before the text begins (Anthropic, Responses), the carrier of an
 answer without calls is therefore bound by the thinking text alone.
 
-Whatever does not verify, is of another tenant or stands beside another answer is left out and never an error: all of
+Whatever does not verify, is of another tenant or is beside another answer is left out and never an error: all of
 this makes answers better and none of it is needed for a valid request. But it is taken out of the block as well, or a
 provider would take it for a signature of its own.
 """
@@ -92,7 +92,7 @@ class Kept(Struct, frozen=True, array_like=True, kw_only=True):
     calls: dict[int, JsonObject] = {}
     """native data of calls, by their numbers"""
     beside: str | None = None
-    """the digest of the thinking text that it stands beside"""
+    """the digest of the thinking text of the block that it is in"""
     visible: str | None = None
     """the digest of the visible answer"""
 
@@ -263,7 +263,7 @@ class _Rebuilding:
         self._rebuilt: list[Block] = []
 
     def _placed(self) -> list[tuple[int, int, Block]]:
-        """What stands nowhere in the client's answer, each with how much of that comes before it; the last first."""
+        """What the client's answer has no block for, each with how much of that comes before it; the last first."""
         placed: list[tuple[int, int, Block]] = [
             (min(thought.chars, self._length), min(thought.calls, self._count), _thinking(thought))
             for thought in self._thoughts

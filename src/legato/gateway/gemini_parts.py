@@ -1,6 +1,6 @@
 """An answer for a Gemini client, whose parts carry what its thoughts cannot.
 
-Gemini's clients do not send thoughts back; a signature they do, on the part that it came with. So a carrier stands on a
+Gemini's clients do not send thoughts back; a signature they do, on the part that it came with. So a carrier is on a
 call, or on the text that ends the answer. And no part may be an empty text, which the client would send back to be
 refused, although the last event has to hold one: a content without parts makes Google's client forget the turn.
 

@@ -9,6 +9,8 @@ InChunks          Mistral's client         the same, in its own form
 OnParts           Gemini                   on a call, or on the text that ends the answer (see `gemini_parts`)
 Nowhere           whoever did not ask      thinking is left out: those programs read `content[0].text`
                   and cannot pass over it
+
+Chat servers show what their models think whether it was asked for or not, so their clients expect it.
 """
 
 from __future__ import annotations
@@ -28,17 +30,17 @@ class InBlocks(Retelling):
 
     def _close_thoughts(self) -> list[Delta]:
         if not self._run.pieces:
-            return self._standing_alone() if self._news.has_thoughts else []
+            return self._alone() if self._news.has_thoughts else []
         run, self._run = self._run, Part(Thinking())
         return [BlockDone(self._carrying(run.text))]
 
     def _before_call(self) -> list[Delta]:
-        return self._standing_alone() if self._news else []
+        return self._alone() if self._news else []
 
     def _last(self) -> list[Delta]:
-        return self._standing_alone() if self._news else []
+        return self._alone() if self._news else []
 
-    def _standing_alone(self) -> list[Delta]:
+    def _alone(self) -> list[Delta]:
         """A carrier where there is nothing to show."""
         return [BlockDone(self._carrying(""))]
 
@@ -71,7 +73,7 @@ class Nowhere(Retelling):
 
 
 def manner_of(delivery: Delivery) -> type[Retelling]:
-    """How a client is told an answer. Chat servers show what their models think, whether it was asked for or not."""
+    """How a client is told an answer."""
     door, asks = delivery.door, delivery.asks_thinking
     match door.dialect:
         case Dialect.ANTHROPIC:

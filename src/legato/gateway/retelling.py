@@ -31,7 +31,7 @@ from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelt
 from legato.wire.growing import Part, Whole
 
 GAP = "\n\n"
-"""what stands between two thoughts that are one to the client"""
+"""what separates two thoughts that are one to the client"""
 
 _SIGNATURES = frozenset({"thoughtSignature", "extra_content"})
 """native data that is reasoning: it goes into a carrier even if the client could give it back by itself"""
@@ -91,7 +91,7 @@ class Retelling:
 
     def begin(self, target: Target, route: str) -> None:
         """An attempt at `target` begins. What an earlier one thought stays where it is, and is nobody's thought."""
-        self._target, self._route = target, route
+        self._target, self._route, self.served = target, route, ""
         self._forget()
 
     # --- what it asks of its kinds ------------------------------------------------------------------------------------
@@ -289,7 +289,7 @@ class Retelling:
         return deltas
 
     def _gap(self, *, is_apart: bool) -> int:
-        """How many characters stand between the last text and the next, where all of them are one to the client."""
+        """How many characters are between the last text and the next, where all of them are one to the client."""
         was_apart, self._is_apart = self._is_apart, is_apart
         is_one = self._door.dialect is Dialect.OPENAI_CHAT
         return len(GAP) if is_one and self._chars and (was_apart or is_apart) else 0
@@ -357,7 +357,7 @@ class Retelling:
     # --- carriers -----------------------------------------------------------------------------------------------------
 
     def _carrier(self, beside: str | None) -> str:
-        """A carrier of all that is new; `beside` is the thinking text that it stands beside."""
+        """A carrier of all that is new; `beside` is the thinking text of the block that it is in."""
         news = self._news.take()
         kept = Kept(
             answer=self._answer_id,

@@ -5,7 +5,7 @@
     whole     all of it at once, for a client that does not stream
     fail      what a client is told after something went out and nothing more will come
 
-What the client is told is decided in `retelling` and `manners`, and how that is spelled by the dialect's own `ReplyWriter`. Here is
+What the client is told is decided in `retelling` and `manners`, and the dialect's own `ReplyWriter` spells it. Here is
 what is left: the name under which the client asked, the frames of Gemini's streams, keep-alives and failures.
 """
 
@@ -21,7 +21,7 @@ from legato.gateway.carriers import Sealer
 from legato.gateway.contract import Delivery
 from legato.gateway.manners import manner_of
 from legato.gateway.refusals import error_body
-from legato.model import Answer, Block, Dialect, Entry, JsonObject, Target, ToolCall, Usage
+from legato.model import Answer, Block, Dialect, Ending, Entry, JsonObject, Target, ToolCall, Usage
 from legato.model import Speaker as Side
 from legato.wire.contract import ReplyWriter
 from legato.wire.deltas import BlockDone, Delta
@@ -50,7 +50,10 @@ class Speaker:
         self._writer: ReplyWriter | None = None
         self._done: list[Block] = []
         """what the writer was told is whole"""
+        self.is_cut = False
+        """whether the answer broke off, so that the connection has to break off as well: the stream has no end"""
         self._sent = 0
+        """events so far"""
         self._target: Target | None = None
         self._entry: Entry | None = None
         self._retelling = manner_of(delivery)(delivery, sealer, answer_id, self._new_writer().told)
@@ -62,7 +65,7 @@ class Speaker:
 
     @property
     def served(self) -> str:
-        """The model that answers, by its own name; carriers have it as soon as it is set."""
+        """The model that answers, by its own name. Set it as soon as it is known: it is part of an answer's origin."""
         return self._retelling.served
 
     @served.setter
@@ -90,10 +93,8 @@ class Speaker:
 
     def finish(self, answer: Answer) -> list[bytes]:
         """What is still to say of `answer`, and the end of the stream."""
-        self._record(answer)
-        chunks = self._written(self._retelling.end(answer))
-        chunks = chunks or self._opened()
-        calls = self.entry.calls
+        calls = self.record(answer).calls
+        chunks = self._written(self._retelling.end(answer)) or self._opened()
         is_told = self.delivery.wants_usage or self._dialect is not Dialect.OPENAI_CHAT
         told = replace(
             answer,
@@ -101,13 +102,15 @@ class Speaker:
             usage=answer.usage if is_told else None,
         )
         ending = self._the_writer.finish(told)
+        self.is_cut = answer.entry.ending in (Ending.CUT, Ending.CANCELLED) and not _has_word_for_cuts(self._dialect)
         if self._dialect is Dialect.GEMINI:
             chunks, ending = _joined(chunks, ending)
-        return self._framed([*chunks, *ending]) + ([b"]"] if self.delivery.door.as_array else [])
+        is_closed = self.delivery.door.as_array and not self.is_cut
+        return self._framed([*chunks, *ending]) + ([b"]"] if is_closed else [])
 
     def whole(self, answer: Answer) -> bytes:
         """The body of an answer that is not streamed."""
-        self._record(answer)
+        self.record(answer)
         blocks = self._retelling.blocks(answer)
         told = replace(answer, entry=replace(answer.entry, blocks=blocks))
         self.started = True
@@ -135,6 +138,19 @@ class Speaker:
         """Something that the client reads and passes over."""
         self.started = True
         return _KEEP_ALIVES.get(self._dialect, _COMMENT)
+
+    def record(self, answer: Answer) -> Entry:
+        """`answer` as it is to be recorded, for one that was cut: `finish` and `whole` see to that themselves."""
+        numbers = iter(range(len(answer.calls)))
+        blocks = tuple(
+            self._retelling.call(block, next(numbers)) if isinstance(block, ToolCall) else block
+            for block in answer.entry.blocks
+        )
+        origin = answer.entry.origin
+        if origin is None and self._target is not None:
+            origin = self._target.origin(answer.served)
+        self._entry = replace(answer.entry, blocks=blocks, origin=origin)
+        return self._entry
 
     # --- the writer ---------------------------------------------------------------------------------------------------
 
@@ -176,18 +192,9 @@ class Speaker:
         self.started = self.started or bool(chunks)
         return chunks
 
-    # --- the record ---------------------------------------------------------------------------------------------------
 
-    def _record(self, answer: Answer) -> None:
-        numbers = iter(range(len(answer.calls)))
-        blocks = tuple(
-            self._retelling.call(block, next(numbers)) if isinstance(block, ToolCall) else block
-            for block in answer.entry.blocks
-        )
-        origin = answer.entry.origin
-        if origin is None and self._target is not None:
-            origin = self._target.origin(answer.served)
-        self._entry = replace(answer.entry, blocks=blocks, origin=origin)
+def _has_word_for_cuts(dialect: Dialect) -> bool:
+    return dialect is Dialect.OPENAI_RESPONSES
 
 
 def _payload(chunk: bytes) -> bytes:
@@ -195,7 +202,7 @@ def _payload(chunk: bytes) -> bytes:
 
 
 def _joined(chunks: list[bytes], ending: list[bytes]) -> tuple[list[bytes], list[bytes]]:
-    """The last part and the end of a Gemini stream in one event, so that no empty part has to stand there."""
+    """The last part and the end of a Gemini stream in one event, so that it needs no empty part."""
     if not chunks or len(ending) != 1:
         return chunks, ending
     last, end = (msgspec.json.decode(_payload(chunk)) for chunk in (chunks[-1], ending[0]))

@@ -51,6 +51,11 @@ class GuardedDecoder:
         self._decoder = decoder
         self._bounds = Bounds()
 
+    @property
+    def served(self) -> str:
+        """The model that answers, by its own name, as soon as the stream has told it; empty until then."""
+        return self._decoder.served
+
     def limit(self, bounds: Bounds) -> None:
         """Hold the answer to `bounds` from now on."""
         self._bounds = bounds

@@ -77,6 +77,11 @@ class RestoringDecoder:
         self._waiting: set[int] = set()
         """the calls of which nothing is told before they are whole"""
 
+    @property
+    def served(self) -> str:
+        """The model that answers, as soon as it is known."""
+        return self._decoder.served
+
     def limit(self, bounds: Bounds) -> None:
         """Hold the answer to `bounds`."""
         self._decoder.limit(bounds)

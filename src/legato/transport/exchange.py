@@ -88,6 +88,11 @@ class AnswerStream:
             raise CallerError("the answer is not complete; iterate its deltas to the end, or await finish()")
         return self._answer
 
+    @property
+    def served(self) -> str:
+        """The model that answers, by its own name, as soon as the response has told it; empty until then."""
+        return self._decoder.served if self._answer is None else self._answer.served
+
     def partial(self) -> Answer | None:
         """What had been visible when the stream broke or was left, as an answer that was cut; None if nothing was."""
         if not self.visible or not self._is_stream:

@@ -76,6 +76,11 @@ class EncodedEnvelope(Struct, frozen=True):
 class StreamDecoder(Protocol):
     """Reads one streamed answer. Fed whole, byte by byte or split anywhere, it gives the same answer."""
 
+    @property
+    def served(self) -> str:
+        """The model that answers, by its own name, as soon as the stream has told it; empty until then."""
+        ...
+
     def limit(self, bounds: Bounds) -> None:
         """Hold the answer to `bounds`, not to the usual ones: what goes beyond them raises `BadAnswer`."""
         ...

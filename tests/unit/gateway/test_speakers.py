@@ -21,6 +21,7 @@ from legato.model import (
     CallKind,
     Code,
     Dialect,
+    Ending,
     Entry,
     HostedTool,
     NameRule,
@@ -177,11 +178,12 @@ def test_thinking_goes_on_when_another_route_takes_over(client: Delivery) -> Non
     said = answer_of([Thinking("right", native={"signature": "c2ln"}), Text("hello")])
     said = replace(said, entry=replace(said.entry, origin=make_target(Dialect.ANTHROPIC).origin("model-1")))
     voice.begin(make_target(Dialect.ANTHROPIC), "acme/other")
+    voice.served = said.served
+    has_spoken = False
     for delta in deltas_of(said):
-        is_thought = isinstance(delta, ThinkingDelta) or isinstance(getattr(delta, "block", None), Thinking)
         chunks += voice.feed(delta)
-        assert voice.visible is ((not is_thought and delta != BlockStart(Text(""))) or voice.visible)
-    assert voice.visible
+        has_spoken = has_spoken or isinstance(delta, TextDelta)
+        assert voice.visible is has_spoken
     body = body_of([*chunks, *voice.finish(said)], client.door)
     entry = sent_back(body, client.door.dialect)
     assert entry is not None
@@ -296,3 +298,37 @@ def test_a_failure_is_told_in_the_clients_way_and_never_as_an_end(client: Delive
         assert failed["response"]["status"] == "failed"
         assert failed["sequence_number"] == last["sequence_number"] + 1
         assert failed["response"]["id"] == voice.response_id
+
+
+@EVERY_CLIENT
+@pytest.mark.parametrize("ending", [Ending.CUT, Ending.CANCELLED])
+def test_an_answer_that_broke_off_never_ends_in_order(client: Delivery, ending: Ending) -> None:
+    said = answer_of([Text("half a sentence")], ending)
+    voice, chunks = spoken(client, Dialect.ANTHROPIC, deltas_of(said), said)
+    assert voice.is_cut is (client.door.dialect is not Dialect.OPENAI_RESPONSES)
+    data = b"".join(chunks)
+    assert not [mark for mark in (b"message_stop", b"[DONE]", b"finishReason", b"response.completed") if mark in data]
+    if client.door.as_array:
+        assert not data.endswith(b"]")
+
+
+@EVERY_CLIENT
+def test_a_carrier_tells_the_model_that_served_as_soon_as_it_is_known(client: Delivery) -> None:
+    said = answer_of([Thinking("hm"), Text("hello")])
+    voice = speaker(client, Dialect.OPENAI_CHAT, served="served-1")
+    chunks = [chunk for delta in deltas_of(said) for chunk in voice.feed(delta)]
+    chunks += voice.finish(replace(said, served="served-1"))
+    entry = sent_back(body_of(chunks, client.door), client.door.dialect)
+    assert entry is not None
+    (restored,), _ = restore([entry], client.door.dialect, SEALER, "")
+    assert restored.origin == voice.entry.origin == make_target(Dialect.OPENAI_CHAT).origin("served-1")
+
+
+def test_a_partial_answer_is_recorded_under_the_ids_that_the_client_knows() -> None:
+    client = CLIENTS["anthropic"]
+    voice = speaker(client, Dialect.GEMINI)
+    chunks = [chunk for delta in deltas_of(CALLING) for chunk in voice.feed(delta)]
+    body = body_of(chunks, client.door)
+    recorded = voice.record(CALLING)
+    assert [call.wire_id for call in recorded.calls] == [block["id"] for block in body["content"][1:]]
+    assert recorded == voice.entry

@@ -179,6 +179,23 @@ async def test_iterating_after_the_end_ends_again() -> None:
         assert [delta async for delta in stream] == []
 
 
+async def test_the_model_that_answers_is_told_as_soon_as_the_response_tells_it() -> None:
+    class Named(WordDecoder):
+        def read(self, event: JsonObject) -> None:
+            self.served = "served-1"
+            super().read(event)
+
+    named = Named(TARGET, NameTable(TARGET.capabilities.name_rule))
+    async with open_answer(Scripted([HELLO]), REQUEST, named, decode=decode) as stream:
+        assert stream.served == ""
+        await anext(stream)
+        assert stream.served == "served-1"
+    body = Answer(said("x").entry, served="served-2")
+    async with open_answer(Scripted([b"{}"]), REQUEST, decoder(), decode=lambda _: body) as stream:
+        await anext(stream)
+        assert stream.served == "served-2"
+
+
 async def test_nothing_is_sent_before_the_stream_is_entered() -> None:
     transport = Scripted([HELLO])
     stream = open_answer(transport, REQUEST, decoder(), decode=decode)

@@ -81,6 +81,16 @@ def test_a_reply_is_of_the_model_that_was_asked_for(dialect: Dialect) -> None:
     assert read(dialect, parts.reply_stream(said, "asked-1")).served == "asked-1"
 
 
+@NAMING
+def test_the_model_that_answers_is_known_when_its_first_words_are(dialect: Dialect) -> None:
+    decoder = dialect_parts(dialect).decoder(make_target(dialect), NameTable(NameRule.OPENAI))
+    assert decoder.served == ""
+    for chunk in dialect_parts(dialect).reply_stream(answer(Text("x")), "served-1"):
+        if decoder.feed(chunk):
+            break
+    assert decoder.served == "served-1"
+
+
 @DIALECTS
 def test_an_answer_that_holds_a_tool_response_is_our_fault(dialect: Dialect) -> None:
     parts, said = dialect_parts(dialect), answer(ToolResponse(result="x"))
