@@ -55,7 +55,7 @@ _LARGEST = 32 * 1024 * 1024
 _NOTHING = Thinking()
 
 
-class Thought(Struct, frozen=True, array_like=True):
+class KeptThought(Struct, frozen=True, array_like=True):
     """A thought of the answer, or more of one: pieces of the same number are one thought."""
 
     number: int
@@ -87,7 +87,7 @@ class Kept(Struct, frozen=True, array_like=True, kw_only=True):
     """its id"""
     route: str
     origin: Origin
-    thoughts: tuple[Thought, ...] = ()
+    thoughts: tuple[KeptThought, ...] = ()
     texts: tuple[SignedText, ...] = ()
     calls: dict[int, JsonObject] = {}
     """native data of calls, by their numbers"""

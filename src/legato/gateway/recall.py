@@ -28,7 +28,7 @@ from hashlib import blake2b
 from msgspec import Struct
 from msgspec.structs import replace
 
-from legato.gateway.carriers import Kept, Sealer, SignedText, Thought, put_back, restore, text_digest
+from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
 from legato.gateway.state import GivenAnswer, RecentlyUsed, State, size_of
 from legato.model import (
@@ -323,12 +323,12 @@ def _signed(call: ToolCall, given: ToolCall | None) -> ToolCall:
 
 def _kept(given: GivenAnswer) -> Kept:
     """What a carrier would hold of the thoughts and texts of an answer."""
-    thoughts: list[Thought] = []
+    thoughts: list[KeptThought] = []
     texts: list[SignedText] = []
     chars = calls = 0
     for block in given.entry.blocks:
         if isinstance(block, Thinking):
-            thoughts.append(Thought(len(thoughts), block.native, block.text, chars=chars, calls=calls))
+            thoughts.append(KeptThought(len(thoughts), block.native, block.text, chars=chars, calls=calls))
         elif isinstance(block, Text):
             end = chars + len(block.text)
             if block.native is not None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from legato.gateway.carriers import SignedText, Thought
+from legato.gateway.carriers import KeptThought, SignedText
 from legato.model import JsonObject, Thinking
 from legato.wire.growing import Part
 
@@ -45,7 +45,7 @@ class ToldThought(Struct, eq=False):
 class Taken(NamedTuple):
     """What a carrier is to hold."""
 
-    thoughts: tuple[Thought, ...]
+    thoughts: tuple[KeptThought, ...]
     texts: tuple[SignedText, ...]
     calls: dict[int, JsonObject]
 
@@ -121,7 +121,7 @@ class Uncarried:
             return True
         return thought.start >= 0 if self._quotes else len(thought.part.text) > thought.carried
 
-    def _carried(self, thought: ToldThought) -> Thought:
+    def _carried(self, thought: ToldThought) -> KeptThought:
         """What is new of `thought`: a span more, or all of its text so far; and how it ended, if it has."""
         written = thought.part.text
         text = thought.text if thought.is_other else None if self._quotes else written
@@ -130,4 +130,4 @@ class Uncarried:
         thought.start = thought.end = -1
         thought.carried = len(written)
         thought.is_settled = thought.is_settled or thought.is_done
-        return Thought(thought.number, native, text, start, end, thought.chars, thought.calls)
+        return KeptThought(thought.number, native, text, start, end, thought.chars, thought.calls)

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from dialect_support import make_target
 from gateway_support import CLIENTS, sent_back
 from legato.gateway.call_ids import call_id, number_of
-from legato.gateway.carriers import Kept, Provenance, Sealer, SignedText, Thought, restore
+from legato.gateway.carriers import Kept, KeptThought, Provenance, Sealer, SignedText, restore
 from legato.gateway.contract import CallIdForm, Delivery
 from legato.gateway.speakers import Speaker
 from legato.model import (
@@ -90,7 +90,8 @@ KEPT = st.builds(
     route=st.text(),
     origin=st.builds(Origin, st.text(), st.text(), st.text(), st.text(), st.text(), st.text()),
     thoughts=st.lists(
-        st.builds(Thought, st.integers(0, 9), st.none() | NATIVE, st.none() | st.text(), st.integers(0, 9)), max_size=3
+        st.builds(KeptThought, st.integers(0, 9), st.none() | NATIVE, st.none() | st.text(), st.integers(0, 9)),
+        max_size=3,
     ).map(tuple),
     texts=st.lists(st.builds(SignedText, st.integers(0, 9), st.integers(0, 9), st.text(), NATIVE), max_size=2).map(
         tuple
