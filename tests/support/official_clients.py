@@ -36,6 +36,12 @@ class Answering:
         return httpx2.Response(self.status, headers=self.headers, content=self.body)
 
 
+def answering(data: bytes, kind: str = "text/event-stream") -> httpx2.Client:
+    """A connection on which every request is answered with `data`."""
+    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers={"content-type": kind}, content=data))
+    return httpx2.Client(transport=transport)
+
+
 def body_of(response: WireResponse) -> bytes:
     async def read() -> bytes:
         return b"".join([chunk async for chunk in response.chunks])

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import anthropic
-import httpx2
 import mistralai.client as mistral
 import openai
 import pytest
@@ -23,38 +22,32 @@ from legato.gateway.speakers import Speaker
 from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Text, Thinking, ToolCall
 from legato.model import Speaker as Side
 from legato.wire.deltas import TextDelta, deltas_of
+from official_clients import HI, answering
 
-ASKED: Any = [{"role": "user", "content": "hi"}]
 SEALER = Sealer(b"k" * 32)
-
-
-def http_client(data: bytes, kind: str = "text/event-stream") -> httpx2.Client:
-    """A client whose every request is answered with `data`."""
-    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers={"content-type": kind}, content=data))
-    return httpx2.Client(transport=transport)
 
 
 # --- what each client makes of a stream, as the body that it would send back ------------------------------------------
 
 
 def read_by_anthropic(data: bytes) -> JsonObject:
-    client = anthropic.Anthropic(api_key="any", http_client=http_client(data), max_retries=0)
-    with client.messages.stream(model="m", max_tokens=9, messages=ASKED) as stream:
+    client = anthropic.Anthropic(api_key="any", http_client=answering(data), max_retries=0)
+    with client.messages.stream(model="m", max_tokens=9, messages=HI) as stream:
         message = stream.get_final_message()
     assert message.model == "asked/model-1"
     return {"role": "assistant", "content": [block.model_dump(mode="json") for block in message.content]}
 
 
 def read_by_openai_chat(data: bytes) -> JsonObject:
-    client = openai.OpenAI(api_key="any", http_client=http_client(data), max_retries=0)
-    with client.chat.completions.stream(model="m", messages=ASKED) as stream:
+    client = openai.OpenAI(api_key="any", http_client=answering(data), max_retries=0)
+    with client.chat.completions.stream(model="m", messages=HI) as stream:
         completion = stream.get_final_completion()
     assert completion.model == "asked/model-1"
     return {"choices": [{"message": completion.choices[0].message.model_dump(mode="json")}]}
 
 
 def read_by_openai_responses(data: bytes) -> JsonObject:
-    client = openai.OpenAI(api_key="any", http_client=http_client(data), max_retries=0)
+    client = openai.OpenAI(api_key="any", http_client=answering(data), max_retries=0)
     with client.responses.stream(model="m", input="hi") as stream:
         response = stream.get_final_response()
     assert response.model == "asked/model-1"
@@ -63,7 +56,7 @@ def read_by_openai_responses(data: bytes) -> JsonObject:
 
 def read_by_gemini(data: bytes) -> JsonObject:
     """As a chat of Google's client keeps it, which forgets a turn that it takes for invalid."""
-    client = genai.Client(api_key="any", http_options=genai_types.HttpOptions(httpx_client=http_client(data)))
+    client = genai.Client(api_key="any", http_options=genai_types.HttpOptions(httpx_client=answering(data)))
     chat = client.chats.create(model="m")
     for response in chat.send_message_stream("hi"):
         assert response.model_version == "asked/model-1"
@@ -76,8 +69,8 @@ def read_by_gemini(data: bytes) -> JsonObject:
 def read_by_mistral(data: bytes) -> JsonObject:
     chunks: list[JsonObject] = []
     calls: list[JsonObject] = []
-    with mistral.Mistral(api_key="any", client=http_client(data)) as client:
-        for event in client.chat.stream(model="m", messages=ASKED):
+    with mistral.Mistral(api_key="any", client=answering(data)) as client:
+        for event in client.chat.stream(model="m", messages=HI):
             assert event.data.model == "asked/model-1"
             delta: Any = event.data.choices[0].delta
             if isinstance(delta.content, str):
@@ -169,7 +162,7 @@ def test_the_client_is_told_of_a_failure(name: str) -> None:
 def test_a_responses_client_is_told_of_a_failure() -> None:
     voice = speaker(READERS["openai responses"], Dialect.ANTHROPIC)
     data = b"".join([*voice.feed(TextDelta("half a sentence")), *voice.fail(Overloaded("too busy"))])
-    client = openai.OpenAI(api_key="any", http_client=http_client(data), max_retries=0)
+    client = openai.OpenAI(api_key="any", http_client=answering(data), max_retries=0)
     *_, last = client.responses.create(model="m", input="hi", stream=True)
     assert last.type == "response.failed"
     assert last.response.error is not None
@@ -180,8 +173,8 @@ def test_programs_that_did_not_ask_read_the_text_first() -> None:
     data = Speaker(
         Delivery(door=CLIENTS["anthropic"].door, model="asked/model-1", stream=False), SEALER, "answer1"
     ).whole(given(Dialect.ANTHROPIC, calls=False))
-    client = anthropic.Anthropic(api_key="any", http_client=http_client(data, "application/json"))
-    first = client.messages.create(model="m", max_tokens=9, messages=ASKED).content[0]
+    client = anthropic.Anthropic(api_key="any", http_client=answering(data, "application/json"))
+    first = client.messages.create(model="m", max_tokens=9, messages=HI).content[0]
     assert first.type == "text"
     google = speaker(READERS["google, unasked"], Dialect.ANTHROPIC).whole(given(Dialect.ANTHROPIC, calls=False))
     assert json.loads(google)["candidates"][0]["content"]["parts"][0]["text"] == 'Grüße, "you" \\ there 🎹\n'

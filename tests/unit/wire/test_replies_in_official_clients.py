@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import anthropic
-import httpx2
 import mistralai.client as mistral
 import openai
 import pytest
@@ -30,8 +29,7 @@ from legato.model import (
 from legato.wire.contract import ReplyWriter
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
-
-ASKED: Any = [{"role": "user", "content": "hi"}]
+from official_clients import HI, answering
 
 
 class Read(NamedTuple):
@@ -42,16 +40,9 @@ class Read(NamedTuple):
     calls: list[tuple[str, JsonObject]]
 
 
-def http_client(chunks: Iterable[bytes]) -> httpx2.Client:
-    """A client whose every request is answered with `chunks`."""
-    headers = {"content-type": "text/event-stream"}
-    transport = httpx2.MockTransport(lambda _: httpx2.Response(200, headers=headers, content=b"".join(chunks)))
-    return httpx2.Client(transport=transport)
-
-
 def read_by_anthropic(chunks: Iterable[bytes]) -> Read:
-    client = anthropic.Anthropic(api_key="any", http_client=http_client(chunks))
-    with client.messages.stream(model="model-1", max_tokens=9, messages=ASKED) as stream:
+    client = anthropic.Anthropic(api_key="any", http_client=answering(b"".join(chunks)))
+    with client.messages.stream(model="model-1", max_tokens=9, messages=HI) as stream:
         message = stream.get_final_message()
     assert message.model == "model-1"
     return Read(
@@ -62,8 +53,8 @@ def read_by_anthropic(chunks: Iterable[bytes]) -> Read:
 
 
 def read_by_openai_chat(chunks: Iterable[bytes]) -> Read:
-    client = openai.OpenAI(api_key="any", http_client=http_client(chunks))
-    with client.chat.completions.stream(model="model-1", messages=ASKED) as stream:
+    client = openai.OpenAI(api_key="any", http_client=answering(b"".join(chunks)))
+    with client.chat.completions.stream(model="model-1", messages=HI) as stream:
         completion = stream.get_final_completion()
     assert completion.model == "model-1"
     message: Any = completion.choices[0].message
@@ -72,7 +63,7 @@ def read_by_openai_chat(chunks: Iterable[bytes]) -> Read:
 
 
 def read_by_openai_responses(chunks: Iterable[bytes]) -> Read:
-    client = openai.OpenAI(api_key="any", http_client=http_client(chunks))
+    client = openai.OpenAI(api_key="any", http_client=answering(b"".join(chunks)))
     thinking = ""
     with client.responses.stream(model="model-1", input="hi") as stream:
         for event in stream:
@@ -85,7 +76,7 @@ def read_by_openai_responses(chunks: Iterable[bytes]) -> Read:
 
 
 def read_by_gemini(chunks: Iterable[bytes]) -> Read:
-    options = genai_types.HttpOptions(httpx_client=http_client(chunks))
+    options = genai_types.HttpOptions(httpx_client=answering(b"".join(chunks)))
     client = genai.Client(api_key="any", http_options=options)
     parts: list[Any] = []
     for response in client.models.generate_content_stream(model="model-1", contents="hi"):
@@ -101,8 +92,8 @@ def read_by_gemini(chunks: Iterable[bytes]) -> Read:
 
 def read_by_mistral(chunks: Iterable[bytes]) -> Read:
     read = Read("", "", [])
-    with mistral.Mistral(api_key="any", client=http_client(chunks)) as client:
-        for event in client.chat.stream(model="model-1", messages=ASKED):
+    with mistral.Mistral(api_key="any", client=answering(b"".join(chunks))) as client:
+        for event in client.chat.stream(model="model-1", messages=HI):
             for choice in event.data.choices:
                 delta: Any = choice.delta
                 if isinstance(delta.content, str):
@@ -220,8 +211,8 @@ def test_hosted_tools_are_read_as_their_provider_tells_them() -> None:
 def test_a_signature_that_comes_late_is_still_read() -> None:
     said = answer(Thinking("hm", native={"signature": "c2ln"}), Text("so"))
     chunks = written(READERS["anthropic"], [ThinkingDelta("hm"), TextDelta("so")], said)
-    client = anthropic.Anthropic(api_key="any", http_client=http_client(chunks))
-    with client.messages.stream(model="model-1", max_tokens=9, messages=ASKED) as stream:
+    client = anthropic.Anthropic(api_key="any", http_client=answering(b"".join(chunks)))
+    with client.messages.stream(model="model-1", max_tokens=9, messages=HI) as stream:
         content = stream.get_final_message().content
     assert [(block.type, getattr(block, "signature", None)) for block in content] == [
         ("thinking", "c2ln"),
