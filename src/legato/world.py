@@ -17,10 +17,18 @@ from msgspec.structs import replace
 
 from legato.errors import UnknownTarget
 from legato.model import Capabilities, Target
-from legato.request import Catalogue, default_catalogue
+from legato.request import Catalogue, Request, default_catalogue
 from legato.routing import HealthBook, Patience, RetryBudget
-from legato.transport import HttpTransport, KeyRing, Transport, WireRequest, wire_request
-from legato.transport.credentials import account_of, authorise
+from legato.transport import (
+    AnswerStream,
+    HttpTransport,
+    KeyRing,
+    Transport,
+    WireRequest,
+    open_answer,
+    wire_request,
+)
+from legato.transport.credentials import account_of, authorise, renew
 
 
 def _keys_of_environment() -> KeyRing:
@@ -58,6 +66,20 @@ class World(Struct, frozen=True, kw_only=True):
         request = wire_request(target, body, key=key, stream=stream, headers=headers)
         provider = self.catalogue.providers.get(target.provider)
         return await authorise(request, provider, self.keys, now=self.clock())
+
+    async def open_answer(
+        self, request: Request, *, body: bytes, stream: bool, headers: Mapping[str, str] | None = None
+    ) -> AnswerStream:
+        """Ask for an answer to `request`, whose JSON is `body`; refused credentials are asked for once more."""
+        target = request.target
+
+        async def renewed(refused: WireRequest) -> WireRequest | None:
+            return await renew(refused, self.catalogue.providers.get(target.provider), self.keys, now=self.clock())
+
+        wire = await self.outgoing(target, body, stream=stream, headers=headers)
+        return open_answer(
+            self.transport, wire, request.decoder(), decode=request.decode, clock=self.clock, renew=renewed
+        )
 
     def prices(self, route: str) -> Capabilities:
         """What `route` costs; unknown if the catalogue no longer knows the route."""

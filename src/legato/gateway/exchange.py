@@ -30,7 +30,7 @@ from legato.request import RenderReport, Request, render
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.transcript.unproven import unproven_media
-from legato.transport import AnswerStream, open_answer
+from legato.transport import AnswerStream
 from legato.wire.deltas import Delta
 from legato.world import World
 
@@ -211,8 +211,7 @@ class Relay:
             request.verify()
             body = request.json()
         headers = {**passed_headers(said, request.target), **route.headers}
-        wire = await world.outgoing(request.target, body, stream=request.options.stream, headers=headers)
-        stream = open_answer(world.transport, wire, request.decoder(), decode=request.decode, clock=world.clock)
+        stream = await world.open_answer(request, body=body, stream=request.options.stream, headers=headers)
         return stream, len(body)
 
     def _route(self) -> Route:

@@ -30,7 +30,7 @@ from legato.session.sent import Sent
 from legato.session.table import SessionEvent, StateMachine
 from legato.session.turn import Turn
 from legato.transcript.unproven import unproven_media
-from legato.transport import AnswerStream, open_answer
+from legato.transport import AnswerStream
 from legato.wire.deltas import CallDelta, Shown, TextDelta, ThinkingDelta
 from legato.world import World
 
@@ -185,9 +185,9 @@ class Step:
     # --- in -----------------------------------------------------------------------------------------------------------
 
     async def _send(self, request: Request, body: bytes) -> Answer:
-        world = self._parts.world
-        wire = await world.outgoing(request.target, body, stream=request.options.stream, headers=self._route.headers)
-        self._stream = open_answer(world.transport, wire, request.decoder(), decode=request.decode, clock=world.clock)
+        self._stream = await self._parts.world.open_answer(
+            request, body=body, stream=request.options.stream, headers=self._route.headers
+        )
         async with self._stream as stream:
             is_first = True
             async for delta in stream:

@@ -16,9 +16,9 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import Self, TypeAlias, TypeVar, cast
 
 import anyio
 
@@ -36,6 +36,9 @@ from legato.wire.deltas import Delta, Shown, deltas_of
 
 T = TypeVar("T")
 
+Renewal: TypeAlias = Callable[[WireRequest], Awaitable[WireRequest | None]]
+"""gives a request whose credentials were refused others; None if there are none"""
+
 
 def open_answer(
     transport: Transport,
@@ -44,13 +47,14 @@ def open_answer(
     *,
     decode: Callable[[JsonObject], Answer],
     clock: Callable[[], float] = time.time,
+    renew: Renewal | None = None,
 ) -> AnswerStream:
     """Ask for an answer: `decoder` reads it if it is streamed, `decode` if it comes as one JSON body.
 
-    `clock` gives seconds since the epoch, for a wait that the provider names as a date. Nothing is sent before the
-    stream is entered.
+    `clock` gives seconds since the epoch, for a wait that the provider names as a date. `renew` gives a request whose
+    credentials were refused others, or None; it is asked once. Nothing is sent before the stream is entered.
     """
-    return AnswerStream(transport, request, decoder, decode, clock)
+    return AnswerStream(transport, request, decoder, decode, clock, renew)
 
 
 class AnswerStream:
@@ -63,6 +67,7 @@ class AnswerStream:
         decoder: StreamDecoder,
         decode: Callable[[JsonObject], Answer],
         clock: Callable[[], float],
+        renew: Renewal | None = None,
     ) -> None:
         self.request = request
         self.visible = False
@@ -71,6 +76,7 @@ class AnswerStream:
         self._decoder = decoder
         self._decode = decode
         self._clock = clock
+        self._renew = renew
         self._response: WireResponse | None = None
         self._intake: Intake | None = None
         self._taken = 0
@@ -109,17 +115,30 @@ class AnswerStream:
         return self.answer
 
     async def __aenter__(self) -> Self:
+        refusal = await self._begin()
+        if refusal is not None and refusal.facts.get("about") == "key" and self._renew is not None:
+            # A token may have been revoked, or have expired while it waited: one other is tried, and only one.
+            renewed = await self._renew(self.request)
+            if renewed is not None:
+                self.request = renewed
+                refusal = await self._begin()
+        if refusal is not None:
+            raise refusal
+        return self
+
+    async def _begin(self) -> ProviderError | None:
+        """Send the request; returns the refusal if that is what comes back."""
         sent_at = anyio.current_time()
         response = self._response = await self._transport.send(self.request)
         self._intake = Intake(response, self.request, sent_at=sent_at)
         self._decoder.limit(response.bounds)
-        if not 200 <= response.status < 300:
-            try:
-                complaint = read_complaint(await self._read_refusal(response, self._intake), response.headers)
-            finally:
-                await response.close()
-            raise classify(complaint, self.request, status=response.status, headers=response.headers, now=self._clock())
-        return self
+        if 200 <= response.status < 300:
+            return None
+        try:
+            complaint = read_complaint(await self._read_refusal(response, self._intake), response.headers)
+        finally:
+            await response.close()
+        return classify(complaint, self.request, status=response.status, headers=response.headers, now=self._clock())
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

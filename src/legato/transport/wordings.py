@@ -254,7 +254,7 @@ ALL = (
 READING: dict[int, tuple[tuple[Wording, ...], ...]] = {
     401: (OUT_OF_MONEY,),
     402: (),
-    403: (OUT_OF_MONEY, POLICY, MODEL, LIMIT),
+    403: (OUT_OF_MONEY, POLICY, MODEL, LIMIT, KEY),
     404: (REASONING, OUT_OF_MONEY, KEY, MODEL),
     408: (),
     413: (MEDIA, MEDIA_AT_ALL),

@@ -287,7 +287,7 @@ def test_the_body_decides_first_and_the_status_second(
         (400, "ServiceQuotaExceededException", "Your request exceeds the service quota.", (QuotaExhausted, "balance")),
         (403, "AccessDeniedException", "You don't have access to the model with the specified model ID.", (UnknownModel, "model")),
         (403, "AccessDeniedException", "User is not authorized to perform: bedrock:InvokeModel", (Unauthorized, "permission")),
-        (403, "UnrecognizedClientException", "The security token included in the request is invalid.", (Unauthorized, "permission")),
+        (403, "UnrecognizedClientException", "The security token included in the request is invalid.", (Unauthorized, "key")),
         (404, "ResourceNotFoundException", "Model use case details have not been submitted for this account.", (Unauthorized, "permission")),
         (404, "ResourceNotFoundException", "This model version has reached the end of its life.", (UnknownModel, "model")),
         (408, "ModelTimeoutException", "", (TimedOut, "slow")),

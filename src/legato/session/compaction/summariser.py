@@ -45,7 +45,6 @@ from legato.routing import Route
 from legato.session.compaction.texts import clip_text, described_media
 from legato.tools.budget import cut
 from legato.transcript import Conversation, Exchange, Said, Summary, Unit
-from legato.transport import open_answer
 from legato.world import World
 
 CLIPS = (4_000, 1_000, 250)
@@ -150,10 +149,7 @@ class RouteSummariser:
         talk.human(prompt)
         request = render(talk, target, system=SYSTEM, options=_options(target, cap))
         request.verify()
-        wire = await self._world.outgoing(target, request.json(), stream=False, headers=route.headers)
-        answer = open_answer(
-            self._world.transport, wire, request.decoder(), decode=request.decode, clock=self._world.clock
-        )
+        answer = await self._world.open_answer(request, body=request.json(), stream=False, headers=route.headers)
         async with answer as stream:
             return await stream.finish()
 
