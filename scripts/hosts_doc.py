@@ -1,4 +1,4 @@
-"""Write docs/hosts.md: the hosts of the chat family, what is particular about each, and where that is known from.
+"""Write docs/hosts.md: the hosts that are declared, what is particular about each, and where that is known from.
 
 In:  the declarations in `legato.wire.hosts`.
 Out: one Markdown page, the same on every run; with `--check`, exit status 1 if the page on disk differs.
@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from legato.model import Dialect
 from legato.wire.hosting import Host, RequestStyle
 from legato.wire.hosts import all_hosts
 
@@ -16,42 +17,59 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "hosts.md"
 
 INTRODUCTION = """\
-# Hosts of the chat family
+# Hosts
 
 Written by `python scripts/hosts_doc.py` from the declarations in
 [`wire/hosts`](../src/legato/wire/hosts/__init__.py); do not edit by hand.
 
-Every server here takes `POST …/chat/completions` with a list of messages, and each refuses something that another
+Most servers take `POST …/chat/completions` with a list of messages, and each refuses something that another
 demands. Any other compatible server works as well, as a provider of your own
 ([Configuration](configuration.md)): it is sent what all of them accept. What a host in particular refuses is in
 [Rules](rules.md); what it makes of options, in [Options](options.md)."""
+
+MESSAGES = """\
+Some of these hosts have a second door, which speaks Anthropic's Messages (`POST …/v1/messages`): the same models and
+keys under another name. Who talks to Claude as well keeps one shape that way; what a model thought at one door does not
+go back through the other."""
+
+_TITLES = "| host | a route | its key | rules of its own | thinking goes back as |"
+_LINE = "|---|---|---|---|---|"
 
 
 def document(hosts: Iterable[Host]) -> str:
     """The page for `hosts`."""
     hosts = list(hosts)
-    lines = [
-        INTRODUCTION,
-        "",
-        "| host | a route | its key | rules of its own | thinking goes back as |",
-        "|---|---|---|---|---|",
-        *(_row(host) for host in hosts),
-    ]
-    for host in hosts:
+    chat = [host for host in hosts if host.dialect is Dialect.OPENAI_CHAT]
+    messages = [host for host in hosts if host.dialect is Dialect.ANTHROPIC]
+    lines = [INTRODUCTION, "", _TITLES, _LINE, *(_row(host) for host in chat)]
+    if messages:
+        lines += ["", MESSAGES, "", _TITLES, _LINE, *(_row(host) for host in messages)]
+    for host in (*chat, *messages):
         lines += ["", f"## {host.title}", "", f"`{host.endpoint}`", "", *_models(host), *_sources(host)]
     return "\n".join(lines).rstrip() + "\n"
 
 
 def _row(host: Host) -> str:
-    rules = ", ".join(f"[`{rule.id}`](rules.md#{host.name}{rule.id})" for rule in host.rules)
+    own = [f"{host.name}/{rule.id}" for rule in host.rules] or list(host.words if host.dialect in _BY_WORDS else ())
+    rules = ", ".join(f"[`{rule.partition('/')[2]}`](rules.md#{rule.replace('/', '')})" for rule in own)
+    is_chat = host.dialect is Dialect.OPENAI_CHAT
     cells = (
         f"[{host.title}](#{_anchor(host.title)})",
         f"`{host.name}/{host.example}`",
         _either([f"`{name}`" for name in host.keys]) or "none",
         rules or "none",
-        _thinking(host.style),
+        _thinking(host.style) if is_chat else _thinking_block(host),
     )
     return "| " + " | ".join(cells) + " |"
+
+
+_BY_WORDS = (Dialect.ANTHROPIC,)
+"""what such a host refuses is a rule of the dialect, which it has its own words for"""
+
+
+def _thinking_block(host: Host) -> str:
+    demands = any(models.capabilities.get("reasoning_field") for models in host.models)
+    return "`thinking`, demanded beside calls" if demands else "`thinking`, with its signature"
 
 
 def _thinking(style: RequestStyle) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from legato.wire.hosts import STRICT, all_hosts
+from legato.model import Dialect
+from legato.wire.hosts import STRICT, all_hosts, hosts_speaking
 from legato.wire.rules import OBSERVED, WireRule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +22,8 @@ from rules import CASES, Case  # noqa: E402
 
 PAGE = ROOT / "docs" / "rules.md"
 
+_CHAT = hosts_speaking(Dialect.OPENAI_CHAT)
+_TITLES = {host.name: host.title for host in all_hosts()}
 _HOSTS = {
     host.name: (
         host.title,
@@ -28,9 +31,9 @@ _HOSTS = {
         if host.profile == STRICT.profile
         else "Beside those of Chat Completions.",
     )
-    for host in all_hosts()
+    for host in _CHAT
 }
-_STRICT_ONES = ", ".join(host.title for host in all_hosts() if host.profile == STRICT.profile)
+_STRICT_ONES = ", ".join(host.title for host in _CHAT if host.profile == STRICT.profile)
 
 # The first part of a rule's id, in the order of the page.
 SECTIONS = {
@@ -110,7 +113,7 @@ def _entry(case: Case) -> list[str]:
 
 def _said(rule: WireRule) -> list[str]:
     """What the provider says, then the servers that say it in other words."""
-    words = [rule.quotation()] + [f"{SECTIONS[host][0]}: {rule.quotation(host=host)}" for host in rule.errors]
+    words = [rule.quotation()] + [f"{_TITLES[host]}: {rule.quotation(host=host)}" for host in rule.errors]
     said = " ".join(filter(None, words))
     return ["", f"What the provider says: {said}"] if said else []
 

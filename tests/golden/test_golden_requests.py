@@ -15,7 +15,7 @@ from builders import OTHER_ROUTES, ROUTES
 from cases import CASES
 
 HERE = Path(__file__).parent
-GOLDEN_ROUTES = (*ROUTES, "vercel-gateway/openai/gpt-5.1")
+GOLDEN_ROUTES = (*ROUTES, "vercel-gateway/openai/gpt-5.1", "deepseek-anthropic/deepseek-v4-pro")
 TOOLS = [{"name": "read", "description": "Reads a file.", "parameters": {"type": "object", "properties": {}}}]
 
 

@@ -25,8 +25,13 @@ from builders import ROUTES
 from cases import CASES
 
 ACCEPTED = Path(__file__).parents[2].parent / "shared/samples/provider-exchanges/accepted_tool_turns.jsonl"
-FAMILIES = (*ROUTES, "vertex/gemini-2.5-pro", "vertex-anthropic/claude-sonnet-4-5@20250929")
-"""one route of every family, and the clouds that serve families of others"""
+FAMILIES = (
+    *ROUTES,
+    "vertex/gemini-2.5-pro",
+    "vertex-anthropic/claude-sonnet-4-5@20250929",
+    "deepseek-anthropic/deepseek-v4-pro",
+)
+"""one route of every family, clouds that serve families of others, and a host that demands more of Messages"""
 
 needs_samples = pytest.mark.skipif(not ACCEPTED.exists(), reason="the samples are not beside this checkout")
 

@@ -194,6 +194,13 @@ EXAMPLES: dict[str, Example] = {
         refused=_ask(_user(), thinking=_THINKING, tool_choice={"type": "any"}),
         accepted=_ask(_user(), thinking=_THINKING, tool_choice={"type": "auto"}),
     ),
+    "anthropic/thinking-missing": Example(
+        refused=_ask(_user(), _said(_call()), _user(_result())),
+        accepted=_ask(_user(), _said(_thought(thinking=" ", signature=""), _call()), _user(_result())),
+    ),
+    "anthropic/thinking-off": Example(
+        refused=_ask(_user(), thinking={"type": "disabled"}), accepted=_ask(_user(), thinking=_THINKING)
+    ),
     "anthropic/effort-word": Example(
         refused=_ask(_user(), output_config={"effort": "HIGH"}),
         accepted=_ask(_user(), output_config={"effort": "high"}),

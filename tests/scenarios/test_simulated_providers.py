@@ -68,6 +68,9 @@ _REFUSED = [case for case in CASES if case.rule.severity is Severity.REFUSED]
 
 def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
     """Whether an error body has the fields that this provider's clients look at."""
+    own = next((host.error_body for host in HOSTS if host.name == provider.name), None)
+    if own is not None and provider.name != "mistral":  # which has two
+        return _shape(body) == _shape(own)
     match provider.dialect:
         case Dialect.ANTHROPIC:
             return body["type"] == "error" and body["error"].keys() == {"type", "message"} and bool(body["request_id"])
@@ -80,10 +83,9 @@ def _is_in_shape(body: dict[str, Any], provider: SimulatedProvider) -> bool:
         case Dialect.OPENAI_RESPONSES:
             return _shape(body) == _shape(_OPENAI_ERROR)
         case Dialect.OPENAI_CHAT:
-            own = next((host.error_body for host in HOSTS if host.name == provider.name), None)
-            if provider.name == "mistral":  # which has two
+            if provider.name == "mistral":
                 return body["object"] == "error" and bool(body["message"]) and "code" in body
-            return _shape(body) == _shape(own or _OPENAI_ERROR)
+            return _shape(body) == _shape(_OPENAI_ERROR)
 
 
 _OPENAI_ERROR = {"error": {"message": "no", "type": "invalid_request_error", "param": "a", "code": None}}

@@ -133,8 +133,8 @@ class Capabilities(Struct, frozen=True, omit_defaults=True, forbid_unknown_field
     thinking_first: bool = False
     """while thinking is on, an open tool loop must begin with a thought of the model's own (mastra-ai/mastra#7799)"""
     reasoning_field: bool = False
-    """`reasoning_content` on answers with calls, demanded while thinking is on (theopenco/llmgateway#2093,
-    https://api-docs.deepseek.com/guides/thinking_mode)"""
+    """`reasoning_content`, or in Messages a thinking block, on answers with calls, demanded while thinking is on
+    (theopenco/llmgateway#2093, https://api-docs.deepseek.com/guides/thinking_mode)"""
     cache_marks: bool = True
     """marks for the prompt cache are understood, in dialects that have them"""
     empty_text: bool = True

@@ -3,8 +3,9 @@
 In:  a route such as `mistral/mistral-large-latest`.
 Out: a `Target`: dialect, profile, endpoint, and the capabilities of that model there.
 
-Providers come from three places: the hosts of the chat family from their files (`wire.hosts`), each loaded when it is
-first named; the others from `catalogue.toml`; a user's own from the settings, in the form of that file.
+Providers come from three places: hosts of the chat family and of the Messages API from their files (`wire.hosts`), each
+loaded when it is first named; the others from `catalogue.toml`; a user's own from the settings, in the form of that
+file.
 
 A catalogue is made of sheets, and a later one goes over all of an earlier one: what hosts say of themselves, the
 packaged file, what hosts say of their own models, published prices, and a user's own sheets. Within a sheet a
@@ -110,7 +111,7 @@ PACKAGED = "built-in catalogue"
 _MOST_RESOLVED = 1_000
 
 
-# --- the hosts of the chat family -------------------------------------------------------------------------------------
+# --- the hosts --------------------------------------------------------------------------------------------------------
 
 
 class HostProviders(Mapping[str, Provider]):
@@ -121,7 +122,7 @@ class HostProviders(Mapping[str, Provider]):
         if host is None:
             raise KeyError(name)
         return Provider(
-            dialect=Dialect.OPENAI_CHAT,
+            dialect=host.dialect,
             profile=host.profile,
             endpoint=host.endpoint,
             keys=list(host.keys),

@@ -143,4 +143,6 @@ def known_models(provider: str) -> KnownModels:
     if found is not None:
         return found
     host = find_host(_SAME_AS.get(provider, provider))
+    if host is not None and host.door_of:
+        host = find_host(host.door_of)
     return _NOTHING if host is None else host.known

@@ -166,7 +166,8 @@ class RequestGate:
         if tokens > window and found.operation is not Operation.COUNT:
             return self._refuse(RefusalReason.TOO_LONG, model=model, tokens=tokens, window=window)
         seal = self._seal(model, account)
-        if self.checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
+        checks_signatures = self.checks_signatures and self.habits.checks_signatures
+        if checks_signatures and (foreign := find_foreign(body, self.dialect, seal)) is not None:
             return replace(refuse_reasoning(foreign.path, foreign.field, self.habits), model=model)
         return ValidRequest(
             operation=found.operation,

@@ -1,4 +1,4 @@
-"""What a host of the chat family says in words of its own, read from its declaration.
+"""What a host says in words of its own, read from its declaration.
 
 In:  the target of a request that was refused.
 Out: wordings, of the same kind as those in `wordings`: for the rules that the host declares, and for its other reasons.
@@ -25,7 +25,7 @@ from legato.errors import (
 from legato.model import Dialect, Target
 from legato.transport.wordings import Wording
 from legato.wire.hosting import Host, RefusalReason
-from legato.wire.hosts import STRICT, find_host, host_of
+from legato.wire.hosts import STRICT, find_host, host_of, own_host
 
 _KINDS: dict[RefusalReason, tuple[type[ProviderError], str]] = {
     RefusalReason.NOT_JSON: (ProtocolRefused, "not-json"),
@@ -45,7 +45,8 @@ _SHORTEST = 8
 
 def words_of_host(target: Target) -> tuple[Wording, ...]:
     """The wordings that the host behind `target` declares."""
-    return wordings_of(host_of(target).name) if target.dialect is Dialect.OPENAI_CHAT else ()
+    host = host_of(target) if target.dialect is Dialect.OPENAI_CHAT else own_host(target)
+    return () if host is None else wordings_of(host.name)
 
 
 @cache

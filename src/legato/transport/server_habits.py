@@ -1,9 +1,9 @@
 """How each provider behaves as a server: what someone has to know who answers in its place.
 
-A simulated provider answers by these habits, and a gateway speaks by them to the provider's clients. A host of the chat
-family says so in its own file; the habits of the other providers are here. What a provider accepts is not: that is in
-the rules of its dialect and in its capabilities. A provider that no one has described, but that speaks a known dialect,
-gets the plain habits of that dialect, so any server of a user's own catalogue is simulated.
+A simulated provider answers by these habits, and a gateway speaks by them to the provider's clients. A host says so in
+its own file; the habits of the other providers are here. What a provider accepts is not: that is in the rules of its
+dialect and in its capabilities. A provider that no one has described, but that speaks a known dialect, gets the plain
+habits of that dialect, so any server of a user's own catalogue is simulated.
 """
 
 from __future__ import annotations
@@ -180,12 +180,22 @@ _KNOWN: dict[str, ServerHabits] = {
 
 def habits_of(provider: str, dialect: Dialect) -> ServerHabits:
     """The habits of the provider that the catalogue calls `provider`."""
-    known = _KNOWN.get(provider)
-    if known is None and dialect is Dialect.OPENAI_CHAT and (host := find_host(provider)) is not None:
-        known = host.server
-    habits = known or _PLAIN[dialect]
+    habits = _KNOWN.get(provider) or _PLAIN[dialect]
+    if provider not in _KNOWN and (host := find_host(provider)) is not None and host.dialect is dialect:
+        habits = _over(habits, host.server)
     version = "" if dialect in (Dialect.ANTHROPIC, Dialect.BEDROCK) else "/v1"
     return replace(habits, name=provider, base=habits.base or f"/{provider}{version}")
+
+
+_UNSAID = ServerHabits()
+
+
+def _over(plain: ServerHabits, own: ServerHabits) -> ServerHabits:
+    """What a host says of itself, over what is plain in its dialect."""
+    said = {name: getattr(own, name) for name in own.__struct_fields__}
+    changed = {name: value for name, value in said.items() if value != getattr(_UNSAID, name)}
+    changed |= {"says": {**plain.says, **own.says}, "statuses": {**plain.statuses, **own.statuses}}
+    return replace(plain, **changed)
 
 
 _PLAIN_WORDS: dict[RefusalReason, str] = {

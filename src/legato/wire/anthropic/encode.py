@@ -47,6 +47,7 @@ def grammar(target: Target) -> Grammar:
         text_beside_calls=capabilities.text_beside_calls,
         text_after_calls=False,
         own_thoughts=not continues,  # a model that never thinks did not think this
+        demands_thoughts=capabilities.reasoning_field,
         thoughts_in_silent_loops=False,
         thoughts_lead=True,
         thoughts_may_end=False,
@@ -66,13 +67,15 @@ class AnthropicShapes:
     human_text = staticmethod(shapes.user_text)
 
     def __init__(self, context: EncodeContext) -> None:
-        pass
+        # A server that demands thoughts takes its own without a signature, too (NousResearch/hermes-agent#17510).
+        self._takes_unsigned = context.target.capabilities.reasoning_field
 
     def human(self, message: HumanMessage) -> JsonObject:
         return shapes.user(human_parts(message, shapes.text_block, shapes.media_block))
 
     def answer(self, message: AnswerMessage) -> list[JsonObject]:
-        return [shapes.assistant(answer_parts(message, self))]
+        parts = answer_parts(message, self)
+        return [shapes.assistant([shapes.no_thought(), *parts] if message.placeholder else parts)]
 
     def results(self, message: ResultsMessage) -> list[JsonObject]:
         return [shapes.user([self._result(result) for result in message.results])]
@@ -90,7 +93,8 @@ class AnthropicShapes:
             case Thinking():
                 if data := native.get("data"):
                     return [shapes.redacted_thinking(data)]
-                return [shapes.thinking(block.text, native["signature"])] if native.get("signature") else None
+                signature = native.get("signature", "")
+                return [shapes.thinking(block.text, signature)] if signature or self._takes_unsigned else None
             case Text():
                 citations = native.get("citations")
                 return [shapes.text_block(block.text) | _cited(citations)] if citations and block.text.strip() else None
@@ -105,6 +109,8 @@ class AnthropicShapes:
     def exchange(
         self, texts: list[Any], calls: list[JsonObject], results: list[JsonObject], placeholder: bool
     ) -> Sequence[JsonObject]:
+        if placeholder:
+            texts.insert(0, shapes.no_thought())
         texts += calls
         answer = {"role": "assistant", "content": texts}
         return (answer, {"role": "user", "content": results}) if results else (answer,)

@@ -6,10 +6,16 @@ Out: the fields of the body beside `messages`.
 
 from __future__ import annotations
 
+from functools import cache
+
+from msgspec.structs import replace
+
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
+from legato.wire.hosting import MessagesStyle
+from legato.wire.hosts import own_host
 from legato.wire.options import Envelope, OptionGrammar, Settled, complete
 
 _GRAMMAR = OptionGrammar(
@@ -39,7 +45,16 @@ _CHOICES = {Choice.AUTO: "auto", Choice.NONE: "none", Choice.REQUIRED: "any"}
 
 def option_grammar(target: Target) -> OptionGrammar:
     """Which options can be sent, and within which bounds."""
-    return _GRAMMAR
+    host = own_host(target)
+    return _GRAMMAR if host is None else _grammar_for(host.messages_style)
+
+
+@cache
+def _grammar_for(style: MessagesStyle) -> OptionGrammar:
+    beside_switch = frozenset({ThinkingMode.SWITCH} if style.effort_beside_switch else ())
+    efforts = _GRAMMAR.effort_modes | beside_switch
+    budgets = _GRAMMAR.budget_modes if style.budgets else frozenset[ThinkingMode]()
+    return replace(_GRAMMAR, effort_modes=efforts, budget_modes=budgets, effort_beyond_thinking=style.budgets)
 
 
 def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext) -> EncodedEnvelope:
@@ -51,11 +66,11 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
         "tools": [_tool(tool) for tool in settled.tools] or None,
         "tool_choice": _choice(settled),
         "output_config": {"effort": settled.effort} if settled.effort is not None else None,
-        "thinking": _thinking(settled),
+        "thinking": _thinking(settled, context.target),
         "temperature": settled.temperature,
         "stream": envelope.options.stream or None,
     }
-    return EncodedEnvelope(*complete(present(fields), settled, _GRAMMAR))
+    return EncodedEnvelope(*complete(present(fields), settled, option_grammar(context.target)))
 
 
 def _choice(settled: Settled) -> JsonObject | None:
@@ -67,10 +82,12 @@ def _choice(settled: Settled) -> JsonObject | None:
     return {"type": "auto"} if "tool_choice" in settled.fields else None
 
 
-def _thinking(settled: Settled) -> JsonObject | None:
+def _thinking(settled: Settled, target: Target) -> JsonObject | None:
     match settled.thinking:
         case ThinkingSwitch.ON if settled.budget is not None:
             return {"type": "enabled", "budget_tokens": settled.budget}
+        case ThinkingSwitch.ON if target.capabilities.thinking is ThinkingMode.SWITCH:
+            return {"type": "enabled"}
         case ThinkingSwitch.ON:
             return {"type": "adaptive"}
         case ThinkingSwitch.OFF:

@@ -43,6 +43,18 @@ def user_text(text: str) -> JsonObject:
     return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 
+def no_thought() -> JsonObject:
+    """What stands where a thought is demanded and there is none to send.
+
+    DeepSeek takes a block without text or signature (QwenLM/qwen-code#3788); for Kimi an empty text counts as missing
+    and a space does not (theopenco/llmgateway#2093).
+    """
+    return {"type": "thinking", "thinking": NO_THOUGHT, "signature": ""}
+
+
+NO_THOUGHT = " "
+
+
 def tool_use(wire_id: str, name: str, call: ToolCall) -> JsonObject:
     """A call."""
     arguments = call.arguments if call.raw is None else wire_arguments(call)

@@ -1,4 +1,4 @@
-"""What can be declared about a host: a server of the chat family, whoever runs it.
+"""What can be declared about a host: a server of the chat family or of the Messages API, whoever runs it.
 
 host         the record that a file of `wire.hosts` declares
 known        names, prices and ends of single models
@@ -19,7 +19,7 @@ from legato.wire.hosting.acceptance import (
     TEXT_PARTS,
     Acceptance,
 )
-from legato.wire.hosting.host import Citation, Host, HostRule, Models
+from legato.wire.hosting.host import MESSAGES, MESSAGES_OPTIONS, Citation, Host, HostRule, Models
 from legato.wire.hosting.known import KnownModels, Price, Retirement
 from legato.wire.hosting.server import (
     CacheHabit,
@@ -29,11 +29,13 @@ from legato.wire.hosting.server import (
     ServerHabits,
     openai_error,
 )
-from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle, Switch
+from legato.wire.hosting.style import STRICT_STYLE, MessagesStyle, OptionField, RequestStyle, Switch
 
 __all__ = [
     "ALL_EFFORTS",
     "CHAT_ROLES",
+    "MESSAGES",
+    "MESSAGES_OPTIONS",
     "OPENAI_FIELDS",
     "STRICT_STYLE",
     "TEXT_PARTS",
@@ -45,6 +47,7 @@ __all__ = [
     "HostRule",
     "IdHabit",
     "KnownModels",
+    "MessagesStyle",
     "Models",
     "OptionField",
     "Price",

@@ -1,10 +1,10 @@
-"""A host: everything that Legato knows about one server of the chat family, declared in one place.
+"""A host: everything that Legato knows about one server of a dialect that others made, declared in one place.
 
 A file of `wire.hosts` declares one, and everything else looks it up there:
 
     the catalogue          endpoint, keys, capabilities, models, known
-    the encoder            style, options
-    the rules              acceptance, rules
+    the encoder            style or messages_style, options
+    the rules              acceptance, rules; of the Messages API, capabilities
     the simulation         server
     the reader of errors   rules, words, server.says
     the docs               title, sources
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
-from legato.model import JsonObject
+from legato.model import Dialect, JsonObject
 from legato.wire.hosting.acceptance import Acceptance
 from legato.wire.hosting.known import KnownModels
 from legato.wire.hosting.server import ServerHabits
-from legato.wire.hosting.style import STRICT_STYLE, OptionField, RequestStyle
+from legato.wire.hosting.style import STRICT_STYLE, MessagesStyle, OptionField, RequestStyle
 
 
 class Citation(NamedTuple):
@@ -71,11 +71,34 @@ class HostRule(Struct, frozen=True, kw_only=True):
     """a model that it holds for; empty: the host's example"""
 
 
+MESSAGES: Mapping[str, Any] = {
+    "id_scheme": "toolu",
+    "name_rule": "anthropic",
+    "middle_system": False,
+    "demands_tools": True,
+    "empty_text": False,
+    "cache_marks": False,
+}
+"""what every server that speaks the Messages API accepts, in the words of `legato.model.Capabilities`: what Anthropic
+refuses is not sent to others either"""
+
+MESSAGES_OPTIONS: Mapping[str, OptionField] = {
+    "top_k": OptionField(why="the API ignores top_k, or does not document it"),
+    "output": OptionField(why="the API documents no form for an answer"),
+    "cache_ttl": OptionField(why="the API caches by itself, for as long as it likes"),
+}
+"""options of the Messages API that only Anthropic itself is known to take"""
+
+
 class Host(Struct, frozen=True, kw_only=True):
-    """One server of the chat family."""
+    """One server of the chat family, or one that speaks the Messages API beside it."""
 
     name: str
     """what people write before the slash of a route"""
+    dialect: Dialect = Dialect.OPENAI_CHAT
+    """what it speaks: Chat Completions or Anthropic's Messages"""
+    door_of: str = ""
+    """the host of which this is another door: whatever models it knows, at their prices, are found here too"""
     title: str
     endpoint: str
     """the base URL"""
@@ -93,6 +116,9 @@ class Host(Struct, frozen=True, kw_only=True):
     known: KnownModels = KnownModels()
     """names of single models, their prices and their ends"""
     style: RequestStyle = STRICT_STYLE
+    """how requests are written in Chat Completions"""
+    messages_style: MessagesStyle = MessagesStyle()
+    """how they are written in Messages"""
     options: Mapping[str, OptionField] = {}
     """options that it takes elsewhere than the rest of the family, or not at all"""
     acceptance: Acceptance = Acceptance()

@@ -174,6 +174,8 @@ class ServerHabits(Struct, frozen=True, kw_only=True):
     """thoughts are chunks of the content"""
     thinks_unasked: tuple[str, ...] = ("*",)
     """patterns for models that may think although no capability says so"""
+    checks_signatures: bool = True
+    """where thoughts are signed, it refuses those that it did not sign"""
     cache: CacheHabit | None = None
     """how it caches prompts, where that is known"""
     model_card: JsonObject = {}

@@ -89,5 +89,15 @@ class RequestStyle(Struct, frozen=True, kw_only=True):
     """an answer can be held to a schema; else JSON of any kind can be asked for"""
 
 
+class MessagesStyle(Struct, frozen=True, kw_only=True):
+    """The shape that a host of the Messages API accepts, where it is not Anthropic's own."""
+
+    budgets: bool = True
+    """thinking that is switched on has a budget of tokens; else `enabled` stands alone, and an effort is about nothing
+    but thinking"""
+    effort_beside_switch: bool = False
+    """a model whose thinking is switched also takes an effort"""
+
+
 STRICT_STYLE = RequestStyle(reasoning_details=True, max_tools=128, max_stops=4)
 """what every compatible server accepts: for hosts of which nothing else is known"""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from legato.model import Target
+from legato.model import Dialect, Target
 from legato.wire.hosting import Host
 
 STRICT = Host(name="strict", title="other chat servers", endpoint="", example="any")
@@ -33,11 +33,17 @@ def find_host(name: str) -> Host | None:
 
 
 def host_of(target: Target) -> Host:
-    """The host behind `target`; the strict one where none is known, and where that is asked for in place of another."""
-    host = find_host(target.server)
+    """The chat host behind `target`; the strict one where none is known, and where it is asked for in place of one."""
+    host = own_host(target)
     if host is None or (target.profile == STRICT.profile and host.profile != STRICT.profile):
         return STRICT
     return host
+
+
+def own_host(target: Target) -> Host | None:
+    """The host behind `target`, if one of its dialect is declared."""
+    host = find_host(target.server)
+    return host if host is not None and host.dialect is target.dialect else None
 
 
 @cache
@@ -51,3 +57,8 @@ def host_names() -> tuple[str, ...]:
 def all_hosts() -> list[Host]:
     """Every host, in the order of their names."""
     return [host for name in host_names() if (host := find_host(name)) is not None]
+
+
+def hosts_speaking(dialect: Dialect) -> list[Host]:
+    """Every host of `dialect`, in the order of their names."""
+    return [host for host in all_hosts() if host.dialect is dialect]

@@ -21,7 +21,7 @@ from msgspec import Struct
 
 from legato.model import Dialect, JsonObject, Target
 from legato.wire.hosting import OptionField
-from legato.wire.hosts import STRICT, find_host, host_of
+from legato.wire.hosts import STRICT, find_host, host_of, own_host
 from legato.wire.options.formats import (
     read_bedrock_format,
     read_chat_format,
@@ -216,14 +216,15 @@ def rooms_of(target: Target) -> Mapping[str, Room]:
     """The rooms of the server behind `target`."""
     if target.dialect is Dialect.OPENAI_CHAT:
         return rooms_of_host(host_of(target).name)
-    return TABLE[str(target.dialect)]
+    host = own_host(target)
+    return TABLE[str(target.dialect)] if host is None else rooms_of_host(host.name)
 
 
 @cache
 def rooms_of_host(name: str) -> Mapping[str, Room]:
-    """The rooms of the chat family, with what the host `name` declares of its own."""
-    own = (find_host(name) or STRICT).options
-    return _CHAT | {option: _room(option, field) for option, field in own.items()}
+    """The rooms of a dialect, with what the host `name` declares of its own."""
+    host = find_host(name) or STRICT
+    return {**TABLE[str(host.dialect)], **{option: _room(option, field) for option, field in host.options.items()}}
 
 
 def _room(option: str, own: OptionField) -> Room:

@@ -205,7 +205,7 @@ def test_the_same_as_json_says_when_a_model_ends_and_where_that_is_written(home:
         (("zzzzz",), "legato: no model of the catalogue fits 'zzzzz'; `legato models` lists all of them"),
         (
             ("--provider", "antropic"),
-            "legato: no model of a provider 'antropic' is known; did you mean anthropic or vertex-anthropic or ",
+            "legato: no model of a provider 'antropic' is known; did you mean anthropic or ",
         ),
         (("--check", "antropic"), "legato: there is no provider 'antropic'; did you mean 'anthropic'?"),
         (("--check",), "legato: there is no key, so nobody can be asked; `legato doctor` shows which are looked for"),

@@ -16,10 +16,13 @@ from legato.wire import judging_json, judging_schemas
 from legato.wire.anthropic.rules import blocks, envelope, pairs, turns
 from legato.wire.judge import Ruleset
 from legato.wire.rules import declared
+from legato.wire.words_of_hosts import with_words
 
 __all__ = ["RULES", "RULESET", "check"]
 
-RULES = declared(judging_json, judging_schemas, blocks, turns, pairs, envelope, route="anthropic/claude-sonnet-4-5")
+RULES = with_words(
+    declared(judging_json, judging_schemas, blocks, turns, pairs, envelope, route="anthropic/claude-sonnet-4-5")
+)
 RULESET = Ruleset(
     messages_field="messages",
     mode=envelope.mode_of,

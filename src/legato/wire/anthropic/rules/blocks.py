@@ -122,9 +122,10 @@ def is_blank(text: str) -> bool:
 class BlockJudge:
     """Judges blocks; tells `pairing` about calls and results, and counts cache marks."""
 
-    def __init__(self, pairing: Pairing, found: Findings) -> None:
+    def __init__(self, pairing: Pairing, found: Findings, *, takes_unsigned: bool) -> None:
         self._pairing = pairing
         self._found = found
+        self._takes_unsigned = takes_unsigned
         self._hosted: Grown = {}
         self._waiting: dict[str, str] = {}
         """calls of server tools that have no result yet, with their paths"""
@@ -239,7 +240,8 @@ class BlockJudge:
             is_whole = isinstance(block.get("data"), str) and bool(block["data"])
         else:
             signature = block.get("signature")
-            is_whole = isinstance(block.get("thinking"), str) and isinstance(signature, str) and bool(signature)
+            is_signed = isinstance(signature, str) and (bool(signature) or self._takes_unsigned)
+            is_whole = isinstance(block.get("thinking"), str) and is_signed
         if not is_whole:
             self._found.report(
                 THINKING_UNSIGNED, path, "thinking keeps its text and signature, redacted thinking its data"

@@ -48,6 +48,13 @@ FORCED_TOOL = refused(
     source=(THINKING, "diegosouzapw/OmniRoute#4389"),
     error="Thinking may not be enabled when tool_choice forces tool use",
 )
+THINKING_OFF = refused(
+    "anthropic/thinking-off",
+    "A model that always thinks is not told to stop.",
+    source="MoonshotAI/Kimi-K2#141",
+    error="invalid thinking: only type=enabled is allowed for this model",
+    route="kimi-anthropic/kimi-k2.7-code",
+)
 EFFORT_WORD = refused(
     "anthropic/effort-word",
     "`output_config.effort` is `low`, `medium`, `high`, `xhigh` or `max`.",
@@ -69,8 +76,13 @@ _TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 def examine_head(fields: JsonObject, target: Target, found: Findings) -> None:
     """Judge the fields beside the messages."""
     _examine_limit(fields, target, found)
-    choice = fields.get("tool_choice")
-    if mode_of(fields, target).thinks and is_object(choice) and choice.get("type") in ("any", "tool"):
+    asked = fields.get("thinking")
+    if target.capabilities.thinking is ThinkingMode.ALWAYS and is_object(asked) and asked.get("type") == "disabled":
+        found.report(THINKING_OFF, "thinking.type", "the thinking of this model cannot be switched off")
+    choice, mode = fields.get("tool_choice"), mode_of(fields, target)
+    # Where thoughts are demanded, a model that thinks by itself is taken to think (maximhq/bifrost#5177).
+    thinks = mode.thinks or (mode.demands_thoughts and mode.may_think)
+    if thinks and is_object(choice) and choice.get("type") in ("any", "tool"):
         found.report(FORCED_TOOL, "tool_choice", "with thinking on, `tool_choice` is auto or none")
     _examine_system(fields.get("system"), found)
     _examine_tools(fields.get("tools"), found)
@@ -104,6 +116,7 @@ def mode_of(fields: JsonObject, target: Target) -> JudgingMode:
         prefill=capabilities.prefill,
         middle_system=capabilities.middle_system,
         demands_tools=capabilities.demands_tools,
+        demands_thoughts=capabilities.reasoning_field,
     )
 
 

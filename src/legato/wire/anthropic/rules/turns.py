@@ -127,6 +127,15 @@ THINKING_WHILE_OFF = refused(
     source=("tailcallhq/forgecode#1853", "microsoft/vscode#282326"),
     error="When thinking is disabled, an `assistant` message in the final position cannot contain `thinking`",
 )
+# Anthropic's own API takes calls without thoughts; some of the other servers that speak Messages do not.
+THINKING_MISSING = refused(
+    "anthropic/thinking-missing",
+    "Where a host demands it (DeepSeek, Kimi): with thinking on, each answer with calls holds thinking, and if there "
+    "was none, a block with a blank text and an empty signature.",
+    source=("QwenLM/qwen-code#3788", "NousResearch/hermes-agent#14018"),
+    error="The `content[].thinking` in the thinking mode must be passed back to the API.",
+    route="deepseek-anthropic/deepseek-v4-pro",
+)
 PREFILL = refused(
     "anthropic/prefill",
     "A request does not end on text of the assistant; only old models continue it, and only with thinking off.",
@@ -167,6 +176,8 @@ class JudgingMode:
     middle_system: bool
     demands_tools: bool
     """whether calls in the history demand that tools are defined"""
+    demands_thoughts: bool
+    """whether an answer with calls needs a thought while thinking is on; such a server takes one without a signature"""
 
 
 class _Turn(Struct):
@@ -195,7 +206,7 @@ class TurnJudge:
         self._mode = mode
         self._found = found
         self._pairing = Pairing(PAIRS, found)
-        self._blocks = BlockJudge(self._pairing, found)
+        self._blocks = BlockJudge(self._pairing, found, takes_unsigned=mode.demands_thoughts)
         self._turn = _Turn()
 
     def save(self) -> Any:
@@ -314,9 +325,11 @@ class TurnJudge:
 
     def _examine_blocks(self, path: str, role: str, content: list[Json]) -> None:
         first = ""
+        thinks, calls = False, False
         for index, block in enumerate(content):
             block_path = f"{path}[{index}]"
             kind = self._blocks.block(block_path, role, block)
+            thinks, calls = thinks or kind in THOUGHTS, calls or kind == "tool_use"
             if index == 0:
                 first = kind
             elif kind in THOUGHTS and first not in THOUGHTS and role == "assistant":
@@ -324,6 +337,9 @@ class TurnJudge:
             if kind == "tool_result" and role == "user" and self._turn.has_others:
                 self._found.report(RESULT_NOT_FIRST, block_path, "results stand before everything else in the message")
             self._note(role, kind, block_path)
+        if calls and not thinks and self._mode.demands_thoughts and self._mode.may_think:
+            message = path.removesuffix(".content")
+            self._found.report(THINKING_MISSING, message, "with thinking on, calls follow a thought")
         last = content[-1]
         text = last.get("text") if is_object(last) else None
         self._turn.last_text = text if isinstance(text, str) else ""

@@ -17,21 +17,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from msgspec.structs import replace
-
 from legato.wire import judging_json, judging_schemas
 from legato.wire.judge import Ruleset
 from legato.wire.openai_chat.rules import calls, contents, envelope, messages, pairs
-from legato.wire.openai_chat.rules.of_hosts import RulesWithHosts, WordsOfHosts
+from legato.wire.openai_chat.rules.of_hosts import RulesWithHosts
 from legato.wire.rules import WireRule, declared
+from legato.wire.words_of_hosts import with_words
 
 __all__ = ["RULES", "RULESET", "check"]
 
 _FAMILY = declared(judging_json, judging_schemas, messages, contents, calls, pairs, envelope, route="openai/gpt-4o")
 
-RULES: Mapping[str, WireRule] = RulesWithHosts(
-    {name: replace(rule, errors=WordsOfHosts(name)) for name, rule in _FAMILY.items()}
-)
+RULES: Mapping[str, WireRule] = RulesWithHosts(with_words(_FAMILY))
 RULESET = Ruleset(
     messages_field="messages",
     mode=envelope.mode_of,

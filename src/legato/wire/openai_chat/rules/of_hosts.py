@@ -1,11 +1,12 @@
-"""The rules and words of particular hosts, as their files in `wire.hosts` declare them."""
+"""The rules of particular hosts, as their files in `wire.hosts` declare them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from legato.model import Dialect
 from legato.wire.hosting import Host, HostRule
-from legato.wire.hosts import all_hosts, find_host
+from legato.wire.hosts import find_host, hosts_speaking
 from legato.wire.rules import WireRule, refused, risky
 
 
@@ -27,27 +28,8 @@ class RulesWithHosts(Mapping[str, WireRule]):
 
     def __iter__(self) -> Iterator[str]:
         yield from self._family
-        for host in all_hosts():
+        for host in hosts_speaking(Dialect.OPENAI_CHAT):
             yield from (f"{host.name}/{rule.id}" for rule in host.rules)
-
-    def __len__(self) -> int:
-        return sum(1 for _ in self)
-
-
-class WordsOfHosts(Mapping[str, str]):
-    """What hosts say where a rule of the family is broken, by the host's name."""
-
-    def __init__(self, rule: str) -> None:
-        self._rule = rule
-
-    def __getitem__(self, name: str) -> str:
-        host = find_host(name)
-        if host is None:
-            raise KeyError(name)
-        return host.words[self._rule]
-
-    def __iter__(self) -> Iterator[str]:
-        return (host.name for host in all_hosts() if self._rule in host.words)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
