@@ -6,6 +6,7 @@ import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import openai
@@ -177,6 +178,86 @@ def test_anthropics_client_for_bedrock_sends_what_we_send(server: tuple[Simulate
     assert answer.text
     _is_what_we_send(world, request)
     assert world.requests[-1].path == f"/bedrock-anthropic/model/{CLAUDE}/invoke"
+
+
+def test_anthropics_client_for_bedrock_streams_what_we_can_read(server: tuple[SimulatedWorld, dict[str, str]]):
+    """It takes AWS's frames apart with AWS's own parser."""
+    world, urls = server
+    request = _request(f"bedrock-anthropic/{CLAUDE}")
+    with AnthropicBedrock(
+        aws_access_key="AKIAEXAMPLE",
+        aws_secret_key="secret-key",
+        aws_region="eu-central-1",
+        base_url=urls["bedrock-anthropic"],
+        max_retries=0,
+    ) as client:
+        decoder = request.decoder()
+        with client.messages.stream(**request.sdk()) as stream:
+            for event in stream:
+                decoder.event(event)
+            whole = stream.get_final_message()
+
+    assert request.decode(whole).text
+    assert decoder.finish().text == request.decode(whole).text
+    assert world.requests[-1].path == f"/bedrock-anthropic/model/{CLAUDE}/invoke-with-response-stream"
+    assert world.requests[-1].refusal is None
+
+
+@pytest.fixture(scope="module")
+def aws(server: tuple[SimulatedWorld, dict[str, str]]) -> Iterator[Any]:
+    """AWS's own client, asking the server on this machine."""
+    boto3: Any = import_module("boto3")  # it has no types
+    client = boto3.client(
+        "bedrock-runtime",
+        region_name="eu-central-1",
+        endpoint_url=server[1]["bedrock"],
+        aws_access_key_id="AKIAEXAMPLE",
+        aws_secret_access_key="secret-key",
+    )
+    yield client
+    client.close()
+
+
+NOVA = "bedrock/amazon.nova-pro-v1:0"
+
+
+def test_awss_client_sends_what_we_send_and_reads_what_is_answered(
+    server: tuple[SimulatedWorld, dict[str, str]], aws: Any
+):
+    world, _ = server
+    request = _request(NOVA)
+    answered = aws.converse(**request.sdk())
+
+    assert request.decode(answered).text == answered["output"]["message"]["content"][0]["text"] != ""
+    assert answered["usage"]["totalTokens"] > 0
+    _is_what_we_send(world, request)
+
+
+def test_awss_client_streams_what_we_can_read(server: tuple[SimulatedWorld, dict[str, str]], aws: Any):
+    world, _ = server
+    talk = Conversation()
+    talk.human("use double on 21")
+    request = render(talk, default_catalogue().resolve(NOVA), tools=[double])
+    decoder = request.decoder()
+    kinds: list[str] = []
+    for event in aws.converse_stream(**request.sdk())["stream"]:
+        kinds += event
+        decoder.event(event)
+    answer = decoder.finish()
+
+    assert [call.name for call in answer.calls] == ["double"]
+    assert (kinds[0], kinds[-2:]) == ("messageStart", ["messageStop", "metadata"])
+    assert world.requests[-1].refusal is None
+
+
+def test_awss_client_knows_our_refusals_by_their_names(aws: Any):
+    errors: Any = import_module("botocore.exceptions")
+    with pytest.raises(errors.ClientError) as caught:
+        aws.converse(modelId="amazon.nova-pro-v1:0", messages=[{"role": "assistant", "content": [{"text": "hi"}]}])
+
+    told = caught.value.response
+    assert (told["Error"]["Code"], told["ResponseMetadata"]["HTTPStatusCode"]) == ("ValidationException", 400)
+    assert told["ResponseMetadata"]["RequestId"]
 
 
 def test_openais_client_for_azure_sends_what_we_send(server: tuple[SimulatedWorld, dict[str, str]]):
