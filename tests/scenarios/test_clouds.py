@@ -134,11 +134,9 @@ def _request(route: str) -> Any:
 
 
 def _is_what_we_send(world: SimulatedWorld, request: Any) -> None:
-    """The version in the body is the client's own matter: one that is newer than ours names its own."""
-    seen, ours = world.requests[-1], json.loads(request.json())
+    seen = world.requests[-1]
     assert seen.refusal is None
-    assert ("anthropic_version" in seen.json) is ("anthropic_version" in ours)
-    assert {**seen.json, "anthropic_version": ""} == {**ours, "anthropic_version": ""}
+    assert seen.json == json.loads(request.json())
 
 
 def test_anthropics_client_for_vertex_sends_what_we_send(server: tuple[SimulatedWorld, dict[str, str]]):
@@ -266,7 +264,7 @@ def test_openais_client_for_azure_sends_what_we_send(server: tuple[SimulatedWorl
     with openai.AzureOpenAI(
         api_key="azure-key",
         api_version="2024-10-21",
-        base_url=urls["azure-deployments"],
+        base_url=urls["azure-deployments"].partition("?")[0],  # the client brings the version
         max_retries=0,
     ) as client:
         answer = request.decode(client.chat.completions.create(**request.sdk()))

@@ -75,7 +75,8 @@ def post(
 ) -> Outcome:
     """What `provider` does with a body that somebody else wrote."""
     path = HTTP_APIS[provider.dialect].path.format(model=model)
-    return provider.answer(Ask(method="POST", path=path, headers=headers or {}, body=body))
+    query = {"api-version": "2024-10-21"}  # which some deployments demand, and nobody minds
+    return provider.answer(Ask(method="POST", path=path, headers=headers or {}, body=body, query=query))
 
 
 @asynccontextmanager

@@ -49,8 +49,12 @@ KNOWN: dict[Dialect, frozenset[str]] = {
 
 def sdk_arguments(target: Target, body: JsonObject) -> JsonObject:
     """Keyword arguments for the official client of `target`."""
-    # The clients for clouds take the maker's own arguments and put them where the platform wants them.
-    body = carriage_of(target).unload({name: value for name, value in body.items() if name != "stream"}, target.model)
+    # The clients for clouds take the maker's own arguments and put them where the platform wants them. What only the
+    # platform has is said all the same: the version that Anthropic's client sends of itself is refused by older models
+    # (https://platform.claude.com/docs/en/build-with-claude/claude-on-amazon-bedrock-legacy).
+    carriage = carriage_of(target)
+    body = carriage.unload({name: value for name, value in body.items() if name != "stream"}, target.model)
+    body |= carriage.adds
     if target.dialect is Dialect.GEMINI:
         return _for_google(body, target.model)
     if target.dialect is Dialect.BEDROCK:

@@ -6,6 +6,7 @@ Out: what it asks for, read and judged, or a `SimulatedRefusal`.
     path and method    is there anything here?
     key                right unless it begins with "bad"
     JSON               strict, in UTF-8
+    platform           the version that a cloud demands, in the address or in the body
     model              served here, and not one that begins with "unknown-"
     rules              those of the dialect, for this model; what they refuse is refused
     window             does the request fit?
@@ -24,8 +25,9 @@ from typing import cast
 from msgspec.structs import replace
 
 from legato.errors import ConfigError, LegatoError
-from legato.model import Dialect, Entry, Json, JsonObject, Media, Target, ToolResponse
+from legato.model import Dialect, Entry, Json, JsonObject, Media, Platform, Target, ToolResponse
 from legato.model.json_access import as_object, present
+from legato.simulation.platforms import refuse_fields, refuse_url
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
 from legato.simulation.refusals import SimulatedRefusal
@@ -83,6 +85,8 @@ class RequestGate:
             return self._refuse(RefusalReason.PATH, detail=f"{ask.method} {ask.path}")
         if ask.method != found.method:
             return self._refuse(RefusalReason.METHOD, detail=ask.method)
+        if (refusal := refuse_url(ask, self._platform)) is not None:
+            return refusal
         account = self._account(ask)
         if isinstance(account, SimulatedRefusal):
             return account
@@ -92,6 +96,10 @@ class RequestGate:
         if isinstance(body, str):
             return self._refuse(RefusalReason.NOT_JSON, detail=body)
         return self._judge(ask, found, body, account)
+
+    @property
+    def _platform(self) -> Platform:
+        return self.resolve(self.example or "any").platform
 
     def _look_up(self, found: FoundOperation, account: str) -> ValidRequest | SimulatedRefusal:
         """A request without a body."""
@@ -144,6 +152,8 @@ class RequestGate:
                 data = json.dumps(body).encode()
             elif self.checks_signatures:
                 return self._refuse(RefusalReason.PREVIOUS, detail=previous)
+        if (refusal := refuse_fields(body, self.dialect, self._platform, model=found.name)) is not None:
+            return replace(refusal, model=found.name)
         model = found.name or _model(body)
         if not model and self.dialect is not Dialect.VERCEL:
             missing = Violation("model", Severity.REFUSED, "model", "a request names its model")

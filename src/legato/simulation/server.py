@@ -19,7 +19,7 @@ import msgspec
 from anyio.abc import SocketAttribute, SocketStream, TaskStatus
 
 from legato.errors import ConfigError
-from legato.model import JsonObject
+from legato.model import JsonObject, Platform
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Reply
 from legato.simulation.http import Connection, Unreadable
@@ -39,8 +39,13 @@ def base_urls(host: str, port: int, catalogue: Catalogue | None = None) -> dict[
     shown = f"[{host}]" if ":" in host else host
     providers = (catalogue or default_catalogue()).providers
     return {
-        name: f"http://{shown}:{port}{habits_of(name, provider.dialect).base}" for name, provider in providers.items()
+        name: f"http://{shown}:{port}{habits_of(name, provider.dialect).base}{_QUERIES.get(provider.platform, '')}"
+        for name, provider in providers.items()
     }
+
+
+_QUERIES = {Platform.AZURE_DEPLOYMENTS: "?api-version=2024-10-21"}
+"""what an endpoint names beside its path"""
 
 
 async def serve(

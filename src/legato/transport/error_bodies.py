@@ -1,7 +1,7 @@
 """The error bodies of the providers that are no hosts of the chat family.
 
 The shapes are their own: a typed envelope (Anthropic), Google's status with details, the errors of the AI SDK, AWS's
-bare message with its type in a header. A host of the chat family brings its own, or has that of OpenAI.
+bare message with its type in a header, Azure's code. A host of the chat family brings its own, or has that of OpenAI.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from legato.model import JsonObject
-from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
+from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits, openai_error
 
 _ANTHROPIC: dict[RefusalReason, str] = {
     RefusalReason.MODEL: "not_found_error",
@@ -52,10 +52,11 @@ _GOOGLE: dict[RefusalReason, str] = {
 
 def google_error(facts: ErrorFacts) -> JsonObject:
     """A status in capitals, with details where there are some."""
+    is_token = facts.status == 401  # Vertex takes tokens, and no keys
     error: JsonObject = {
         "code": facts.status,
         "message": facts.message,
-        "status": _GOOGLE.get(facts.reason, "INVALID_ARGUMENT"),
+        "status": "UNAUTHENTICATED" if is_token else _GOOGLE.get(facts.reason, "INVALID_ARGUMENT"),
     }
     details = list(_google_details(facts))
     if details:
@@ -64,7 +65,7 @@ def google_error(facts: ErrorFacts) -> JsonObject:
 
 
 def _google_details(facts: ErrorFacts) -> Iterator[JsonObject]:
-    if facts.reason is RefusalReason.KEY_WRONG:
+    if facts.reason is RefusalReason.KEY_WRONG and facts.status != 401:
         yield {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
     if facts.retry_after is not None:
         yield {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{facts.retry_after:g}s"}
@@ -93,6 +94,20 @@ def aws_error_type(facts: ErrorFacts) -> str:
     """The name of the exception, and behind it where AWS defines it (aws-samples/amazon-bedrock-client-for-mac#99)."""
     kind = _AWS.get(facts.reason, "ValidationException")
     return f"{kind}:http://internal.amazon.com/coral/com.amazon.bedrock/"
+
+
+_AZURE: dict[RefusalReason, str] = {
+    RefusalReason.PATH: "404",
+    RefusalReason.KEY_MISSING: "401",
+    RefusalReason.KEY_WRONG: "401",
+    RefusalReason.MODEL: "DeploymentNotFound",
+}
+
+
+def azure_error(facts: ErrorFacts) -> JsonObject:
+    """A code and a message from what stands before the model, and OpenAI's own shape from what is behind it."""
+    code = _AZURE.get(facts.reason, "" if facts.path or facts.reason is not RefusalReason.SHAPE else "BadRequest")
+    return {"error": {"code": code, "message": facts.message}} if code else openai_error(facts)
 
 
 _VERCEL: dict[RefusalReason, str] = {

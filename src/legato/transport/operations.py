@@ -72,6 +72,9 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
                 return FoundOperation(Operation.ANSWER, model, streams)
         case Dialect.BEDROCK:
             return _find_at_bedrock(path)
+        case Dialect.OPENAI_CHAT:
+            if found := _DEPLOYMENT.search(path):
+                return FoundOperation(Operation.ANSWER, found[1])
         case _:
             pass
     if dialect is not Dialect.GEMINI and path.endswith(HTTP_APIS[dialect].path):
@@ -101,5 +104,6 @@ _GEMINI = re.compile(r"/models/(.+):(generateContent|streamGenerateContent|count
 _CLAUDE_IN_A_CLOUD = re.compile(
     r"/models/([^/]+):(?:rawPredict|streamRawPredict)$|/model/(.+)/invoke(?:-with-response-stream)?$"
 )
+_DEPLOYMENT = re.compile(r"/deployments/([^/]+)/chat/completions$")  # at Azure
 _RESPONSE = re.compile(r"/responses/([^/]+)$")
 _MODEL = re.compile(r"/models/([^:]+)$")

@@ -11,7 +11,14 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from legato.model import Dialect
-from legato.transport.error_bodies import anthropic_error, aws_error, aws_error_type, google_error, vercel_error
+from legato.transport.error_bodies import (
+    anthropic_error,
+    aws_error,
+    aws_error_type,
+    azure_error,
+    google_error,
+    vercel_error,
+)
 from legato.wire.hosting import CacheHabit, IdHabit, RefusalReason, ServerHabits
 from legato.wire.hosts import find_host
 
@@ -156,18 +163,66 @@ _BEDROCK_MODELS = tuple(
 )  # fmt: skip
 """their names begin with their makers, behind a region"""
 
+_NO_TOKEN = (  # spring-projects/spring-ai#635
+    "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other valid "
+    "authentication credential."
+)
+_VERTEX_SAYS = {
+    RefusalReason.KEY_MISSING: _NO_TOKEN,
+    RefusalReason.KEY_WRONG: _NO_TOKEN,
+    RefusalReason.MODEL: (  # pollinations/pollinations#6148
+        "Publisher Model `{model}` was not found or your project does not have access to it. Please ensure you are "
+        "using a valid model version."
+    ),
+}
+_TOKENS = {RefusalReason.KEY_MISSING: 401, RefusalReason.KEY_WRONG: 401}
+
+_NO_SUBSCRIPTION = (  # SciSharp/BotSharp#386
+    "Access denied due to invalid subscription key or wrong API endpoint. Make sure to provide a valid key for an "
+    "active subscription and use a correct regional API endpoint for your resource."
+)
+_AZURE_SAYS = {
+    RefusalReason.PATH: "Resource not found",
+    RefusalReason.KEY_MISSING: _NO_SUBSCRIPTION,
+    RefusalReason.KEY_WRONG: _NO_SUBSCRIPTION,
+    RefusalReason.MODEL: (  # egoist/chatwise-releases#992
+        "The API deployment for this resource does not exist. If you created the deployment within the last 5 minutes, "
+        "please wait a moment and try again."
+    ),
+}
+
 _KNOWN: dict[str, ServerHabits] = {
     "openai-responses": replace(_RESPONSES, base="/openai/v1", serves=_OPENAI_MODELS),
     "anthropic": replace(_ANTHROPIC, base="/anthropic", serves=("claude-*",)),
     "gemini": replace(_GEMINI, base="/gemini/v1beta", serves=("gemini-*", "gemma-*", "learnlm-*")),
     "bedrock": replace(_BEDROCK, base="/bedrock", serves=_BEDROCK_MODELS),
-    "bedrock-anthropic": replace(_ANTHROPIC, base="/bedrock-anthropic", serves=("*claude-*",)),
-    "vertex": replace(_GEMINI, base="/vertex/v1", ids=IdHabit.EMPTY, serves=("gemini-*", "gemma-*")),
+    # Claude's words about the body, in AWS's envelope.
+    "bedrock-anthropic": replace(
+        _ANTHROPIC,
+        base="/bedrock-anthropic",
+        serves=("*claude-*",),
+        says={**_BEDROCK.says, RefusalReason.TOO_LONG: _ANTHROPIC.says[RefusalReason.TOO_LONG]},
+        statuses=_BEDROCK.statuses,
+        error_body=aws_error,
+        error_header=_BEDROCK.error_header,
+        request_id=_BEDROCK.request_id,
+        tells_wait=False,
+    ),
+    "vertex": replace(
+        _GEMINI,
+        base="/vertex/v1",
+        ids=IdHabit.EMPTY,
+        serves=("gemini-*", "gemma-*"),
+        says={**_GEMINI.says, **_VERTEX_SAYS},
+        statuses={**_GEMINI.statuses, **_TOKENS},
+    ),
     "vertex-anthropic": replace(_ANTHROPIC, base="/vertex-anthropic", serves=("claude-*",)),
     # A deployment is named as its owner likes.
-    "azure": ServerHabits(base="/azure/openai/v1"),
-    "azure-responses": replace(_RESPONSES, base="/azure/openai/v1"),
-    "azure-deployments": ServerHabits(base="/azure-deployments/openai"),
+    "azure": ServerHabits(base="/azure/openai/v1", says=_AZURE_SAYS, error_body=azure_error),
+    "azure-responses": replace(
+        _RESPONSES, base="/azure/openai/v1", says={**_RESPONSES.says, **_AZURE_SAYS}, error_body=azure_error
+    ),
+    "azure-deployments": ServerHabits(base="/azure-deployments/openai", says=_AZURE_SAYS, error_body=azure_error),
     "vercel": replace(_VERCEL, base="/vercel/api"),
     "vercel-gateway": replace(
         _RESPONSES,

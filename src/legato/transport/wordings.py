@@ -134,6 +134,11 @@ POLICY = _rows(
 
 MODEL = _rows(
     UnknownModel,
+    # Vertex (pollinations/pollinations#6148) and Azure (egoist/chatwise-releases#992).
+    (
+        "model",
+        r"publisher model\b.{0,300}? not found|deploymentnotfound|api deployment for this resource does not exist",
+    ),
     ("model", r"model_not_found|model_not_available|unknown_model|invalid_model|no such model|unknown model"),
     ("model", r"models?[ :/`'\"][^\s]*[`'\"]? (?:does not exist|is not found|not found|is not supported)"),
     ("model", r"not_found_error.*model|model: \S+.*not_found_error|is not found for api version"),

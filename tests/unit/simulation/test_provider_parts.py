@@ -224,7 +224,8 @@ def test_a_path_or_a_method_that_is_not_offered_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_the_models_of_a_provider_can_be_listed(name: str) -> None:
     path = "/foundation-models" if name == "bedrock" else "/v1/models"
-    outcome = SimulatedProvider(name).answer(Ask(method="GET", path=path, headers={}, body=b""))
+    query = {"api-version": "2024-10-21"}
+    outcome = SimulatedProvider(name).answer(Ask(method="GET", path=path, headers={}, body=b"", query=query))
 
     assert outcome.reply.status == 200
     assert example(name) in outcome.reply.body.decode()
@@ -297,7 +298,9 @@ def test_every_provider_of_the_catalogue_has_a_place_on_a_server_and_is_found_th
     assert sorted(urls) == PROVIDERS
     for name, url in urls.items():
         provider = world.provider(name)
-        path = url.removeprefix("http://127.0.0.1:8123") + HTTP_APIS[provider.dialect].path.format(model="m")
+        path = url.removeprefix("http://127.0.0.1:8123").partition("?")[0] + HTTP_APIS[provider.dialect].path.format(
+            model="m"
+        )
         assert world.locate(path) is provider
     assert world.locate("/nobody/v1/chat/completions") is None
     assert base_urls("::1", 1)["openai"] == "http://[::1]:1/openai/v1"
