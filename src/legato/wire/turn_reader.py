@@ -1,4 +1,4 @@
-"""Read the turns of a request whose messages hold blocks, results among them: what such dialects share.
+"""Read the turns of a request whose messages hold blocks, results among them, and its tools: what such dialects share.
 
 In:  messages of the two sides, each a list of blocks.
 Out: entries, and a note with its place for what is not understood.
@@ -14,8 +14,10 @@ from abc import ABC, abstractmethod
 from itertools import groupby
 from typing import ClassVar
 
-from legato.model import Authority, Block, Json, JsonObject, Speaker, Text, ToolCall, ToolResponse
-from legato.model.json_access import as_object
+from msgspec.structs import replace
+
+from legato.model import Authority, Block, Json, JsonObject, Speaker, Text, ToolCall, ToolResponse, ToolSpec
+from legato.model.json_access import as_object, as_text
 from legato.wire.collected import Collected
 from legato.wire.phrases import INSTRUCTION_MARK
 from legato.wire.readback import is_filler
@@ -129,3 +131,21 @@ class TurnReader(ABC):
         blocks = enumerate(map(as_object, content))
         runs = groupby(blocks, key=lambda numbered: self.kind_of(numbered[1]) == kind)
         return [(is_kind, list(run)) for is_kind, run in runs]
+
+
+def read_tool(tool: JsonObject, *, schema_field: str, schema: JsonObject, home: str) -> ToolSpec:
+    """A definition that holds its fields side by side: a name, a description, `strict`, and a schema in `schema_field`.
+
+    What else it holds stays its provider's own, at `home`.
+    """
+    known = ("name", "description", "strict", schema_field)
+    strict = tool.get("strict")
+    own = {field: value for field, value in tool.items() if field not in known and value is not None}
+    spec = ToolSpec(
+        as_text(tool.get("name")),
+        as_text(tool.get("description")),
+        strict=strict if isinstance(strict, bool) else None,
+        home=home if own or strict is not None else "",
+        native=own,
+    )
+    return replace(spec, parameters=schema) if schema else spec

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from legato.model import (
     Authority,
@@ -38,14 +37,13 @@ from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
 from legato.wire.readback import read_result
-from legato.wire.turn_reader import TurnReader
+from legato.wire.turn_reader import TurnReader, read_tool
 
 _OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_control", "anthropic_version"})
 """what is not an option, or is one that says how the request travels"""
 _HOME = str(Dialect.ANTHROPIC)
 _ANSWER_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 _TOLD_AS_JSON = frozenset({"tool_reference", "search_result"})
-_TOOL_FIELDS = frozenset({"name", "description", "input_schema", "strict"})
 _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED, "none": Choice.NONE}
 
 
@@ -153,7 +151,8 @@ class _Reader(TurnReader):
                 kind = as_text(tool["type"])
                 tools.append(ToolSpec(name or kind, kind=SpecKind.HOSTED, home=_HOME, native=tool))
             elif name:
-                tools.append(_read_tool(name, tool))
+                schema = as_object(tool.get("input_schema"))
+                tools.append(read_tool(tool, schema_field="input_schema", schema=schema, home=_HOME))
             else:
                 self.note(f"tools[{at}]", "a tool without a name was left out")
         return tools
@@ -177,20 +176,6 @@ class _Reader(TurnReader):
                 self.note("cache_control", f"not carried over: {', '.join(others)}")
         home = home_for(Dialect.ANTHROPIC, known, rest)
         return Options(**known, stream=body.get("stream") is True, extra=rest, home=home)
-
-
-def _read_tool(name: str, tool: JsonObject) -> ToolSpec:
-    strict = tool.get("strict")
-    own = {field: value for field, value in tool.items() if field not in _TOOL_FIELDS and value is not None}
-    spec = ToolSpec(
-        name,
-        as_text(tool.get("description")),
-        strict=strict if isinstance(strict, bool) else None,
-        home=_HOME if own or strict is not None else "",
-        native=own,
-    )
-    schema = as_object(tool.get("input_schema"))
-    return replace(spec, parameters=schema) if schema else spec
 
 
 def _read_choice(rest: JsonObject) -> dict[str, Any]:

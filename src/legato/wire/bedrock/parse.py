@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from legato.model import (
     Block,
@@ -36,12 +35,11 @@ from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
 from legato.wire.phrases import DOCUMENT_CAPTION
 from legato.wire.readback import read_result
-from legato.wire.turn_reader import TurnReader
+from legato.wire.turn_reader import TurnReader, read_tool
 
 _OURS = frozenset({"messages", "modelId", "system"})
 """what is not an option"""
 _HOME = str(Dialect.BEDROCK)
-_TOOL_FIELDS = frozenset({"name", "description", "inputSchema", "strict"})
 _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED}
 _MODEL_FIELDS = "additionalModelRequestFields"
 
@@ -143,7 +141,8 @@ class _Reader(TurnReader):
             spec = as_object(ingest(item.get("toolSpec")))
             name = as_text(spec.get("name"))
             if name:
-                tools.append(_read_tool(name, spec))
+                schema = as_object(as_object(spec.get("inputSchema")).get("json"))
+                tools.append(read_tool(spec, schema_field="inputSchema", schema=schema, home=_HOME))
             elif kind == "toolSpec":
                 self.note(f"toolConfig.tools[{at}]", "a tool without a name was left out")
             elif isinstance(item.get(kind), dict) and len(own := present(item)) == 1 and kind != "cachePoint":
@@ -171,20 +170,6 @@ class _Reader(TurnReader):
 def _blocks(content: Json) -> list[Json]:
     """The blocks of a content. It is a list of them; a single text is refused, but it is clear what it says."""
     return [{"text": content}] if isinstance(content, str) and content else as_list(content)
-
-
-def _read_tool(name: str, tool: JsonObject) -> ToolSpec:
-    strict = tool.get("strict")
-    own = {field: value for field, value in tool.items() if field not in _TOOL_FIELDS and value is not None}
-    spec = ToolSpec(
-        name,
-        as_text(tool.get("description")),
-        strict=strict if isinstance(strict, bool) else None,
-        home=_HOME if own or strict is not None else "",
-        native=own,
-    )
-    schema = as_object(as_object(tool.get("inputSchema")).get("json"))
-    return replace(spec, parameters=schema) if schema else spec
 
 
 def _read_choice(choice: JsonObject) -> dict[str, Any]:
