@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dialect_support import make_target
-from gateway_support import CLIENTS, sent_back
+from gateway_support import CLIENTS, body_of, sent_back
 from legato.gateway.call_ids import call_id, number_of
 from legato.gateway.carriers import Kept, KeptThought, Provenance, Sealer, SignedText, restore
 from legato.gateway.contract import CallIdForm, Delivery
@@ -32,6 +32,7 @@ from legato.model import (
     ToolCall,
 )
 from legato.model import Speaker as Side
+from legato.wire.deltas import deltas_of
 
 KEY, TENANT = b"k" * 32, "tenant-1"
 SEALER = Sealer(KEY)
@@ -190,6 +191,26 @@ def test_a_carrier_beside_another_answer_is_left_out(client: Delivery) -> None:
     (restored,) = seen(client, moved)
     assert (restored.origin, carried(restored)) == (None, [])
     assert [call.wire_id for call in restored.calls] == [call.wire_id for call in second.calls]
+
+
+@pytest.mark.parametrize("name", ["anthropic", "responses", "responses, unasked"])
+def test_a_carrier_that_was_sealed_before_the_calls_is_held_against_them(name: str) -> None:
+    client, said = CLIENTS[name], answer(THOUGHT, ToolCall("read", {"path": "x"}))
+
+    def streamed(answer_id: str) -> Entry:
+        voice = Speaker(replace(client, tenant=TENANT), SEALER, answer_id)
+        voice.begin(CLAUDE, "acme/model-1")
+        chunks = [chunk for delta in deltas_of(said) for chunk in voice.feed(delta)]
+        entry = sent_back(body_of([*chunks, *voice.finish(said)], client.door), client.door.dialect)
+        assert entry is not None
+        return entry
+
+    first, second = streamed("answer1"), streamed("answer2")
+    assert [entry.origin is None for entry in seen(client, first, second)] == [False, False]
+    (moved,) = seen(client, replace(first, blocks=(first.blocks[0], *second.calls)))
+    assert (moved.origin, carried(moved)) == (None, [])
+    (alone,) = seen(client, replace(first, blocks=(first.blocks[0], *first.calls, *second.calls)))
+    assert (alone.origin, carried(alone)) == (None, [])
 
 
 @EVERY_CLIENT
