@@ -15,7 +15,7 @@ from gateway_support import CLIENTS, sent_back
 from legato.gateway.carriers import Sealer
 from legato.gateway.chain import links
 from legato.gateway.recall import Recall, Recalled
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import MemoryState
 from legato.model import Answer, Block, Dialect, Entry, JsonObject, Options, Text, Thinking, ToolCall, safe
 from legato.request import render, resolve
@@ -217,7 +217,7 @@ def test_a_conversation_is_the_same_kept_remembered_or_carried(data: st.DataObje
 
         given_ids = (f"backend {number}" for number in count())
         answer = data.draw(answers(route, given_ids).filter(lambda entry: bool(entry.text or entry.calls)))
-        speaker = Speaker(client, SEALER, f"answer {number}")
+        speaker = AnswerSpeaker(client, SEALER, f"answer {number}")
         speaker.begin(resolve(route), route)
         shown = sent_back(json.loads(speaker.whole(Answer(answer))), dialect)
         assert shown is not None

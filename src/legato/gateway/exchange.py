@@ -20,11 +20,11 @@ from msgspec.structs import replace
 from legato.errors import LegatoError, ProviderError
 from legato.gateway.contract import ConnectionCut
 from legato.gateway.control import SummaryRequest
-from legato.gateway.intake import Said
+from legato.gateway.intake import ClientRequest
 from legato.gateway.recall import Recall, Recalled
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, unchanged_body
-from legato.model import Answer, Options, Target, Usage
+from legato.model import Answer, Ending, Options, Target, Usage
 from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
 from legato.request import RenderReport, Request, render
 from legato.request.tokens import Estimator
@@ -35,7 +35,7 @@ from legato.wire.deltas import Delta
 from legato.world import World
 
 
-class Attempt(Struct, frozen=True):
+class RouteAttempt(Struct, frozen=True):
     """One request that was sent, and how it ended; `error` is empty for the one that was answered."""
 
     route: str
@@ -45,7 +45,7 @@ class Attempt(Struct, frozen=True):
 class Relayed(Struct, kw_only=True):
     """What is known of an answer afterwards."""
 
-    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    attempts: list[RouteAttempt] = field(default_factory=list[RouteAttempt])
     report: RenderReport | None = None
     """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
     unchanged: bool = False
@@ -59,9 +59,9 @@ class Relay:
 
     def __init__(
         self,
-        said: Said,
+        said: ClientRequest,
         recalled: Recalled,
-        speaker: Speaker,
+        speaker: AnswerSpeaker,
         *,
         world: World,
         recall: Recall,
@@ -88,6 +88,7 @@ class Relay:
         self._summary = summary
         self._told = kept
         self._answer: Answer | None = None
+        self._stream: AnswerStream | None = None
         self._target: Target | None = None
         self._turn = 0
         """counts the routes that were asked"""
@@ -109,6 +110,8 @@ class Relay:
                 for piece in speaker.finish(self._answer):
                     yield piece
                 self._keep(self._answer)
+            if speaker.is_cut:
+                raise ConnectionCut("the answer broke off, and so must the stream")
         except LegatoError as error:
             if not speaker.started:
                 raise
@@ -116,6 +119,7 @@ class Relay:
                 yield piece
             raise ConnectionCut(str(error)) from error
         finally:
+            self._keep_partial()
             self._release()
 
     async def whole(self) -> bytes:
@@ -150,6 +154,14 @@ class Relay:
         if self._told is not None and self._target is not None:
             self._told(answer, self._target)
 
+    def _keep_partial(self) -> None:
+        """Remember what the client saw of an answer that failed, or that it did not wait for."""
+        if self._answer is None and self._speaker.visible and self._stream is not None:
+            partial = self._stream.partial()
+            if partial is not None:
+                self._speaker.record(replace(partial, entry=replace(partial.entry, ending=Ending.CUT)))
+                self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
+
     def _release(self) -> None:
         """Give the conversation back, if `_keep` has not done so."""
         self._recall.give_back(self._recalled, self._said.delivery.tenant)
@@ -162,17 +174,16 @@ class Relay:
         request = self._request(route)
         while True:
             self._router.sending(attempt=attempt)
-            self._speaker.begin(request.target, route.name)
-            stream: AnswerStream | None = None
             try:
-                stream, size = await self._open(request, route)
-                async with stream:
+                self._stream, size = await self._open(request, route)
+                async with self._stream as stream:
                     async for delta in stream:
+                        self._speaker.served = stream.served
                         yield delta
                 self._succeed(stream.answer, route, size)
                 return
             except ProviderError as error:
-                self.done.attempts.append(Attempt(route.name, type(error).__name__))
+                self.done.attempts.append(RouteAttempt(route.name, type(error).__name__))
                 verdict = self._router.judge(error, visible=self._speaker.visible, attempt=attempt)
                 attempt += 1
                 match verdict:
@@ -196,7 +207,7 @@ class Relay:
 
     def _succeed(self, answer: Answer, route: Route, size: int) -> None:
         self._answer = answer
-        self.done.attempts.append(Attempt(route.name))
+        self.done.attempts.append(RouteAttempt(route.name))
         self._router.succeeded()
         if answer.usage is not None:
             self._estimator.observe(route.name, size, answer.usage.input)
@@ -210,6 +221,7 @@ class Relay:
         if body is None:
             request.verify()
             body = request.json()
+        self._speaker.begin(request.target, route.name, Usage(input=self._estimator.of_size(route.name, len(body))))
         headers = {**passed_headers(said, request.target), **route.headers}
         stream = await world.open_answer(request, body=body, stream=request.options.stream, headers=headers)
         return stream, len(body)

@@ -18,14 +18,14 @@ from legato.gateway import control
 from legato.gateway.carriers import Sealer
 from legato.gateway.contract import Door
 from legato.gateway.exchange import Relay
-from legato.gateway.intake import Said, read_ask, read_body
+from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import TurnedAway, refusal
-from legato.gateway.reports import Report, Reports
+from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
-from legato.gateway.speakers import Speaker
-from legato.gateway.state import MemoryState, State
+from legato.gateway.speakers import AnswerSpeaker
+from legato.gateway.state import GatewayState, MemoryState
 from legato.gateway.surfaces import find_door
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
@@ -71,7 +71,7 @@ class Gateway:
         models: Mapping[str, str] | None = None,
         switch: SwitchAt = SwitchAt.TURN,
         key: bytes | None = None,
-        state: State | None = None,
+        state: GatewayState | None = None,
         fresh_id: Callable[[], str] = _random_id,
     ) -> None:
         profile = only(default) if isinstance(default, str) else default
@@ -123,7 +123,7 @@ class Gateway:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _said(self, ask: Ask, door: Door, tenant: str) -> Said:
+    def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
         """What the client said, with all that came before it if it only names that."""
         said = read_ask(ask, door, tenant=tenant)
         previous = previous_id(said.fields, door.dialect)
@@ -138,7 +138,7 @@ class Gateway:
         parsed = control.read_compactions_of(said.parsed, lambda data: self._sealer.signed(data, tenant))
         return msgspec.structs.replace(said, parsed=parsed)
 
-    async def _answered(self, said: Said, request_id: str) -> WireResponse:
+    async def _answered(self, said: ClientRequest, request_id: str) -> WireResponse:
         relay, report = self._relay(said, request_id)
         if not said.delivery.stream:
             try:
@@ -152,7 +152,7 @@ class Gateway:
         headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
         return WireResponse(200, headers, _with_first(first, pieces), close=pieces.aclose)
 
-    async def _compacted(self, said: Said, request_id: str) -> WireResponse:
+    async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
         relay, report = self._relay(said, request_id, control.summary_request(said.parsed.options))
         delivery = said.delivery
@@ -172,8 +172,8 @@ class Gateway:
         return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
 
     def _relay(
-        self, said: Said, request_id: str, summary: control.SummaryRequest | None = None
-    ) -> tuple[Relay, Report]:
+        self, said: ClientRequest, request_id: str, summary: control.SummaryRequest | None = None
+    ) -> tuple[Relay, RequestReport]:
         delivery = said.delivery
         by_hand = said.headers.get(ROUTE_HEADER, "")
         profile = self.names.find(delivery.model, by_hand=by_hand, prefix=delivery.door.prefix)
@@ -182,7 +182,7 @@ class Gateway:
         relay = Relay(
             said,
             recalled,
-            Speaker(delivery, self._sealer, answer_id),
+            AnswerSpeaker(delivery, self._sealer, answer_id),
             world=self.world,
             recall=self._recall,
             router=self._router(profile, recalled),
@@ -191,7 +191,7 @@ class Gateway:
             summary=summary,
             kept=lambda answer, target: self._keep_response(said, answer_id, answer, target),
         )
-        report = Report(
+        report = RequestReport(
             id=request_id,
             tenant=delivery.tenant,
             api=str(delivery.door.dialect),
@@ -218,7 +218,7 @@ class Gateway:
             turns=recalled.turns,
         )
 
-    async def _noting(self, relay: Relay, report: Report) -> AsyncGenerator[bytes]:
+    async def _noting(self, relay: Relay, report: RequestReport) -> AsyncGenerator[bytes]:
         try:
             async with aclosing(relay.pieces()) as pieces:
                 async for piece in pieces:
@@ -229,7 +229,7 @@ class Gateway:
         finally:
             self._note(report, relay)
 
-    def _note(self, report: Report, relay: Relay) -> None:
+    def _note(self, report: RequestReport, relay: Relay) -> None:
         done = relay.done
         report.attempts, report.unchanged = done.attempts, done.unchanged
         report.usage, report.served = done.usage, done.served
@@ -241,11 +241,11 @@ class Gateway:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def _keep_response(self, said: Said, answer_id: str, answer: Answer, target: Target) -> None:
+    def _keep_response(self, said: ClientRequest, answer_id: str, answer: Answer, target: Target) -> None:
         """Keep a response of which the client may send nothing but the id next time."""
         delivery = said.delivery
         if wants_keeping(said.fields, delivery.door.dialect):
-            speaker = Speaker(delivery, self._sealer, answer_id)
+            speaker = AnswerSpeaker(delivery, self._sealer, answer_id)
             speaker.begin(target, target.route)
             body: JsonObject = msgspec.json.decode(speaker.whole(answer))
             self._recall.keep_response(body, said.fields, delivery.tenant)

@@ -1,7 +1,7 @@
 """What the client said: its body, read once.
 
 In:  a request and the door that it came to.
-Out: a `Said`: entries, instructions, tools and options in neutral words, and how the answer is wanted.
+Out: a `ClientRequest`: entries, instructions, tools and options in neutral words, and how the answer is wanted.
 
 Answers in it have no origin yet: a body does not say who gave them, and it is `recall` that knows.
 """
@@ -26,7 +26,7 @@ from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class ClientRequest(Struct, frozen=True, kw_only=True):
     """One request of a client."""
 
     delivery: Delivery
@@ -42,7 +42,7 @@ class Said(Struct, frozen=True, kw_only=True):
         return _home(self.delivery.door)
 
 
-def read_ask(ask: Ask, door: Door, *, tenant: str = "") -> Said:
+def read_ask(ask: Ask, door: Door, *, tenant: str = "") -> ClientRequest:
     """What `ask` says; raises `FormatError` if its body is no request of that API."""
     fields = _fields(ask, door)
     return read_body(fields, ask, door, tenant=tenant)
@@ -61,7 +61,7 @@ def _fields(ask: Ask, door: Door) -> JsonObject:
     return fields
 
 
-def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> Said:
+def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> ClientRequest:
     """What a body says that is already read."""
     parts = dialect_parts(door.dialect)
     try:
@@ -80,7 +80,7 @@ def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> 
         asks_thinking=_asks_thinking(fields, parsed, door),
         wants_usage=_wants_usage(fields, door),
     )
-    return Said(delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=ask.headers)
+    return ClientRequest(delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=ask.headers)
 
 
 _HOMES = {

@@ -30,7 +30,7 @@ from msgspec.structs import replace
 
 from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
-from legato.gateway.state import GivenAnswer, RecentlyUsed, State, size_of
+from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
     Block,
@@ -131,7 +131,7 @@ class Recall:
     """What is known of conversations."""
 
     def __init__(
-        self, sealer: Sealer, state: State, *, conversations: int = MAX_CONVERSATIONS, max_bytes: int = MAX_BYTES
+        self, sealer: Sealer, state: GatewayState, *, conversations: int = MAX_CONVERSATIONS, max_bytes: int = MAX_BYTES
     ) -> None:
         self._sealer = sealer
         self._state = state

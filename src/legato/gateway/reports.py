@@ -10,14 +10,14 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from legato.gateway.exchange import Attempt
+from legato.gateway.exchange import RouteAttempt
 from legato.model import Decision, Usage
 
 KEPT = 1_000
 """reports; the oldest go first"""
 
 
-class Report(Struct, kw_only=True):
+class RequestReport(Struct, kw_only=True):
     """One request: who asked for what, who answered, and what was done to it on the way."""
 
     id: str
@@ -27,7 +27,7 @@ class Report(Struct, kw_only=True):
     asked: str
     """the model that it asked for"""
     profile: str = ""
-    attempts: list[Attempt] = []
+    attempts: list[RouteAttempt] = []
     decisions: tuple[Decision, ...] = ()
     """what was closed, moved, dropped, renamed or translated in the request that was sent"""
     notes: list[str] = []
@@ -51,15 +51,15 @@ class Reports:
 
     def __init__(self, most: int = KEPT) -> None:
         self._most = most
-        self._kept: OrderedDict[str, Report] = OrderedDict()
+        self._kept: OrderedDict[str, RequestReport] = OrderedDict()
 
-    def keep(self, report: Report) -> None:
+    def keep(self, report: RequestReport) -> None:
         """Keep `report` under its id."""
         self._kept[report.id] = report
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
 
-    def find(self, request_id: str, tenant: str = "") -> Report | None:
+    def find(self, request_id: str, tenant: str = "") -> RequestReport | None:
         """The report of that request, if it is this tenant's."""
         report = self._kept.get(request_id)
         return report if report is not None and report.tenant == tenant else None

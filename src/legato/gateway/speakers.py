@@ -36,7 +36,7 @@ _KEEP_ALIVES = {
 _DATA, _END = b"data: ", b"\r\n\r\n"
 
 
-class Speaker:
+class AnswerSpeaker:
     """Speaks one answer to one client. `answer_id` is an id that no other answer has: call ids are made from it."""
 
     def __init__(self, delivery: Delivery, sealer: Sealer, answer_id: str) -> None:

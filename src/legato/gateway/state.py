@@ -35,7 +35,7 @@ class GivenAnswer(Struct, frozen=True, omit_defaults=True):
     response_id: str = ""
 
 
-class State(Protocol):
+class GatewayState(Protocol):
     """Where the gateway remembers."""
 
     def remember(self, tenant: str, keys: Iterable[str], answer: GivenAnswer) -> None:
@@ -60,7 +60,7 @@ class State(Protocol):
 
 
 class MemoryState:
-    """A `State` that lives as long as the program."""
+    """A `GatewayState` that lives as long as the program."""
 
     def __init__(
         self,

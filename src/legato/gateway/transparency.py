@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.gateway.intake import Said
+from legato.gateway.intake import ClientRequest
 from legato.model import Dialect, Platform, Speaker, Target, Thinking
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
@@ -21,14 +21,14 @@ _PASSED = {Dialect.ANTHROPIC: ("anthropic-beta", "anthropic-version"), Dialect.O
 """headers that change what a body means"""
 
 
-def passed_headers(said: Said, target: Target) -> dict[str, str]:
+def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
     """The client's headers that its own provider has to see; another host may know none of them."""
     if not _is_at_home(said, target):
         return {}
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: Said, request: Request) -> bytes | None:
+def unchanged_body(said: ClientRequest, request: Request) -> bytes | None:
     """The client's bytes, if they can be sent as they are, but for the name of the model."""
     target = request.target
     if not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
@@ -42,7 +42,7 @@ def unchanged_body(said: Said, request: Request) -> bytes | None:
     return said.body if named else msgspec.json.encode(fields)
 
 
-def _holds_reasoning(said: Said) -> bool:
+def _holds_reasoning(said: ClientRequest) -> bool:
     """Whether there is reasoning in it, a provider's or a carrier of ours: nobody takes what is not its own."""
     return any(
         isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
@@ -52,6 +52,6 @@ def _holds_reasoning(said: Said) -> bool:
     )
 
 
-def _is_at_home(said: Said, target: Target) -> bool:
+def _is_at_home(said: ClientRequest, target: Target) -> bool:
     """Whether `target` is the kind of server that the client believes to speak with."""
     return target.dialect is said.delivery.door.dialect and target.platform is Platform.OWN and target.home == said.home

@@ -18,7 +18,7 @@ from gateway_support import CLIENTS, body_of, sent_back
 from legato.gateway.call_ids import call_id, number_of
 from legato.gateway.carriers import Kept, KeptThought, Provenance, Sealer, SignedText, restore
 from legato.gateway.contract import CallIdForm, Delivery
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.model import (
     Answer,
     Block,
@@ -48,7 +48,7 @@ def answer(*blocks: Block) -> Answer:
 
 def returned(client: Delivery, said: Answer, answer_id: str = "answer1") -> Entry:
     """What comes back from the client after it was given `said`, not read for carriers yet."""
-    voice = Speaker(replace(client, tenant=TENANT), SEALER, answer_id)
+    voice = AnswerSpeaker(replace(client, tenant=TENANT), SEALER, answer_id)
     voice.begin(CLAUDE, "acme/model-1")
     entry = sent_back(msgspec.json.decode(voice.whole(said)), client.door.dialect)
     assert entry is not None
@@ -198,7 +198,7 @@ def test_a_carrier_that_was_sealed_before_the_calls_is_held_against_them(name: s
     client, said = CLIENTS[name], answer(THOUGHT, ToolCall("read", {"path": "x"}))
 
     def streamed(answer_id: str) -> Entry:
-        voice = Speaker(replace(client, tenant=TENANT), SEALER, answer_id)
+        voice = AnswerSpeaker(replace(client, tenant=TENANT), SEALER, answer_id)
         voice.begin(CLAUDE, "acme/model-1")
         chunks = [chunk for delta in deltas_of(said) for chunk in voice.feed(delta)]
         entry = sent_back(body_of([*chunks, *voice.finish(said)], client.door), client.door.dialect)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from gateway_support import CLIENTS, sent_back
 from legato.gateway.carriers import Sealer
 from legato.gateway.recall import Recall, Recalled, as_given, visible
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GivenAnswer, MemoryState
 from legato.model import Answer, Dialect, Entry, Media, MediaKind, Text, ToolCall
 from legato.request import render, resolve
@@ -53,7 +53,7 @@ def answer(memory: Recall, *entries: Entry, given: Entry = GIVEN, route: str = C
 
 def spoken(given: Entry, route: str) -> Entry:
     """What Anthropic's client sends back of an answer that it was given."""
-    speaker = Speaker(replace(CLIENTS["anthropic"], tenant="t"), SEALER, "an id of its own")
+    speaker = AnswerSpeaker(replace(CLIENTS["anthropic"], tenant="t"), SEALER, "an id of its own")
     speaker.begin(resolve(route), route)
     shown = sent_back(json.loads(speaker.whole(Answer(given))), Dialect.ANTHROPIC)
     assert shown is not None

@@ -15,7 +15,7 @@ from gateway_support import CLIENTS, SILENT_CLIENTS, body_of, events_in, sent_ba
 from legato.errors import BadAnswer, Overloaded
 from legato.gateway.carriers import Provenance, Sealer, restore
 from legato.gateway.contract import Delivery
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.model import (
     Answer,
     CallKind,
@@ -49,14 +49,16 @@ def decoded(answer: Answer, backend: Dialect) -> tuple[list[Delta], Answer]:
     return deltas, decoder.finish()
 
 
-def speaker(client: Delivery, backend: Dialect, served: str = "model-1") -> Speaker:
-    speaker = Speaker(client, SEALER, "answer1")
+def speaker(client: Delivery, backend: Dialect, served: str = "model-1") -> AnswerSpeaker:
+    speaker = AnswerSpeaker(client, SEALER, "answer1")
     speaker.begin(make_target(backend), "acme/model-1")
     speaker.served = served
     return speaker
 
 
-def spoken(client: Delivery, backend: Dialect, deltas: Iterable[Delta], answer: Answer) -> tuple[Speaker, list[bytes]]:
+def spoken(
+    client: Delivery, backend: Dialect, deltas: Iterable[Delta], answer: Answer
+) -> tuple[AnswerSpeaker, list[bytes]]:
     voice = speaker(client, backend, answer.served)
     chunks = [chunk for delta in deltas for chunk in voice.feed(delta)]
     return voice, [*chunks, *voice.finish(answer)]
@@ -234,7 +236,7 @@ def test_a_chat_stream_tells_the_usage_to_whoever_wants_it(wants: bool) -> None:
 
 
 def test_a_message_begins_with_the_usage_that_is_known() -> None:
-    voice = Speaker(CLIENTS["anthropic"], SEALER, "answer1")
+    voice = AnswerSpeaker(CLIENTS["anthropic"], SEALER, "answer1")
     voice.begin(make_target(Dialect.GEMINI), "acme/model-1", Usage(input=7))
     (first, *_) = events_in(voice.feed(TextDelta("x")), voice.delivery.door)
     assert (first["type"], first["message"]["usage"]["input_tokens"]) == ("message_start", 7)

@@ -18,7 +18,7 @@ from gateway_support import CLIENTS, sent_back
 from legato.errors import Overloaded
 from legato.gateway.carriers import Provenance, Sealer, restore
 from legato.gateway.contract import Delivery
-from legato.gateway.speakers import Speaker
+from legato.gateway.speakers import AnswerSpeaker
 from legato.model import Answer, Dialect, Ending, Entry, JsonObject, Text, Thinking, ToolCall
 from legato.model import Speaker as Side
 from legato.wire.deltas import TextDelta, deltas_of
@@ -121,8 +121,8 @@ def given(backend: Dialect, *, calls: bool) -> Answer:
     return Answer(entry)
 
 
-def speaker(reader: Reader, backend: Dialect) -> Speaker:
-    voice = Speaker(reader.delivery, SEALER, "answer1")
+def speaker(reader: Reader, backend: Dialect) -> AnswerSpeaker:
+    voice = AnswerSpeaker(reader.delivery, SEALER, "answer1")
     voice.begin(make_target(backend), "acme/model-1")
     return voice
 
@@ -170,7 +170,7 @@ def test_a_responses_client_is_told_of_a_failure() -> None:
 
 
 def test_programs_that_did_not_ask_read_the_text_first() -> None:
-    data = Speaker(
+    data = AnswerSpeaker(
         Delivery(door=CLIENTS["anthropic"].door, model="asked/model-1", stream=False), SEALER, "answer1"
     ).whole(given(Dialect.ANTHROPIC, calls=False))
     client = anthropic.Anthropic(api_key="any", http_client=answering(data, "application/json"))
