@@ -22,12 +22,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
 import anyio
-import msgspec
 
-from legato.gateway.contract import ConnectionCut
+from legato.gateway.contract import ConnectionCut, Door
 from legato.gateway.http_libraries import HttpLibrary, as_one_of
+from legato.gateway.refusals import TurnedAway, refusal
+from legato.gateway.surfaces import find_door
+from legato.model import Dialect
 from legato.portal import SHARED, Running
-from legato.transport.contract import Ask, WireResponse, whole_response
+from legato.transport.contract import Ask, WireResponse
+from legato.transport.operations import Operation
+from legato.wire.hosting import RefusalReason
 
 if TYPE_CHECKING:
     import httpx2
@@ -173,7 +177,10 @@ class _Answer:
         patience: float | None = request.extensions.get("timeout", {}).get("read")
         response: WireResponse | None = None
         with anyio.move_on_after(patience):
-            response = _too_large() if len(body) > LARGEST_BODY else await _asked(responder, request, body, library)
+            try:
+                response = await _answered(responder, _ask(request, body))
+            except ConnectionCut as error:
+                raise _cut(library, error) from None
         if response is None:
             raise _too_slow(library, patience)
         return cls(response, library, patience)
@@ -222,24 +229,21 @@ class _Answer:
             await self._response.close()
 
 
-async def _asked(responder: Responder, request: httpx2.Request, body: bytes, library: HttpLibrary) -> WireResponse:
-    ask = Ask(
+def _ask(request: httpx2.Request, body: bytes) -> Ask:
+    return Ask(
         method=request.method,
         path=request.url.path,
         query=dict(request.url.params),
         headers=dict(request.headers),
         body=body,
     )
-    try:
+
+
+async def _answered(responder: Responder, ask: Ask) -> WireResponse:
+    if len(ask.body) <= LARGEST_BODY:
         return await responder.answer(ask)
-    except ConnectionCut as error:
-        raise _cut(library, error) from None
-
-
-def _too_large() -> WireResponse:
-    # Each SDK reads the message from here, whichever envelope its provider has.
-    error = {"type": "request_too_large", "message": f"the request is longer than {LARGEST_BODY:,} bytes", "code": 413}
-    return whole_response(413, msgspec.json.encode({"type": "error", "error": error}))
+    too_large = TurnedAway(f"the request is longer than {LARGEST_BODY:,} bytes", reason=RefusalReason.TOO_LARGE)
+    return refusal(too_large, find_door(ask) or Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER))
 
 
 def _cut(library: HttpLibrary, error: ConnectionCut) -> Exception:
