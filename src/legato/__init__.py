@@ -42,6 +42,8 @@ _HOME = {
     "tool": "legato.tools",
     "Tool": "legato.tools",
     "open_store": "legato.store",
+    "client": "legato.gateway.http_clients",
+    "async_client": "legato.gateway.http_clients",
     "Profile": "legato.routing",
     "Route": "legato.routing",
     "Policy": "legato.routing",
@@ -63,6 +65,7 @@ _HOME = {
 
 if TYPE_CHECKING:
     from legato.errors import LegatoError, ProviderError
+    from legato.gateway.http_clients import async_client, client
     from legato.model import (
         Entry,
         Media,
@@ -115,7 +118,9 @@ __all__ = [
     "Turn",
     "World",
     "__version__",
+    "async_client",
     "carry",
+    "client",
     "open_store",
     "parse",
     "render",
