@@ -13,6 +13,9 @@ from documentation_support import ROOT, clean_environment
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
+BOTH_FILES = 'read_file returned: "The rehearsal is on Thursday."; read_file returned: "The small hall.".'
+FIRST_FILE = 'The first result: read_file returned: "The rehearsal is on Thursday."'
+
 PRINTED = {
     "continue_claude_code_session.py": """\
 claude-code: 5 entries, 3 calls, anthropic/claude-sonnet-4-5-20250929
@@ -45,6 +48,29 @@ bob: hello
 ada: what did the first tool return?
    {"answer": "The first result: opening_hours returned: \\"19:00 to 22:00\\"", \
 "route": "anthropic/claude-haiku-4-5", "left": []}
+""",
+    "sdk_anthropic.py": """\
+claude-opus-4-8, which was mistral/mistral-large-latest: read_file returned: "The rehearsal is on Thursday.".
+claude-opus-4-8, which was openai/gpt-5.1: read_file returned: "The small hall.".
+claude-opus-4-8, which was mistral/mistral-large-latest: The first result: read_file returned: \
+"The rehearsal is on Thursday."
+""",
+    "sdk_google.py": f"""\
+{BOTH_FILES}
+{FIRST_FILE}
+""",
+    "sdk_mistral.py": f"""\
+{BOTH_FILES}
+{FIRST_FILE}
+""",
+    "sdk_openai_chat.py": f"""\
+read_file: notes.txt
+read_file: hall.txt
+{BOTH_FILES}
+""",
+    "sdk_openai_responses.py": f"""\
+{BOTH_FILES}
+{FIRST_FILE}
 """,
     "subagents.py": """\
   a subagent begins on mistral/mistral-large-latest
