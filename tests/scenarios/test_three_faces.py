@@ -23,8 +23,7 @@ from legato.model import (
 )
 from legato.model.records import Recorded, Started, TurnOutcome
 from legato.request import render
-from legato.session import Limits, Session, Spending, events, run, task_tool
-from legato.session import run as run_function
+from legato.session import Limits, Session, Spending, events, run, synchronous, task_tool
 from legato.simulation import Seen, SimulatedTransport
 from legato.store.memory import MemoryStore
 from legato.tools import Approval, Mode, NoteKind, Tool, ToolBox, ToolContext, ToolKind, ToolNote, run_tool
@@ -93,7 +92,7 @@ def one_shot(tool: Tool, **settings: Any) -> Face:
             made.append(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(run_function.__globals__, "Session", Noted)
+        patch.setattr(synchronous, "Session", Noted)
         approval = Approval(Mode.NEVER)
         result = run(FIVE, CLAUDE, tools=[tool], world=world(transport), approval=approval, **settings)
     return Face(made[0].talk.log, transport.requests, result.text)

@@ -38,6 +38,8 @@ class Door(Struct, frozen=True, kw_only=True):
     """whether the client reads a streamed call only if it comes whole (Mistral's)"""
     joins_usage: bool = False
     """whether the client reads the usage only beside the reason why the answer ended (Mistral's)"""
+    fails_in_stream: bool = False
+    """whether the client looks for an overflow in the stream alone (Codex); others want a status"""
 
 
 class Delivery(Struct, frozen=True, kw_only=True):

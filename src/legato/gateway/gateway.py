@@ -95,8 +95,7 @@ class Gateway:
         try:
             response = await self._at(door, ask, tenant, request_id)
         except LegatoError as error:
-            streams = door.streams or b'"stream":true' in ask.body.replace(b" ", b"")
-            response = refusal(error, door, request_id=request_id, streams=streams, catalogue=self.world.catalogue)
+            response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue)
         return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
 
     async def close(self) -> None:

@@ -12,11 +12,11 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overload
 
 from msgspec.structs import replace
 
-from legato.gateway.gateway import Gateway
+from legato.gateway.gateway import Gateway, SwitchAt
 from legato.gateway.http_libraries import LibraryName, as_one_of, http_library
 from legato.gateway.in_process import Responder, async_in_process, in_process
 from legato.routing import Profile, Route, only
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
+SwitchName: TypeAlias = Literal["turn", "request"]
 
 HERE = "http://legato"
 """what a relative URL is relative to, where a client is used without an SDK; nobody looks at the host"""
@@ -45,6 +46,7 @@ def client(
     world: World | None = None,
     simulate: bool = False,
     key: bytes | None = None,
+    switch: SwitchAt | SwitchName = "turn",
     timeout: float | httpx2.Timeout | None = None,
     library: Literal["httpx2"] = "httpx2",
     **settings: Any,
@@ -57,6 +59,7 @@ def client(
     world: World | None = None,
     simulate: bool = False,
     key: bytes | None = None,
+    switch: SwitchAt | SwitchName = "turn",
     timeout: Any = None,
     library: LibraryName = "httpx2",
     **settings: Any,
@@ -72,8 +75,9 @@ def client(
     or `models` maps it to one: patterns such as `gpt-*-mini`, of which the first that fits wins. `world` says whom the
     gateway reaches, and with which keys; `simulate` lets simulated providers answer, without a key and without a
     network. `key` signs what the gateway puts into answers to find it again in the next request: with one of your own,
-    a conversation can be stored and continued in another process. `timeout` is how long the client waits for the next
-    bytes; None leaves that to the limits of the world's transport. `library` is the one that the SDK is built on,
+    a conversation can be stored and continued in another process. `switch` is when a profile that goes round moves on:
+    with each message of a person, or, to try it out, with each request. `timeout` is how long the client waits for the
+    next bytes; None leaves that to the limits of the world's transport. `library` is the one that the SDK is built on,
     "httpx" for older ones, and `settings` are further ones of its `Client`.
 
     Any number of threads may share a client. All synchronous clients of a process work in one event loop in a thread of
@@ -81,7 +85,7 @@ def client(
     of the same world has been used and is still open.
     """
     of = http_library(library)
-    build, about = _plan(route, profiles, world, simulate=simulate, models=models, key=key)
+    build, about = _plan(route, profiles, world, simulate=simulate, models=models, key=key, switch=switch)
     made = as_one_of(of.client, _Described)(transport=in_process(build, of), **_defaults(timeout) | settings)
     return _described(made, f"legato.client {about} on {library}")
 
@@ -97,6 +101,7 @@ def async_client(
     world: World | None = None,
     simulate: bool = False,
     key: bytes | None = None,
+    switch: SwitchAt | SwitchName = "turn",
     timeout: float | httpx2.Timeout | None = None,
     library: Literal["httpx2"] = "httpx2",
     **settings: Any,
@@ -109,6 +114,7 @@ def async_client(
     world: World | None = None,
     simulate: bool = False,
     key: bytes | None = None,
+    switch: SwitchAt | SwitchName = "turn",
     timeout: Any = None,
     library: LibraryName = "httpx2",
     **settings: Any,
@@ -121,7 +127,7 @@ def async_client(
     Mistral(async_client=legato.async_client("kimi/kimi-k2-thinking"))
     """
     of = http_library(library)
-    build, about = _plan(route, profiles, world, simulate=simulate, models=models, key=key)
+    build, about = _plan(route, profiles, world, simulate=simulate, models=models, key=key, switch=switch)
     made = as_one_of(of.async_client, _Described)(
         transport=async_in_process(build(), of), **_defaults(timeout) | settings
     )
@@ -155,6 +161,7 @@ def _plan(
     simulate: bool,
     models: Mapping[str, str] | None,
     key: bytes | None,
+    switch: SwitchAt | SwitchName,
 ) -> tuple[Callable[[], Responder], str]:
     """What builds the gateway of a client, and how to call it; raises `UnknownTarget` for a route that nobody knows."""
     world, profiles, key = world or World(), tuple(profiles), key or secrets.token_bytes(32)
@@ -166,7 +173,7 @@ def _plan(
         world.target(named.name)
 
     def build() -> Responder:
-        return _Resident(Gateway(world, default, profiles=profiles, models=models, key=key))
+        return _Resident(Gateway(world, default, profiles=profiles, models=models, key=key, switch=SwitchAt(switch)))
 
     return build, f"{default.name!r}{' (simulated)' if simulate else ''}"
 

@@ -100,11 +100,14 @@ def _asks_thinking(fields: JsonObject, parsed: Parsed, door: Door) -> bool:
     """Whether the client knows what to do with thinking.
 
     Anthropic's clients switch it on; programs that did not read `content[0].text`. In the other APIs it stands beside
-    the text, where nobody trips over it, except that Gemini's clients are shown thoughts only if they ask for them.
+    the text, where nobody trips over it, except that Gemini's clients are shown thoughts only if they ask for them, and
+    that the content of a Mistral answer is a text only as long as there are no thoughts in it.
     """
     match door.dialect:
         case Dialect.ANTHROPIC:
             return parsed.options.thinking is ThinkingSwitch.ON
+        case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
+            return parsed.options.effort is not None or parsed.options.thinking is ThinkingSwitch.ON
         case Dialect.GEMINI:
             return _includes_thoughts(fields)
         case _:

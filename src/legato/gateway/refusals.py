@@ -121,13 +121,12 @@ def refusal(
     door: Door,
     *,
     request_id: str = "",
-    streams: bool = False,
     catalogue: Catalogue | None = None,
 ) -> WireResponse:
-    """`error` as the response to a client at `door`, who asked for a stream if `streams`."""
+    """`error` as the response to a client at `door`."""
     habits = client_habits(door)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
-    if streams and door.dialect is Dialect.OPENAI_RESPONSES and facts.reason is RefusalReason.TOO_LONG:
+    if door.fails_in_stream and facts.reason is RefusalReason.TOO_LONG:
         return _failed_stream(facts, habits)
     headers, body = print_error(facts, habits)
     if facts.retry_after is not None:

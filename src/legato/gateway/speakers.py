@@ -119,9 +119,10 @@ class AnswerSpeaker:
     def fail(self, error: LegatoError) -> list[bytes]:
         """What the client is told of a failure after something was sent. The connection has to be cut then.
 
-        For Anthropic's clients that is nothing: Claude Code takes an error for the end and asks again after a cut.
+        For Anthropic's clients that is nothing: Claude Code takes an error for the end and asks again after a cut. Nor
+        for Mistral's, which takes every event for a chunk of the answer and fails to read it.
         """
-        if self._dialect is Dialect.ANTHROPIC:
+        if self._dialect is Dialect.ANTHROPIC or self.delivery.door.joins_usage:
             return []
         body = error_body(error, self._dialect)
         if self._dialect is not Dialect.OPENAI_RESPONSES:

@@ -54,6 +54,7 @@ def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:
         call_ids=_form_of_ids(dialect, is_mistral=is_mistral),
         unsplit_calls=is_mistral,
         joins_usage=is_mistral,
+        fails_in_stream=any(name.startswith("x-codex-") for name in ask.headers),
     )
 
 

@@ -68,3 +68,7 @@ def plain_name(name: str) -> str | None:
     match = _UNIQUE.fullmatch(name)
     plain = match[1] if match else name
     return None if plain in ("", _UNNAMED) else plain
+
+
+FITS_SCHEMA = "Answer in JSON that fits this JSON Schema, and write nothing else:\n"
+"""in the instructions, before a schema that the target has no field for"""

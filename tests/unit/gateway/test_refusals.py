@@ -11,6 +11,7 @@ import mistralai.client.errors as mistral_errors
 import openai
 import pytest
 from google.genai import errors as google_errors
+from msgspec.structs import replace
 
 from legato import errors
 from legato.errors import (
@@ -56,8 +57,9 @@ def words(response: Answering) -> str:
     return body["message"] if "message" in body else body["error"]["message"]
 
 
-def told(name: str, error: LegatoError, **more: Any) -> Answering:
-    return Answering(refusal(error, OFFICIAL[name].door, request_id="req_1", **more))
+def told(name: str, error: LegatoError, *, is_codex: bool = False, **more: Any) -> Answering:
+    door = replace(OFFICIAL[name].door, fails_in_stream=is_codex)
+    return Answering(refusal(error, door, request_id="req_1", **more))
 
 
 # --- every class of error ---------------------------------------------------------------------------------------------
@@ -241,8 +243,8 @@ def test_a_full_window_that_nobody_measured_is_told_with_the_size_of_the_window(
     assert said.startswith("prompt is too long: more than 262144 tokens > 262144 maximum")
 
 
-def test_a_streamed_response_fails_in_the_stream_where_codex_looks_for_a_full_window() -> None:
-    response = told("openai-responses", ContextTooLong("it is too long", route=KIMI), streams=True)
+def test_codex_is_told_of_a_full_window_in_the_stream_where_it_looks_for_it() -> None:
+    response = told("openai-responses", ContextTooLong("it is too long", route=KIMI), is_codex=True)
     client = openai.OpenAI(api_key="any", http_client=response.client(), max_retries=0)
     events = list(client.responses.create(model="any", input="hi", stream=True))
     assert [event.type for event in events] == ["response.failed"]
@@ -251,8 +253,8 @@ def test_a_streamed_response_fails_in_the_stream_where_codex_looks_for_a_full_wi
     assert response.status == 200
 
 
-def test_a_streamed_response_that_fails_for_any_other_reason_is_a_status() -> None:
-    assert told("openai-responses", RateLimited("too many"), streams=True).status == 429
+def test_codex_is_told_of_anything_else_by_a_status() -> None:
+    assert told("openai-responses", RateLimited("too many"), is_codex=True).status == 429
 
 
 @EVERY_CLIENT

@@ -6,9 +6,12 @@ Out: a JSON schema that the answer has to fit, or None if it may be any text.
 
 from __future__ import annotations
 
+import msgspec
+
 from legato.model import Dialect, JsonObject
-from legato.model.json_access import as_object
+from legato.model.json_access import as_object, as_objects, as_text
 from legato.wire.options.formats import read_bedrock_format
+from legato.wire.phrases import FITS_SCHEMA
 
 _ANY_OBJECT: JsonObject = {"type": "object", "properties": {"answer": {"type": "string"}}}
 """for a request that wants JSON and does not say which"""
@@ -20,7 +23,8 @@ def wanted_form(body: JsonObject, dialect: Dialect) -> JsonObject | None:
         case Dialect.OPENAI_CHAT:
             wanted = as_object(body.get("response_format"))
             described = as_object(wanted.get("json_schema"))
-            return _form(wanted.get("type"), described.get("schema", described.get("schema_definition")))
+            schema = described.get("schema", described.get("schema_definition"))
+            return _told_form(body) if wanted.get("type") == "json_object" else _form(wanted.get("type"), schema)
         case Dialect.OPENAI_RESPONSES:
             wanted = as_object(as_object(body.get("text")).get("format"))
             return _form(wanted.get("type"), wanted.get("schema"))
@@ -41,6 +45,18 @@ def _form(kind: object, schema: object) -> JsonObject | None:
     if kind == "json_schema":
         return as_object(schema)
     return _ANY_OBJECT if kind == "json_object" else None
+
+
+def _told_form(body: JsonObject) -> JsonObject:
+    """The schema that the instructions of a chat tell; one for any object if they tell none."""
+    for message in as_objects(body.get("messages")):
+        told = as_text(message.get("content")).partition(FITS_SCHEMA)[2]
+        if told and message.get("role") == "system":
+            try:
+                return as_object(msgspec.json.decode(told.partition("\n")[0]))
+            except msgspec.DecodeError:
+                break
+    return _ANY_OBJECT
 
 
 def _of_google(config: JsonObject) -> JsonObject | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from legato.model import Action, JsonObject, OutputFormat
@@ -17,6 +18,7 @@ from legato.wire.options.paths import merged
 from legato.wire.options.schemas import arguments_schema
 from legato.wire.options.table import rooms_of
 from legato.wire.options.thinking import Situation
+from legato.wire.phrases import FITS_SCHEMA
 from legato.wire.projection.decisions import projected
 
 _SAYS_JSON = "Answer in JSON."
@@ -116,7 +118,10 @@ def _output(asked: OutputFormat, situation: Situation) -> OutputFormat | None:
     if is_at_home(situation):
         return asked
     if asked.schema is not None and not grammar.json_schemas:
-        situation.adjust("output-format", "the target takes no schema for its answer, so any JSON is asked for")
+        situation.adjust(
+            "output-format",
+            "the target takes no schema for its answer, so JSON is asked for, and the instructions say which",
+        )
         return OutputFormat()
     if asked.schema is None and not grammar.json_mode:
         situation.adjust("output-format", "the target has JSON by a schema only, so the instructions ask for it")
@@ -138,21 +143,28 @@ def _portable(asked: OutputFormat, schema: JsonObject, situation: Situation) -> 
     return replace(asked, schema=schema)
 
 
-def with_word_for_json(system: str, situation: Situation) -> str:
-    """The instructions, which say "JSON" where the target refuses to answer in it unless something says so, and where
-    there is no other way to ask for it.
+def with_form_of_json(system: str, situation: Situation) -> str:
+    """The instructions, which describe the JSON that is wanted where the target has no field that does.
 
+    That is a schema, and the word "JSON" itself where the target refuses to answer in it unless something says so:
     https://platform.openai.com/docs/guides/structured-outputs#json-mode
     """
     output, grammar = situation.options.output, situation.grammar
-    if output is None or not grammar.says_json or (output.schema is not None and grammar.json_schemas):
+    if output is None or is_at_home(situation):
         return system
-    if is_at_home(situation) or "json" in system.lower():
+    if output.schema is not None:
+        if grammar.json_schemas:
+            return system
+        words = FITS_SCHEMA + msgspec.json.encode(arguments_schema(output.schema)).decode()
+        detail = "the target takes no schema for its answer, so the instructions have it"
+    elif not grammar.says_json or "json" in system.lower():
         return system
-    if grammar.json_mode:
+    else:
+        words = _SAYS_JSON
         detail = "the target answers in JSON only if the word is said, so the instructions say it"
+    if grammar.json_mode:
         situation.decisions.append(projected(Action.INSERTED, "output-format", detail))
-    return f"{system}\n\n{_SAYS_JSON}" if system else _SAYS_JSON
+    return f"{system}\n\n{words}" if system else words
 
 
 # --- labels, and what no option covers --------------------------------------------------------------------------------

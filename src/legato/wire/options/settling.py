@@ -17,7 +17,7 @@ from legato.model import Choice, Decision, JsonObject, ThinkingMode, ThinkingSwi
 from legato.wire.context import EncodeContext
 from legato.wire.options.efforts import plainly
 from legato.wire.options.envelope import Envelope
-from legato.wire.options.fields import settle_extra, settle_fields, with_word_for_json
+from legato.wire.options.fields import settle_extra, settle_fields, with_form_of_json
 from legato.wire.options.grammar import OptionGrammar
 from legato.wire.options.thinking import Situation, adjusted, settle_thinking
 from legato.wire.options.tools import free_text_tools, settle_choice, settle_tools
@@ -65,7 +65,7 @@ def settle(envelope: Envelope, context: EncodeContext, grammar: OptionGrammar) -
     fields = settle_fields(situation, temperature=temperature, has_tools=bool(tools))
     can_think = situation.capabilities.thinking is not ThinkingMode.NEVER
     return Settled(
-        system=with_word_for_json(envelope.system if envelope.system.strip() else "", situation),
+        system=with_form_of_json(envelope.system if envelope.system.strip() else "", situation),
         tools=tools,
         free_text=free_text_tools(envelope.tools, situation),
         choice=choice,
