@@ -37,6 +37,7 @@ MAX_NOTES = 1_000
 """more notes than this are counted, not kept"""
 
 _ANY_WINDOW = 2**62
+"""larger than any model's, so that nothing is left out"""
 
 
 class FileNote(Struct, frozen=True, omit_defaults=True):

@@ -23,6 +23,8 @@ from legato.model import Json, JsonObject, read_json_leniently
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 MAX_RECORDS = 64
+"""records that are looked at to tell what a file is: our choice, every format shows itself much earlier"""
+
 _MAGIC = {
     b"\x1f\x8b": "gzip data; unpack it first",
     b"PK\x03\x04": "a ZIP archive; unpack it first",

@@ -26,7 +26,11 @@ MAX_LINE = 64 * 1024 * 1024
 """a longer line is left out"""
 
 _MAX_UNREADABLE = 1_000
+"""unreadable lines after which a file that is mostly such lines is given up: our choice"""
+
 _MAX_TRIES = 64
+"""places at which the rest of a broken line is tried again: our choice, so that the work stays linear"""
+
 _BOM = b"\xef\xbb\xbf"
 _RECORD_START = re.compile(r'\{\s*"')
 _BETWEEN = re.compile(r"[\s,\x00]*")

@@ -17,9 +17,12 @@ from legato.model.hashing import RunningDigest
 from legato.model.ingestion import MAX_JSON_BYTES
 
 HEAD_BYTES = 64 * 1024
+"""bytes of a file that are looked at to tell what it is: our choice, more than the first records take"""
+
 MAX_HEAD_BYTES = 80 * 1024 * 1024
 """the longest beginning that is looked at: more than the longest line that is read"""
 _PIECE = 1024 * 1024
+"""bytes that are read at once: our choice, large enough that their number does not count"""
 
 
 @runtime_checkable

@@ -19,6 +19,8 @@ import msgspec
 from legato.model import Code, Entry, HostedTool, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
 
 SIZE = 16
+"""bytes of a digest: enough that two conversations never share one by chance"""
+
 BEGINNING = b""
 """the link before the first entry"""
 

@@ -50,7 +50,10 @@ from legato.transport.stored_responses import Stored
 from legato.wire.contract import Parsed
 
 MAX_CONVERSATIONS = 256
+"""conversations that are kept warm: our choice, more than one person has open"""
+
 MAX_BYTES = 256 << 20
+"""bytes that they may take together: our choice, what a small machine can spare"""
 
 _HUMAN, _AI, _TOOL = Speaker
 

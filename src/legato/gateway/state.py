@@ -22,9 +22,16 @@ from legato.transport.stored_responses import Stored, StoredResponses
 V = TypeVar("V")
 
 MAX_ANSWER_KEYS = 10_000
+"""keys under which answers are remembered: our choice, some days of one person's work"""
+
 MAX_ANSWER_BYTES = 64 << 20
+"""bytes of these answers: our choice, what a small machine can spare"""
+
 MAX_RESPONSES = 1_000
+"""responses that a client may go on from by their ids: our choice, OpenAI keeps them for 30 days"""
+
 MAX_RESPONSE_BYTES = 64 << 20
+"""bytes of these responses: our choice, each holds its whole conversation"""
 
 
 class GivenAnswer(Struct, frozen=True, omit_defaults=True):

@@ -19,6 +19,8 @@ our_id = cast("Callable[[str], CallId]", PREFIX.__add__)
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
 _FIRST = ("call", "toolu_", "hist_tool_")
 _LONGEST_STEM = 24
+"""characters of a provider's id up to which it is kept in ours: our choice, so that ours fits every provider's limit"""
+
 _STEM = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST_STEM}}}")
 match_simple_id = re.compile(rf"(?:call|toolu)_((?!call)[A-Za-z0-9]{{1,{_LONGEST_STEM}}})").fullmatch
 """a wire id with one prefix and a stem that is good for a name"""

@@ -26,6 +26,7 @@ __all__ = [
 
 FORMAT = "legato-log"
 VERSION = 1
+"""of the format of logs; a program reads this one and all before it"""
 
 _encoder = msgspec.json.Encoder()
 

@@ -72,3 +72,4 @@ class RunningDigest:
 
 
 _LENGTH = 32
+"""hex digits of a digest: 128 bits, enough that two contents never share one by chance"""

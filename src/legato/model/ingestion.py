@@ -313,6 +313,8 @@ def _reads_safely(data: bytes | str) -> bool:
 
 
 _SHORT = 64 * 1024
+"""characters up to which looking through a text first is quicker than the careful road: our choice"""
+
 _LONG_TEXT = re.compile("[0-9]{19}")
 _LONG_BYTES = re.compile(b"[0-9]{19}")
 

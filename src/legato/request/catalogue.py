@@ -109,6 +109,7 @@ DEFAULT = "default of every model"
 PACKAGED = "built-in catalogue"
 
 _MOST_RESOLVED = 1_000
+"""targets that are remembered: our choice, more routes than any program names"""
 
 
 # --- the hosts --------------------------------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from legato.session.event_log import log_event
 from legato.session.events import Event, TurnFinished
 
 MAX_EVENTS = 10_000
+"""events that wait for whoever watches a turn: our choice, then the oldest are dropped and counted"""
 
 
 class TurnResult(Struct, frozen=True):

@@ -142,6 +142,8 @@ class Connection:
 
 
 _LONGEST_LINE = 8 * 1024
+"""bytes of a line in a chunked body: our choice, sizes have a few digits"""
+
 _MOST_DIGITS = 20
 """of a length: Python refuses to read thousands of them"""
 

@@ -43,6 +43,7 @@ from legato.wire.findings import Severity, Violation
 from legato.wire.hosting import RefusalReason, ServerHabits
 
 TOKENS_OF_MEDIA = 1_000
+"""tokens of an image or a document: our choice, about what providers count for a picture of a megapixel"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

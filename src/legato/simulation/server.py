@@ -29,6 +29,7 @@ from legato.transport.contract import Ask
 from legato.transport.server_habits import habits_of
 
 DEFAULT_PORT = 8123
+"""where `legato simulate` listens: our choice, seldom taken"""
 
 KEPT = 200
 """requests that a server remembers"""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 _STDERR_SHOWN = 500
+"""characters of what a server last complained about: our choice, its last lines"""
 
 
 class McpServer(Struct, frozen=True, omit_defaults=True):

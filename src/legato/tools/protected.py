@@ -80,7 +80,11 @@ _HOLDERS = {
 }
 """hidden folders that hold something protected: a command that names one may mean what is in it"""
 _LONGEST_PATH = 4_096
+"""characters of a path: what Linux takes (PATH_MAX); a longer text is none"""
+
 _LONGEST_COMMAND = 100_000
+"""characters of a command that are looked through: our choice, a longer one is asked about as a whole"""
+
 _GLOB = frozenset("*?[")
 
 

@@ -31,7 +31,12 @@ _MENTION = re.compile(r"(?:(?<=\s)|^)@(?:\"([^\"]+)\"|(\S+))")
 _MARKED = re.compile(r'<(?:file|folder)(?:-\d+)? path="')
 _TRAILING = ".,;:!?)]}'\""
 _MAX_TEXT = 256 * 1024
+"""bytes of a text file that is attached: our choice, what a model can still read beside a conversation"""
+
 _MAX_MEDIA = 5 * 1024 * 1024
+"""bytes of an image or a document: what Anthropic takes of an image (https://docs.claude.com/en/docs/build-with-
+claude/vision)"""
+
 _MEDIA = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf"}
 
 

@@ -16,6 +16,7 @@ from legato.tools import Mode
 
 _FILE = re.compile(r"(?:(?<=\s)|^)@(\S*)\Z")
 _MAX_FILES = 50
+"""names that are offered at once: our choice, more than fit a screen help no one"""
 
 
 class Suggestions:

@@ -16,6 +16,7 @@ from legato.errors import ConfigError
 
 AGENTS = "AGENTS.md"
 _MAX_AGENTS = 64 * 1024
+"""bytes of an AGENTS.md: our choice, it is sent with every request"""
 
 _BUILT_IN = """\
 You are a careful assistant in a person's terminal. You can read, search and change files in their working folder and \

@@ -21,6 +21,7 @@ import msgspec
 from legato.errors import ConfigError
 
 _MODE = 0o600
+"""only its owner reads a log: conversations are in it"""
 
 
 @contextmanager

@@ -33,6 +33,8 @@ from legato.routing import Profile
 from legato.session import Session, Turn, events
 
 MAX_STDIN = 10 * 1024 * 1024
+"""bytes that are read from a pipe: our choice, far beyond any window, and no endless stream fills the memory"""
+
 _SILENCE = 3.0
 """seconds without anything on standard input until a person is told what is waited for"""
 

@@ -18,6 +18,7 @@ from legato.model import Usage
 from legato.session import events
 
 SCHEMA = 1
+"""the version of the JSON that is printed; it grows when a field changes its meaning"""
 
 
 class PrintFormat(StrEnum):

@@ -12,6 +12,7 @@ from legato.model import Authority, Entry, Speaker
 from legato.session import Session
 
 _LINES = 12
+"""lines of the last answer that are shown again: our choice, about half a screen"""
 
 
 def show_recap(session: Session, screen: Screen) -> None:

@@ -16,7 +16,10 @@ from legato.tools import ToolContext
 from legato.tools.builtin.processes import run_program
 
 _SECONDS = 3600.0
+"""how long a command of the person's own may run: our choice, they are there to stop it"""
+
 _KEPT = 60_000
+"""characters of its output that the model is told: our choice, as much as of a tool's"""
 
 
 async def run_for_person(command: str, *, folder: Path, screen: Screen) -> Entry:

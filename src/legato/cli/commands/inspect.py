@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _BRIEF = 240
 """characters of one text on the terminal, unless all is asked for"""
 _UNLIMITED = 2**31
+"""more than any file has, for those who want to see everything"""
 
 
 @click.command(short_help="Show a conversation, its calls and every decision.")

@@ -25,6 +25,7 @@ _PAUSES: dict[type[events.Event], float] = {
     events.TurnFinished: 0.35,
 }
 _WIDEST = 84
+"""columns: our choice, so that the picture in the docs and a small terminal show the same"""
 
 
 class DemoConsole:

@@ -25,7 +25,10 @@ from legato.store import SessionSummary
 from legato.transcript import Conversation
 
 _LINES = 20
+"""lines of a message that are shown: our choice, the rest is in the session"""
+
 _RESULT_LINES = 6
+"""lines of a tool's result that are shown: our choice, results are long and seldom read"""
 
 
 def page(summary: SessionSummary, talk: Conversation, subagents: Sequence[SessionSummary] = ()) -> Iterator[str]:

@@ -20,6 +20,7 @@ from legato.cli.terminal.reveal import reveal_line
 _HELD = 200
 """how much of an unfinished sequence is kept, to be shown if it never ends"""
 _LONGEST_CSI = 64
+"""characters after which an escape sequence that does not end is taken for text: our choice, real ones have a dozen"""
 
 _SPECIAL = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"

@@ -14,6 +14,7 @@ import anyio
 from legato.cli.terminal.screen import Screen
 
 _CHUNK = 4_096
+"""bytes that are read at once: a page, more than anyone types"""
 
 
 class PromptReader(Protocol):

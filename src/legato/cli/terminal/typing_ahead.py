@@ -21,6 +21,7 @@ import anyio
 from legato.cli.terminal.keys import ESCAPE_SECONDS, KeyParser, Press, SpecialKey
 
 _CHUNK = 4_096
+"""bytes that are read at once: a page, more than anyone types"""
 
 Heard = str | Literal[SpecialKey.ESCAPE]
 """a finished line, or Esc"""

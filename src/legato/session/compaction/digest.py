@@ -37,6 +37,8 @@ WRITING = (
 
 _GIVES = " → "
 _ITEM = 200
+"""characters of one item of a digest: our choice, a sentence"""
+
 _LEAST = 8
 """characters that no item can be shorter than, with its mark"""
 _SHORT = 160

@@ -26,11 +26,15 @@ from legato.transcript import Completion, Exchange, Summary, Unit, whole_output
 LEAST_UNITS = 4
 """units in a run below which a summary is not worth a rewrite, unless the limit forces it"""
 LEAST_TOKENS = 200
+"""tokens that a run of units must have to be worth a summary: our choice, a summary has a few dozen of its own"""
+
 SUMMARY_SHARE = 4
 """a summary may have at most this part of what it replaces"""
 GIANT_SHARE = 3
 """outputs of one unit that are together larger than this part of the window are clipped before anything else is lost"""
 LEAST_CLIP = 50
+"""tokens of a result that are left, however little room there is: our choice, less says nothing"""
+
 LEAST_SAVING = 200
 """characters below which a stub is not worth what it loses"""
 SUMMARY_MARGIN = 40

@@ -15,6 +15,7 @@ from legato.session.compaction.summariser import Summariser, SummaryInput
 from legato.transcript import Conversation
 
 KNOWN_SUMMARIES = 64
+"""summaries that are remembered in case they are wanted again: our choice, more than one compaction asks for"""
 
 
 class Summaries:

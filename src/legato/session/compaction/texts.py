@@ -22,8 +22,13 @@ from legato.transcript import Completion, CompletionKind, completion_text, whole
 STUB_MARK = "[Output of "
 
 _VALUE = 60
+"""characters of one argument in a note: our choice, a path"""
+
 _ARGUMENTS = 160
+"""characters of all arguments in a note: our choice, a line or two"""
+
 _FAILURE = 200
+"""characters of an error in a note: our choice, its first sentence"""
 
 
 def has_output(completion: Completion) -> bool:

@@ -38,7 +38,11 @@ from legato.transcript import Conversation
 from legato.world import World
 
 OVERFLOW_GOAL = 0.5
+"""what part of a request that was too long is aimed at: our choice, as our estimate was wrong"""
+
 OVERFLOW_LIMIT = 0.75
+"""what part of it is the least that will do"""
+
 OVERFLOW_LEAST = 0.1
 """of a request that a provider found too long: our estimate was wrong, so only a real cut is of use"""
 

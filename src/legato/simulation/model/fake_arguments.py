@@ -142,10 +142,13 @@ class _Filler:
 
 
 _LONGEST_CHAIN = 20
+"""references that are followed from one to the next: our choice, a schema that needs more goes round in circles"""
+
 _MOST_PARTS, _MOST_LEVELS = 8, 2
 _DEEP = 4
 """from here on only what has to be there is"""
 _DEEPEST = 12
+"""levels of a value that is made up: our choice, so that a schema that holds itself has an end"""
 
 
 # --- texts and numbers ------------------------------------------------------------------------------------------------

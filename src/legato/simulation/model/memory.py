@@ -33,6 +33,7 @@ from legato.wire.phrases import BRIDGES, EMBEDDED_RESULT, SUMMARY_MARK
 
 _ASIDES = ("[Media from the result of ",)
 _QUOTED = 240
+"""characters of a result that the model quotes: our choice, enough to know it by"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,6 +134,7 @@ def _set_objects_aside(text: str) -> tuple[str, list[JsonObject]]:
 
 _DECODER = JSONDecoder()
 _MOST_OBJECTS = 200
+"""JSON objects in one message that are read as arguments: our choice, a person writes one or two"""
 
 _CALL = re.compile(r"\b(?:call|use)\s+(?:the\s+)?(?:tool\s+)?[`'\"]?([A-Za-z_][\w.:/-]*)[`'\"]?(?:\s+tool\b)?", re.I)
 _WITH = re.compile(r"\s+(?:with|on|for)\s+")
@@ -229,3 +230,4 @@ class _Reader:
 
 
 _SHORTEST_VERB = 3
+"""letters of the first word of a tool's name that may stand for it: our choice, shorter words say other things"""

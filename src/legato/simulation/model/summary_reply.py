@@ -22,6 +22,8 @@ _ASKED = re.compile(
 )
 _AT_MOST = re.compile(r"\bat most (\d{1,6}) words\b", re.IGNORECASE)
 _WORDS = 200
+"""words of a summary where the request names no limit: our choice"""
+
 _ASIDE = frozenset({"who", "ended", "type", "id"})
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 FOR_A_MODEL = 400
 """lines of a difference that go back to the model"""
 _MAX_TEXT = 2_000_000
+"""characters up to which a change is shown line by line: our choice, beyond it the comparison takes seconds"""
 
 
 def unified(before: str, after: str, *, path: str, most: int | None = None) -> str:

@@ -20,8 +20,14 @@ from legato.tools.functions import tool
 from legato.tools.registry import Tool, ToolContext, ToolKind
 
 _MAX_LINES = 2_000
+"""lines of a file that are read at once: our choice, the model can ask for the next ones"""
+
 _MAX_LINE = 2_000
+"""characters of a line: our choice, longer ones are data that no one reads"""
+
 _MAX_ENTRIES = 1_000
+"""names in a listing: our choice, the model can list a folder below"""
+
 _IMAGES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -29,6 +35,7 @@ _IMAGES = {
     b"GIF89a": "image/gif",
 }
 _MAX_IMAGE = 5 * 1024 * 1024
+"""bytes of an image: what Anthropic takes of one (https://docs.claude.com/en/docs/build-with-claude/vision)"""
 
 PathArgument = Annotated[str, Meta(description="relative to the working folder")]
 

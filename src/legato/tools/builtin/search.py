@@ -21,9 +21,16 @@ from legato.tools.patterns import GlobKind, compile_glob
 from legato.tools.registry import Tool, ToolContext, ToolKind
 
 _MAX_FILES = 500
+"""files that a search names: our choice, a narrower pattern finds more"""
+
 _MAX_MATCHES = 200
+"""lines that a search shows: our choice, a narrower pattern finds more"""
+
 _SECONDS = 30
+"""how long a search may take: our choice, a pattern can be slower than anyone waits"""
+
 _MAX_REPLY = 4_000_000
+"""bytes that the worker may answer: our choice, far beyond what it is allowed to find"""
 
 Folder = Annotated[str, Meta(description="the folder to search, relative to the working folder")]
 

@@ -23,8 +23,13 @@ SKIPPED_FOLDERS = frozenset(
 """Folders that searches do not enter: large, and not what anyone means."""
 
 MAX_VISITED = 200_000
+"""files and folders that are looked at: our choice, a large repository"""
+
 MAX_FILE = 5 * 1024 * 1024
+"""bytes of a file that is searched: our choice, larger ones are data"""
+
 MAX_LINE = 300
+"""characters of a line that are shown: our choice, enough to see where it is"""
 
 
 def walk(root: str, start: str = "") -> Iterator[str]:

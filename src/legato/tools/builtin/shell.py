@@ -23,6 +23,7 @@ from legato.tools.registry import Tool, ToolContext, ToolKind, ToolOutput
 _MAX_OUTPUT = 1_000_000
 """what is kept of an output; how much of that the model sees is the scheduler's budget"""
 _MAX_SECONDS = 600
+"""how long a command may be given: our choice, longer ones belong into the background"""
 
 # Patterns are compiled when a first command runs: many a session never runs one.
 _KEYS = (
