@@ -18,7 +18,9 @@ from legato.gateway.contract import CallIdForm, Delivery, Door
 from legato.gateway.side_operations import counted_request
 from legato.model import Dialect, Json, JsonObject, ThinkingSwitch
 from legato.model.json_access import as_object, as_text
+from legato.request import resolve
 from legato.request.parsing import decode_body
+from legato.request.thinking import will_think
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation
 from legato.transport.stored_responses import previous_id
@@ -101,13 +103,13 @@ def _asks_thinking(fields: JsonObject, parsed: Parsed, door: Door) -> bool:
 
     Anthropic's clients switch it on; programs that did not read `content[0].text`. In the other APIs it stands beside
     the text, where nobody trips over it, except that Gemini's clients are shown thoughts only if they ask for them, and
-    that the content of a Mistral answer is a text only as long as there are no thoughts in it.
+    that the content of a Mistral answer is a text only as long as the model that is asked for does not think.
     """
     match door.dialect:
         case Dialect.ANTHROPIC:
             return parsed.options.thinking is ThinkingSwitch.ON
         case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
-            return parsed.options.effort is not None or parsed.options.thinking is ThinkingSwitch.ON
+            return will_think(resolve(f"mistral/{parsed.model or 'any'}"), parsed.options)
         case Dialect.GEMINI:
             return _includes_thoughts(fields)
         case _:

@@ -16,7 +16,6 @@ import openai
 import pytest
 from google import genai
 from google.genai import types
-from mistralai.client.errors import MistralError
 
 import legato
 from legato.errors import ConfigError, UnknownTarget
@@ -178,7 +177,7 @@ def failing(faults: Faults, routes: str | Profile = CLAUDE) -> httpx2.Client:
         ("openai, streamed", openai.APIError),
         ("responses, streamed", openai.APIConnectionError),
         ("google, streamed", genai.errors.APIError),
-        ("mistral, streamed", MistralError),
+        ("mistral, streamed", httpx2.RemoteProtocolError),
     ],
 )
 def test_an_answer_that_breaks_off_in_its_middle_does_not_seem_whole(sdk: str, error: type[Exception]) -> None:

@@ -98,6 +98,7 @@ def test_an_option_is_written_where_the_table_has_room_and_said_where_it_has_non
         assert told == (["the target takes no schema for its answer, so any JSON is asked for", SAID] * without_schema)
 
 
+TOLD = "the target takes no schema for its answer, so the instructions have it"
 SAID = "the target answers in JSON only if the word is said, so the instructions say it"
 
 
