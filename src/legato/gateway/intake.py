@@ -18,9 +18,7 @@ from legato.gateway.contract import CallIdForm, Delivery, Door
 from legato.gateway.side_operations import counted_request
 from legato.model import Dialect, Json, JsonObject, ThinkingSwitch
 from legato.model.json_access import as_object, as_text
-from legato.request import resolve
 from legato.request.parsing import decode_body
-from legato.request.thinking import will_think
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation
 from legato.transport.stored_responses import previous_id
@@ -109,7 +107,8 @@ def _asks_thinking(fields: JsonObject, parsed: Parsed, door: Door) -> bool:
         case Dialect.ANTHROPIC:
             return parsed.options.thinking is ThinkingSwitch.ON
         case Dialect.OPENAI_CHAT if door.call_ids is CallIdForm.MISTRAL:
-            return will_think(resolve(f"mistral/{parsed.model or 'any'}"), parsed.options)
+            asks = parsed.options.effort is not None or parsed.options.thinking is ThinkingSwitch.ON
+            return asks or "magistral" in parsed.model  # these models always think
         case Dialect.GEMINI:
             return _includes_thoughts(fields)
         case _:

@@ -95,7 +95,7 @@ def test_an_option_is_written_where_the_table_has_room_and_said_where_it_has_non
         target = resolve(route)
         takes_schemas = dialect_parts(target.dialect).option_grammar(target).json_schemas
         without_schema = option == "output" and not takes_schemas
-        assert told == (["the target takes no schema for its answer, so any JSON is asked for", SAID] * without_schema)
+        assert told == (["the target takes no schema for its answer, so any JSON is asked for", TOLD] * without_schema)
 
 
 TOLD = "the target takes no schema for its answer, so the instructions have it"

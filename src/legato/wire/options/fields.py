@@ -118,10 +118,7 @@ def _output(asked: OutputFormat, situation: Situation) -> OutputFormat | None:
     if is_at_home(situation):
         return asked
     if asked.schema is not None and not grammar.json_schemas:
-        situation.adjust(
-            "output-format",
-            "the target takes no schema for its answer, so JSON is asked for, and the instructions say which",
-        )
+        situation.adjust("output-format", "the target takes no schema for its answer, so any JSON is asked for")
         return OutputFormat()
     if asked.schema is None and not grammar.json_mode:
         situation.adjust("output-format", "the target has JSON by a schema only, so the instructions ask for it")
