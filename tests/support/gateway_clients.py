@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -94,6 +95,49 @@ def ask(gateway: Gateway, request: Ask, *, tenant: str = "") -> tuple[WireRespon
         return response, await read(response)
 
     return anyio.run(run)
+
+
+class Heard(Struct, frozen=True):
+    """A response as its client had it; `is_cut` whether the connection broke off."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    is_cut: bool = False
+
+    @property
+    def json(self) -> dict[str, Any]:
+        return json.loads(self.body)
+
+    @property
+    def route(self) -> str:
+        """Who answered, by the header."""
+        return self.headers["x-legato-route"]
+
+
+def hear(gateway: Gateway, request: Ask, *, tenant: str = "") -> Heard:
+    """The response to `request`, and whether it came to an end."""
+    return anyio.run(_heard, gateway, request, tenant)
+
+
+def hear_each(gateways: Iterable[Gateway], request: Ask) -> list[Heard]:
+    """What each of `gateways` responds to `request`."""
+
+    async def run() -> list[Heard]:
+        return [await _heard(gateway, request) for gateway in gateways]
+
+    return anyio.run(run)
+
+
+async def _heard(gateway: Gateway, request: Ask, tenant: str = "") -> Heard:
+    response = await gateway.answer(request, tenant=tenant)
+    chunks: list[bytes] = []
+    try:
+        async for chunk in response.chunks:
+            chunks += [chunk]
+    except ConnectionCut:
+        return Heard(response.status, response.headers, b"".join(chunks), is_cut=True)
+    return Heard(response.status, response.headers, b"".join(chunks))
 
 
 def recorded(client: str = "*") -> list[Recorded]:

@@ -151,7 +151,9 @@ def read_compactions(entries: Sequence[Entry], unseal: Open) -> list[Entry]:
 
 
 def read_compactions_of(parsed: Parsed, unseal: Open) -> Parsed:
-    """The same for a whole request, which still knows where its entries stood."""
+    """The same for a whole request, which still knows where its entries stood; the request itself if it has none."""
+    if not any(_is_ours(block) for entry in parsed.entries if entry.speaker is Speaker.AI for block in entry.blocks):
+        return parsed
     read = list(_read(parsed.entries, unseal))
     ends = {index: parsed.ends[old] for index, (old, _) in enumerate(read) if old in parsed.ends}
     return replace(

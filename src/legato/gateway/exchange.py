@@ -34,6 +34,9 @@ from legato.transport import AnswerStream
 from legato.wire.deltas import Delta
 from legato.world import World
 
+LEFT = "ClientLeft"
+"""how an attempt ended for which the client did not wait"""
+
 
 class RouteAttempt(Struct, frozen=True):
     """One request that was sent, and how it ended; `error` is empty for the one that was answered."""
@@ -74,7 +77,7 @@ class Relay:
         """`bound` is the route that the turn belongs to, if one has begun it.
 
         With `summary` the answer is to be one of the conversation, and no part of it. `kept` is told of the answer when
-        the client has it.
+        the client is given all of it.
         """
         self.done = Relayed()
         self._said = said
@@ -107,11 +110,16 @@ class Relay:
                     for piece in speaker.feed(delta):
                         yield piece
             if self._answer is not None:
-                for piece in speaker.finish(self._answer):
+                last = speaker.finish(self._answer)
+                self._keep(self._answer)  # before the client has it all: OpenAI's hangs up when it reads the last event
+                for piece in last:
                     yield piece
-                self._keep(self._answer)
             if speaker.is_cut:
                 raise ConnectionCut("the answer broke off, and so must the stream")
+        except GeneratorExit:
+            if self._answer is None:
+                self.done.attempts.append(RouteAttempt(self.route, LEFT))
+            raise
         except LegatoError as error:
             if not speaker.started:
                 raise
@@ -148,7 +156,7 @@ class Relay:
         return self._answer
 
     def _keep(self, answer: Answer) -> None:
-        """The client has the whole answer: it is part of the conversation now."""
+        """The client is given the whole answer: it is part of the conversation now."""
         self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
         self.done.usage, self.done.served = answer.usage, answer.served
         if self._told is not None and self._target is not None:
@@ -215,8 +223,7 @@ class Relay:
     async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
         """The answer to `request`, and how many bytes were sent."""
         said, world = self._said, self._world
-        is_first = self._summary is None and not self.done.attempts
-        body = unchanged_body(said, request) if is_first else None
+        body = unchanged_body(said, request) if self._asks_as_said(request) else None
         self.done.unchanged = body is not None
         if body is None:
             request.verify()
@@ -225,6 +232,11 @@ class Relay:
         headers = {**passed_headers(said, request.target), **route.headers}
         stream = await world.open_answer(request, body=body, stream=request.options.stream, headers=headers)
         return stream, len(body)
+
+    def _asks_as_said(self, request: Request) -> bool:
+        """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""
+        is_refused = request.target.provider in self._recalled.talk.ledger.refused_content
+        return self._summary is None and request.options == self._said.parsed.options and not is_refused
 
     def _route(self) -> Route:
         """Who answers: a turn keeps its route, a message may move on."""

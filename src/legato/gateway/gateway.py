@@ -16,7 +16,7 @@ import msgspec
 from legato.errors import LegatoError
 from legato.gateway import control
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import Door
+from legato.gateway.contract import ConnectionCut, Door
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
@@ -95,6 +95,7 @@ class Gateway:
         try:
             response = await self._at(door, ask, tenant, request_id)
         except LegatoError as error:
+            self._note_refusal(error, request_id, tenant, door)
             response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue)
         return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
 
@@ -117,7 +118,7 @@ class Gateway:
 
     def _count(self, ask: Ask, door: Door) -> JsonObject:
         said = read_ask(ask, door)
-        target = self._target_of(said.delivery.model)
+        target = self.world.target(self._profile(said).routes[0].name)
         return count_body(door, count_tokens(said.parsed, target, self._estimator))
 
     # --- answers ------------------------------------------------------------------------------------------------------
@@ -131,11 +132,12 @@ class Gateway:
             if stored is None:
                 message = f"the response {previous!r} is not kept here; send the whole conversation"
                 raise TurnedAway(message, reason=RefusalReason.PREVIOUS)
-            said = read_body(go_on_from(stored, said.fields), ask, door, tenant=tenant)
+            whole = read_body(go_on_from(stored, said.fields), ask, door, tenant=tenant)
+            said = msgspec.structs.replace(whole, body=None)
         if door.dialect is not Dialect.OPENAI_RESPONSES:
             return said
         parsed = control.read_compactions_of(said.parsed, lambda data: self._sealer.signed(data, tenant))
-        return msgspec.structs.replace(said, parsed=parsed)
+        return said if parsed is said.parsed else msgspec.structs.replace(said, parsed=parsed, body=None)
 
     async def _answered(self, said: ClientRequest, request_id: str) -> WireResponse:
         relay, report = self._relay(said, request_id)
@@ -163,19 +165,17 @@ class Gateway:
             answer, lambda data: self._sealer.sign(data, delivery.tenant), seed=request_id
         )
         if delivery.door.operation is Operation.COMPACT:
-            return _json(control.compact_body(said.fields, sealed, delivery.model))
+            return _json(control.compact_body(said.fields, sealed, delivery.model), self._headers(relay))
         parts = dialect_parts(delivery.door.dialect)
         if not delivery.stream:
-            return _json(parts.reply(sealed, delivery.model))
+            return _json(parts.reply(sealed, delivery.model), self._headers(relay))
         events = b"".join(parts.reply_stream(sealed, delivery.model))
         return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
 
     def _relay(
         self, said: ClientRequest, request_id: str, summary: control.SummaryRequest | None = None
     ) -> tuple[Relay, RequestReport]:
-        delivery = said.delivery
-        by_hand = said.headers.get(ROUTE_HEADER, "")
-        profile = self.names.find(delivery.model, by_hand=by_hand, prefix=delivery.door.prefix)
+        delivery, profile = said.delivery, self._profile(said)
         recalled = self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
         answer_id = self._fresh_id()
         relay = Relay(
@@ -201,6 +201,11 @@ class Gateway:
         )
         return relay, report
 
+    def _profile(self, said: ClientRequest) -> Profile:
+        """Who is to answer."""
+        by_hand = said.headers.get(ROUTE_HEADER, "")
+        return self.names.find(said.delivery.model, by_hand=by_hand, prefix=said.delivery.door.prefix)
+
     def _router(self, profile: Profile, recalled: Recalled) -> Router:
         last = recalled.last or self._opened.get(profile.name)
         if profile.policy is Policy.ROUND_ROBIN and not recalled.last:
@@ -222,8 +227,8 @@ class Gateway:
             async with aclosing(relay.pieces()) as pieces:
                 async for piece in pieces:
                     yield piece
-        except LegatoError as error:
-            report.error = type(error).__name__
+        except ConnectionCut as cut:
+            report.error = type(cut.__cause__ or cut).__name__
             raise
         finally:
             self._note(report, relay)
@@ -234,6 +239,14 @@ class Gateway:
         report.usage, report.served = done.usage, done.served
         report.decisions = done.report.decisions if done.report is not None else ()
         self.reports.keep(report)
+
+    def _note_refusal(self, error: LegatoError, request_id: str, tenant: str, door: Door) -> None:
+        """Say in the report of a request why it was refused; one that was not even routed has none yet."""
+        report = self.reports.find(request_id, tenant)
+        if report is None:
+            report = RequestReport(id=request_id, tenant=tenant, api=str(door.dialect), asked=door.name)
+            self.reports.keep(report)
+        report.error = type(error).__name__
 
     def _headers(self, relay: Relay) -> dict[str, str]:
         return {ROUTE_HEADER: relay.route}
@@ -269,14 +282,15 @@ def _after(last: str | None, profile: Profile) -> str:
     return names[(names.index(last) + 1) % len(names)] if last in names else names[0]
 
 
-def _json(body: JsonObject) -> WireResponse:
-    return whole_response(200, msgspec.json.encode(body))
+def _json(body: JsonObject, headers: Mapping[str, str] | None = None) -> WireResponse:
+    return whole_response(200, msgspec.json.encode(body), headers)
 
 
 async def _with_first(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    yield first
-    async for piece in rest:
-        yield piece
+    async with aclosing(rest):
+        yield first
+        async for piece in rest:
+            yield piece
 
 
 _ANY_DOOR = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)

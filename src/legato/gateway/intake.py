@@ -32,8 +32,9 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
     delivery: Delivery
     parsed: Parsed
     fields: JsonObject
-    """the body as it came"""
-    body: bytes
+    """the body, with all that came before it if it only names that"""
+    body: bytes | None
+    """the body as it came; None if only the gateway can read it"""
     headers: dict[str, str]
 
     @property

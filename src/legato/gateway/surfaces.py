@@ -14,7 +14,7 @@ import re
 from legato.gateway.contract import CallIdForm, Door
 from legato.model import Dialect
 from legato.transport.contract import Ask
-from legato.transport.operations import Operation, find_operation
+from legato.transport.operations import find_operation
 
 _APIS: tuple[tuple[re.Pattern[str], Dialect], ...] = (
     (re.compile(r"/v1/messages(?:/count_tokens)?$"), Dialect.ANTHROPIC),
@@ -76,8 +76,3 @@ def _form_of_ids(dialect: Dialect, *, is_mistral: bool) -> CallIdForm:
 def is_upgrade(ask: Ask) -> bool:
     """Whether `ask` wants a WebSocket, which Codex gives up at once if it is answered 426, and only then."""
     return ask.headers.get("upgrade", "").lower() == "websocket"
-
-
-def answers_with_models(operation: Operation) -> bool:
-    """Whether `operation` is about which models there are."""
-    return operation in (Operation.MODELS, Operation.MODEL)

@@ -31,7 +31,7 @@ def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
 def unchanged_body(said: ClientRequest, request: Request) -> bytes | None:
     """The client's bytes, if they can be sent as they are, but for the name of the model."""
     target = request.target
-    if not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
+    if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
         return None
     fields = said.fields
     named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model
