@@ -196,7 +196,7 @@ class Gateway:
             api=str(delivery.door.dialect),
             asked=delivery.model,
             profile=profile.name,
-            notes=said.parsed.notes,
+            notes=[*said.parsed.notes, *said.parsed.adjusted],
             warm=recalled.is_warm,
         )
         return relay, report

@@ -31,7 +31,7 @@ class RequestReport(Struct, kw_only=True):
     decisions: tuple[Decision, ...] = ()
     """what was closed, moved, dropped, renamed or translated in the request that was sent"""
     notes: list[str] = []
-    """what was not understood in the client's body"""
+    """what in the client's body was not understood, or in the wrong place or form, with its place"""
     unchanged: bool = False
     """whether the client's own bytes were sent on"""
     warm: bool = False

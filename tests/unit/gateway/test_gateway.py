@@ -1,0 +1,479 @@
+"""Whole exchanges without HTTP: who answers, what of the tools and messages arrives, what is kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from gateway_clients import FAMILIES, Heard, hear, post, seen_by, simulated_gateway, simulated_world
+from legato.gateway.gateway import Gateway, SwitchAt
+from legato.gateway.naming import ROUTE_HEADER
+from legato.request import resolve
+from legato.routing import Policy, Profile, Route
+from legato.simulation import FaultKind, Faults
+from legato.transport.contract import Ask
+from legato.wire.dialects import dialect_parts
+
+GPT, MISTRAL, KIMI = "openai/gpt-4.1", "mistral/mistral-large-latest", "kimi/kimi-k2-thinking"
+CLAUDE = "anthropic/claude-sonnet-4-5"
+THREE = tuple(map(Route, (GPT, MISTRAL, KIMI)))
+AROUND = Profile("around", THREE, Policy.ROUND_ROBIN)
+READ: Any = {
+    "type": "function",
+    "function": {
+        "name": "read_file",
+        "parameters": {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]},
+    },
+}
+CALLS = "use read_file on a.txt"
+
+each_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+class Talk:
+    """A conversation of a chat client."""
+
+    def __init__(self, gateway: Gateway, *, model: str = "some-model", tenant: str = "") -> None:
+        self.gateway = gateway
+        self.model = model
+        self.tenant = tenant
+        self.messages: list[Any] = []
+
+    def say(self, text: str, headers: dict[str, str] | None = None) -> str:
+        """Say something; who answered."""
+        return self._ask({"role": "user", "content": text}, headers=headers)
+
+    def give_results(self, headers: dict[str, str] | None = None) -> str:
+        """Give the results of the calls in the last answer; who answered."""
+        calls = self.messages[-1]["tool_calls"]
+        results = [{"role": "tool", "tool_call_id": call["id"], "content": "hello"} for call in calls]
+        return self._ask(*results, headers=headers)
+
+    def _ask(self, *news: Any, headers: dict[str, str] | None) -> str:
+        self.messages += news
+        body = {"model": self.model, "messages": self.messages, "tools": [READ]}
+        heard = hear(self.gateway, post("/v1/chat/completions", body, headers), tenant=self.tenant)
+        assert heard.status == 200, heard.body
+        self.messages.append(heard.json["choices"][0]["message"])
+        return heard.route
+
+
+# --- who answers ------------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_keeps_its_route_and_the_next_message_moves_on() -> None:
+    talk = Talk(simulated_gateway(AROUND))
+    assert [talk.say(CALLS), talk.give_results(), talk.say(CALLS), talk.give_results(), talk.say("hello")] == [
+        GPT,
+        GPT,
+        MISTRAL,
+        MISTRAL,
+        KIMI,
+    ]
+    assert talk.say("hello again") == GPT
+
+
+def test_a_turn_counts_once_however_many_calls_it_makes() -> None:
+    talk = Talk(simulated_gateway(Profile("around", THREE, Policy.ROUND_ROBIN, sticky_turns=2)))
+    first = [talk.say(CALLS), talk.give_results(), talk.say("hello"), talk.say(CALLS), talk.give_results()]
+    assert first == [GPT, GPT, GPT, MISTRAL, MISTRAL]
+    assert [talk.say("hello"), talk.say("hello again")] == [MISTRAL, KIMI]
+
+
+def test_new_conversations_take_turns() -> None:
+    gateway = simulated_gateway(AROUND)
+    assert [Talk(gateway).say(f"hello {number}") for number in range(4)] == [GPT, MISTRAL, KIMI, GPT]
+
+
+def test_conversations_do_not_move_each_other() -> None:
+    gateway = simulated_gateway(AROUND)
+    one, other = Talk(gateway), Talk(gateway)
+    opened = one.say("hello"), other.say("good day")
+    assert opened == (GPT, MISTRAL)
+    assert (other.say("go on"), one.say("go on")) == (KIMI, MISTRAL)
+
+
+def test_another_route_at_every_request_if_that_is_wanted() -> None:
+    talk = Talk(simulated_gateway(AROUND, switch=SwitchAt.REQUEST))
+    assert [talk.say(CALLS), talk.give_results(), talk.say(CALLS), talk.give_results()] == [GPT, MISTRAL, KIMI, GPT]
+
+
+def test_a_turn_whose_route_is_lost_goes_on_elsewhere() -> None:
+    faults = Faults([None, FaultKind.KEY], provider="openai")
+    talk = Talk(simulated_gateway(Profile("in turn", THREE, Policy.FAILOVER), faults=faults))
+    assert [talk.say(CALLS), talk.give_results()] == [GPT, MISTRAL]
+    assert "hello" in talk.messages[-1]["content"]
+
+
+def test_a_turn_keeps_its_route_though_a_better_one_is_well_again() -> None:
+    faults = Faults([FaultKind.KEY], provider="openai")
+    gateway = simulated_gateway(Profile("in turn", THREE, Policy.FAILOVER), faults=faults)
+    talk = Talk(gateway)
+    assert talk.say(CALLS) == MISTRAL
+    gateway.world.health.forget(GPT)
+    assert [talk.give_results(), talk.say("hello")] == [MISTRAL, GPT]
+
+
+def test_a_route_is_chosen_by_header_prefix_or_model() -> None:
+    world = simulated_world()
+    gateway = Gateway(
+        world, AROUND, profiles=[Profile("careful", (Route(CLAUDE),))], models={"gpt-*": KIMI, "o?": "careful"}
+    )
+    assert Talk(gateway).say("hi", {ROUTE_HEADER: CLAUDE}) == CLAUDE
+    assert Talk(gateway).say("hi", {ROUTE_HEADER: "careful"}) == CLAUDE
+    assert Talk(gateway, model="careful").say("hi") == CLAUDE
+    assert Talk(gateway, model=MISTRAL).say("hi") == MISTRAL
+    assert Talk(gateway, model="gpt-9").say("hi") == KIMI
+    assert Talk(gateway, model="o3").say("hi") == CLAUDE
+    body = {"model": "some-model", "messages": [{"role": "user", "content": "hi"}]}
+    assert hear(gateway, post("/careful/v1/chat/completions", body)).route == CLAUDE
+    assert hear(gateway, post("/careless/v1/chat/completions", body)).route == GPT
+
+
+def test_who_switches_by_hand_in_the_middle_of_a_turn_is_obeyed() -> None:
+    talk = Talk(simulated_gateway(AROUND))
+    assert [talk.say(CALLS), talk.give_results({ROUTE_HEADER: CLAUDE})] == [GPT, CLAUDE]
+    assert "hello" in talk.messages[-1]["content"]
+
+
+def test_a_route_by_hand_that_nobody_knows_is_refused() -> None:
+    body = {"model": "some-model", "messages": [{"role": "user", "content": "hi"}]}
+    gateway = simulated_gateway(AROUND)
+    heard = hear(gateway, post("/v1/chat/completions", body, {ROUTE_HEADER: "nobody/at-all"}))
+    assert heard.status == 404
+    assert "nobody/at-all" in heard.json["error"]["message"]
+    assert seen_by(gateway.world).requests == []
+
+
+# --- the name that was asked for --------------------------------------------------------------------------------------
+
+ODD = 'Claude "Ünique" [1m]/v2 '
+
+
+@each_family
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_an_answer_carries_the_name_that_was_asked_for(family: str, stream: bool) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    talk: Any = {"model": ODD, "stream": stream, "messages": [{"role": "user", "content": "hi"}]}
+    verb = "streamGenerateContent" if stream else "generateContent"
+    asks = {
+        "anthropic": post("/v1/messages", talk | {"max_tokens": 100}),
+        "chat": post("/v1/chat/completions", talk),
+        "responses": post("/v1/responses", {"model": ODD, "stream": stream, "input": "hi"}),
+        "gemini": Ask(
+            method="POST",
+            path=f"/v1beta/models/{ODD}:{verb}",
+            query={"alt": "sse"},
+            headers={},
+            body=json.dumps({"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}).encode(),
+        ),
+    }
+    for client, request in asks.items():
+        field = b'"modelVersion":' if client == "gemini" else b'"model":'
+        body = hear(gateway, request).body
+        named = body.count(field)
+        assert named, client
+        assert body.count(field + json.dumps(ODD, ensure_ascii=False).encode()) == named, client
+
+
+# --- tools ------------------------------------------------------------------------------------------------------------
+
+
+def song_tool(description: str) -> Any:
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    return {"type": "function", "name": "find", "description": description, "parameters": schema, "strict": False}
+
+
+PATCH: Any = {
+    "type": "custom",
+    "name": "apply_patch",
+    "description": "Patch.",
+    "format": {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"},
+}
+SONGS: Any = {"type": "namespace", "name": "mcp__songs", "description": "s", "tools": [song_tool("Find a song.")]}
+FILMS: Any = {"type": "namespace", "name": "mcp__films", "description": "f", "tools": [song_tool("Find a film.")]}
+CODEX_TOOLS = [PATCH, SONGS, FILMS, {"type": "web_search"}]
+
+
+def codex(gateway: Gateway, items: Any, **fields: Any) -> Heard:
+    heard = hear(gateway, post("/v1/responses", {"model": "gpt-5.3-codex", "input": items, **fields}))
+    assert heard.status == 200, heard.body
+    return heard
+
+
+def calls_in(heard: Heard) -> list[Any]:
+    return [item for item in heard.json["output"] if item["type"].endswith("_call")]
+
+
+def results_for(calls: list[Any]) -> list[Any]:
+    return [
+        {"type": f"{call['type']}_output", "call_id": call["call_id"], "output": f"done {number}"}
+        for number, call in enumerate(calls)
+    ]
+
+
+@each_family
+def test_a_custom_tool_is_called_by_every_family_and_comes_back_as_one(family: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    said = [{"role": "user", "content": 'call apply_patch with {"input": "*** Begin"}'}]
+    heard = codex(gateway, said, tools=CODEX_TOOLS)
+    (call,) = calls_in(heard)
+    assert (call["type"], call["name"], call["input"]) == ("custom_tool_call", "apply_patch", "*** Begin")
+    heard = codex(gateway, [*said, *heard.json["output"], *results_for([call])], tools=CODEX_TOOLS)
+    assert "done 0" in json.dumps(heard.json["output"])
+    assert seen_by(gateway.world).refusals == []
+
+
+@each_family
+def test_two_servers_may_have_a_tool_of_the_same_name(family: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    offered = offered_names(gateway, family)
+    asks = " then ".join(f'call {name} with {{"title": "{title}"}}' for name, title in zip(offered, "ab", strict=True))
+    said: list[Any] = [{"role": "user", "content": asks}]
+    seen: list[Any] = []
+    for _ in offered:
+        heard = codex(gateway, said, tools=CODEX_TOOLS)
+        calls = calls_in(heard)
+        seen += [(call["type"], call["namespace"], call["name"], call["arguments"]) for call in calls]
+        said += [*heard.json["output"], *results_for(calls)]
+    assert [(kind, space, name) for kind, space, name, _ in seen] == [
+        ("function_call", "mcp__songs", "find"),
+        ("function_call", "mcp__films", "find"),
+    ]
+    assert [json.loads(arguments)["title"] for *_, arguments in seen] == ["a", "b"]
+
+
+def offered_names(gateway: Gateway, family: str) -> list[str]:
+    """The names under which the backend is offered the two tools called `find`."""
+    if family == "openai-responses":
+        return ["mcp__songs.find", "mcp__films.find"]
+    codex(gateway, "hi", tools=CODEX_TOOLS)
+    sent = seen_by(gateway.world).requests[-1].json
+    dialect = resolve(FAMILIES[family]).dialect
+    names = [tool.name for tool in dialect_parts(dialect).parse(sent).tools if tool.name.endswith("find")]
+    assert len(set(names)) == 2
+    return names
+
+
+@pytest.mark.parametrize("family", [name for name in FAMILIES if name != "openai-responses"])
+@pytest.mark.parametrize("choice", [{"type": "web_search"}, "required"], ids=["forced", "required"])
+def test_a_hosted_tool_that_nobody_hosts_is_left_out_and_forced_no_longer(family: str, choice: Any) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    heard = codex(gateway, "hello there", tools=[{"type": "web_search"}], tool_choice=choice)
+    sent = json.dumps(seen_by(gateway.world).requests[-1].json)
+    assert "web_search" not in sent
+    assert "choice" not in sent.replace('"tool_choice": "auto"', "")
+    assert "hello there" in json.dumps(heard.json["output"])
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert "hosted-tool-definition" in [decision.reason for decision in report.decisions]
+
+
+def test_a_hosted_tool_goes_to_whoever_hosts_it() -> None:
+    gateway = simulated_gateway(FAMILIES["openai-responses"])
+    codex(gateway, "hello there", tools=CODEX_TOOLS, tool_choice={"type": "web_search"})
+    sent = seen_by(gateway.world).requests[-1].json
+    assert sent["tools"] == CODEX_TOOLS
+    assert sent["tool_choice"] == {"type": "web_search"}
+
+
+@each_family
+def test_tools_in_an_item_of_the_conversation_are_offered(family: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    items = [
+        {"type": "additional_tools", "role": "developer", "tools": [PATCH]},
+        {"role": "user", "content": 'call apply_patch with {"input": "*** Begin"}'},
+    ]
+    (call,) = calls_in(codex(gateway, items))
+    assert (call["type"], call["input"]) == ("custom_tool_call", "*** Begin")
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+
+@each_family
+@pytest.mark.parametrize("client", ["anthropic", "chat", "responses"])
+def test_a_system_message_among_the_messages_reaches_every_family(family: str, client: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    messages = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": "Good day."},
+        {"role": "user", "content": "go on"},
+        {"role": "system", "content": "Speak like a sailor."},
+    ]
+    asks = {
+        "anthropic": post("/v1/messages", {"model": "m", "max_tokens": 100, "messages": messages}),
+        "chat": post("/v1/chat/completions", {"model": "m", "messages": messages}),
+        "responses": post("/v1/responses", {"model": "m", "input": messages}),
+    }
+    assert hear(gateway, asks[client]).status == 200
+    sent = json.dumps(seen_by(gateway.world).requests[-1].json)
+    assert sent.count("Speak like a sailor.") == 1
+    assert sent.index("Good day.") < sent.index("Speak like a sailor.")
+
+
+# --- responses that are kept ------------------------------------------------------------------------------------------
+
+
+def stored(gateway: Gateway, method: str, response_id: str, tenant: str = "") -> Heard:
+    request = Ask(method=method, path=f"/v1/responses/{response_id}", headers={}, body=b"")
+    return hear(gateway, request, tenant=tenant)
+
+
+def respond(gateway: Gateway, text: str, tenant: str = "", **fields: Any) -> Heard:
+    return hear(gateway, post("/v1/responses", {"model": "m", "input": text, **fields}), tenant=tenant)
+
+
+@each_family
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_a_conversation_goes_on_from_the_id_of_a_response(family: str, stream: bool) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    first = respond(gateway, "my cat is called Minka", stream=stream)
+    first_id = _completed(first)["id"] if stream else first.json["id"]
+    second = respond(gateway, "what did I say first?", previous_response_id=first_id)
+    assert second.status == 200
+    assert "Minka" in json.dumps(seen_by(gateway.world).requests[-1].json)
+    third = respond(gateway, "and now?", previous_response_id=second.json["id"])
+    assert third.status == 200
+    assert json.dumps(seen_by(gateway.world).requests[-1].json).count("Minka") >= 1
+    assert seen_by(gateway.world).refusals == []
+
+
+def _completed(heard: Heard) -> Any:
+    line = next(
+        line for line in heard.body.split(b"\n") if b'"response.completed"' in line and line.startswith(b"data")
+    )
+    return json.loads(line.removeprefix(b"data: "))["response"]
+
+
+def test_a_kept_response_is_given_and_forgotten() -> None:
+    gateway = simulated_gateway(GPT)
+    response = respond(gateway, "hello").json
+    kept = stored(gateway, "GET", response["id"])
+    assert kept.status == 200
+    assert (kept.json["id"], kept.json["model"]) == (response["id"], "m")
+    assert kept.json["output"] == response["output"]
+    assert stored(gateway, "DELETE", response["id"]).json["deleted"] is True
+    assert stored(gateway, "GET", response["id"]).status == 404
+    assert respond(gateway, "go on", previous_response_id=response["id"]).status == 400
+
+
+def test_what_shall_not_be_kept_is_not() -> None:
+    gateway = simulated_gateway(GPT)
+    response = respond(gateway, "hello", store=False).json
+    assert stored(gateway, "GET", response["id"]).status == 404
+
+
+def test_an_id_that_is_unknown_is_refused_and_nothing_is_asked() -> None:
+    gateway = simulated_gateway(GPT)
+    refused = respond(gateway, "go on", previous_response_id="resp_unknown")
+    assert (refused.status, refused.json["error"]["code"]) == (400, "previous_response_not_found")
+    assert "resp_unknown" in refused.json["error"]["message"]
+    assert seen_by(gateway.world).requests == []
+
+
+def test_a_tenant_sees_no_response_of_another() -> None:
+    gateway = simulated_gateway(GPT)
+    response = respond(gateway, "hello", tenant="one").json
+    for method in ("GET", "DELETE"):
+        assert stored(gateway, method, response["id"], tenant="two").status == 404
+    assert respond(gateway, "go on", tenant="two", previous_response_id=response["id"]).status == 400
+    assert stored(gateway, "GET", response["id"], tenant="one").status == 200
+
+
+# --- compaction -------------------------------------------------------------------------------------------------------
+
+
+LEARNED: list[Any] = [
+    {"role": "user", "content": "use read_file on cats.txt"},
+    {"type": "function_call", "call_id": "call_1", "name": "read_file", "arguments": '{"path": "cats.txt"}'},
+    {"type": "function_call_output", "call_id": "call_1", "output": "the cat is called Minka"},
+]
+"""a conversation of which a summary has something to say"""
+
+
+@each_family
+def test_a_compaction_is_one_item_that_every_route_reads(family: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    (item,) = codex(gateway, [*LEARNED, {"type": "compaction_trigger"}]).json["output"]
+    assert item["type"] == "compaction"
+    for route in FAMILIES.values():
+        body = {"model": "m", "input": [item, {"role": "user", "content": "and now?"}]}
+        heard = hear(gateway, post("/v1/responses", body, {ROUTE_HEADER: route}))
+        assert (heard.status, heard.route) == (200, route)
+        sent = json.dumps(seen_by(gateway.world).requests[-1].json)
+        assert "Minka" in sent
+        assert "compaction" not in sent
+    assert seen_by(gateway.world).refusals == []
+
+
+def test_a_compaction_says_who_made_it_in_each_of_its_forms() -> None:
+    gateway = simulated_gateway(KIMI)
+    said = [{"role": "user", "content": "hello"}]
+    triggered = {"model": "m", "input": [*said, {"type": "compaction_trigger"}]}
+    for request in (
+        post("/v1/responses/compact", {"model": "m", "input": said}),
+        post("/v1/responses", triggered),
+        post("/v1/responses", triggered | {"stream": True}),
+    ):
+        assert hear(gateway, request).route == KIMI
+
+
+def test_the_compaction_of_one_tenant_is_not_read_for_another() -> None:
+    gateway = simulated_gateway(KIMI)
+    made = hear(gateway, post("/v1/responses/compact", {"model": "m", "input": LEARNED}), tenant="one").json["output"]
+    item = next(item for item in made if item["type"] == "compaction")
+    body = {"model": "m", "input": [item, {"role": "user", "content": "and now?"}]}
+    for tenant, reads in {"one": True, "two": False}.items():
+        assert hear(gateway, post("/v1/responses", body), tenant=tenant).status == 200
+        assert ("Minka" in json.dumps(seen_by(gateway.world).requests[-1].json)) is reads
+
+
+# --- beside answers ---------------------------------------------------------------------------------------------------
+
+
+def test_a_count_is_that_of_whoever_would_answer() -> None:
+    profiles = [Profile("careful", (Route(CLAUDE),))]
+    gateway = Gateway(simulated_world(), GPT, profiles=profiles)
+    picture: Any = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}}
+    body: Any = {"model": "m", "messages": [{"role": "user", "content": [picture, {"type": "text", "text": "hi"}]}]}
+    tools = [{"name": "read", "description": "x" * 400, "input_schema": {"type": "object"}}]
+
+    def counted(path: str, headers: Mapping[str, str] | None = None, **more: Any) -> int:
+        heard = hear(gateway, post(path, body | more, dict(headers or {})))
+        assert heard.status == 200, heard.body
+        return heard.json["input_tokens"]
+
+    by_prefix = counted("/careful/v1/messages/count_tokens", tools=tools)
+    assert by_prefix == counted("/v1/messages/count_tokens", {ROUTE_HEADER: "careful"}, tools=tools)
+    assert by_prefix == counted("/v1/messages/count_tokens", model="careful", tools=tools)
+    assert by_prefix != counted("/v1/messages/count_tokens", tools=tools)
+    refused = hear(gateway, post("/v1/messages/count_tokens", body, {ROUTE_HEADER: "nobody"}))
+    assert refused.status == 404
+
+
+def test_the_models_that_are_listed_are_those_that_can_be_asked_for() -> None:
+    gateway = simulated_gateway(AROUND)
+    heard = hear(gateway, Ask(method="GET", path="/v1/models", headers={}, body=b""))
+    listed = [model["id"] for model in heard.json["data"]]
+    assert listed == ["around", GPT, MISTRAL, KIMI]
+    assert [Talk(gateway, model=name).say("hi") for name in listed[1:]] == listed[1:]
+
+
+def test_a_path_of_no_api_is_refused_with_a_hint() -> None:
+    heard = hear(simulated_gateway(GPT), post("/v2/nothing", {}))
+    assert heard.status == 404
+    assert "base URL" in heard.json["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"model": "m"}', b'"text"', b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "path", ["/v1/messages", "/v1/chat/completions", "/v1/responses", "/v1beta/models/m:generateContent"]
+)
+def test_a_body_that_says_nothing_is_refused(path: str, body: bytes) -> None:
+    gateway = simulated_gateway(GPT)
+    assert hear(gateway, post(path, body)).status == 400
+    assert seen_by(gateway.world).requests == []
