@@ -298,6 +298,6 @@ _ANY_DOOR = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
 
 
 def _nothing_there(ask: Ask) -> TurnedAway:
-    return TurnedAway(
-        f"no API has {ask.method} {ask.path}; check the base URL of the client", reason=RefusalReason.PATH
-    )
+    served = "Messages, Chat Completions, Responses and Gemini's generateContent"
+    message = f"{ask.method} {ask.path} is not served here, only {served}; check the base URL of the client"
+    return TurnedAway(message, reason=RefusalReason.PATH)
