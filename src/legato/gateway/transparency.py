@@ -3,8 +3,9 @@
 In:  what the client said, and the request that would be sent in its place.
 Out: the client's own bytes, if the provider takes them as they are; and those of its headers that mean something there.
 
-A body is rendered anew where it is for another API or another kind of server, where something in it needs mending, or
-where it holds what only the gateway can read.
+A body is rendered anew where it is for another API or another kind of server, where its options do not suit the model
+that answers in place of the one asked for, where something in it needs mending, or where it holds what only the gateway
+can read.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ def unchanged_body(said: ClientRequest, request: Request) -> bytes | None:
     target = request.target
     if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
         return None
+    if said.delivery.model != target.model and not _suits_another(said, request):
+        return None
     fields = said.fields
     named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model
     if not named:
@@ -40,6 +43,16 @@ def unchanged_body(said: ClientRequest, request: Request) -> bytes | None:
     if any(found.severity is Severity.REFUSED for found in dialect_parts(target.dialect).check(fields, target)):
         return None
     return said.body if named else msgspec.json.encode(fields)
+
+
+def _suits_another(said: ClientRequest, request: Request) -> bool:
+    """Whether the model that answers takes the options as they are written: they are meant for the one asked for.
+
+    The next model may not think, or count its thinking otherwise, or take no temperature, or write less at a time.
+    """
+    owned = dialect_parts(request.target.dialect).owned_fields
+    options = {name: value for name, value in said.fields.items() if name not in owned and value is not None}
+    return all(request.body.get(name) == value for name, value in options.items())
 
 
 def _holds_reasoning(said: ClientRequest) -> bool:

@@ -162,6 +162,36 @@ def test_what_the_operator_set_for_a_route_is_asked_for_as_well() -> None:
     assert sent(route, post("/v1/messages", {**MESSAGES, "temperature": 0.75}))["temperature"] == 0.75
 
 
+@pytest.mark.parametrize(
+    ("client", "route", "asked", "got"),
+    [
+        ("anthropic", "anthropic/claude-3-5-haiku-latest", {"thinking": {"type": "adaptive"}}, {"thinking": None}),
+        ("anthropic", "anthropic/claude-3-5-haiku-latest", {"max_tokens": 64_000}, {"max_tokens": 8192}),
+        (
+            "anthropic",
+            CLAUDE,
+            {"thinking": {"type": "adaptive"}, "max_tokens": 8000},
+            {"thinking": {"type": "enabled", "budget_tokens": 4000}},
+        ),
+        ("chat", "openai/gpt-5", {"temperature": 0.5}, {"temperature": None}),
+        ("chat", "openai/gpt-4.1", {"reasoning_effort": "high"}, {"reasoning_effort": None}),
+        ("chat", "openai/o3", {"max_tokens": 100}, {"max_tokens": None, "max_completion_tokens": 100}),
+        ("responses", "openai-responses/gpt-4.1", {"reasoning": {"effort": "high"}}, {"reasoning": None}),
+    ],
+)
+def test_options_are_those_of_the_model_that_answers(client: str, route: str, asked: Any, got: Any) -> None:
+    _, path, body = AT_HOME[client]
+    body = {**body, **asked, "model": "the-one-that-was-asked-for"}
+    received = sent(route, post(path, body))
+    assert {name: received.get(name) for name in got} == got
+    assert received.get("a_field_of_tomorrow") == body["a_field_of_tomorrow"]
+
+
+def test_whoever_asks_for_the_very_model_that_answers_knows_its_options() -> None:
+    body = {**CHAT, "model": "gpt-5", "temperature": 0.5}
+    assert sent("openai/gpt-5", post("/v1/chat/completions", body)) == body
+
+
 def test_an_id_that_only_the_gateway_knows_is_not_sent() -> None:
     gateway = gateway_to(RESPONSES)
     first = hear(gateway, post("/v1/responses", ITEMS)).json["id"]
