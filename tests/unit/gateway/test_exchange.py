@@ -32,6 +32,7 @@ from scripted_backends import (
 )
 
 CLAUDE, KIMI = "anthropic/claude-sonnet-4-5", "kimi/kimi-k2-thinking"
+DEEPSEEK = "deepseek/deepseek-reasoner"
 BACKENDS = (CLAUDE, KIMI, "openai-responses/gpt-5", "gemini/gemini-3-pro-preview")
 GEMINI_BODY = {
     "contents": [{"role": "user", "parts": [{"text": "hi"}]}],
@@ -289,3 +290,81 @@ def test_a_client_that_leaves_at_the_last_event_has_the_whole_answer() -> None:
     leave(gateway, ASKS["chat"], b"[DONE]")
     said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "It is a river."}]
     assert next_request(gateway, said)["messages"][1]["reasoning_content"] == OTHER_THOUGHT
+
+
+# --- answers that broke off by themselves -----------------------------------------------------------------------------
+
+
+def broken_off(route: str) -> Scripted:
+    """An answer in words of which the provider itself says that it is not whole."""
+    words = replace(WHOLE, entry=Entry(Speaker.AI, (Thinking(THOUGHT), Text(SAID))))
+    stop, cut = b'"finish_reason":"stop"', b'"finish_reason":"insufficient_system_resource"'
+    chunks = whole_stream(route, words).chunks
+    assert any(stop in chunk for chunk in chunks)
+    return Scripted(tuple(chunk.replace(stop, cut) for chunk in chunks))
+
+
+@each_client
+def test_an_answer_that_broke_off_does_not_end_in_order(client: str) -> None:
+    gateway = alone(DEEPSEEK, broken_off(DEEPSEEK))
+    heard = hear(gateway, ASKS[client])
+    assert ENDS[client] not in heard.body
+    assert heard.is_cut == (client != "responses")
+    assert (b"event: response.incomplete" in heard.body) == (client == "responses")
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    assert report.attempts == [RouteAttempt(DEEPSEEK)]
+    assert report.error == ("" if client == "responses" else "ConnectionCut")
+
+
+def test_an_answer_that_broke_off_is_remembered() -> None:
+    gateway = alone(KIMI, broken_off(KIMI))
+    hear(gateway, ASKS["chat"])
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": SAID}]
+    assert next_request(gateway, said)["messages"][1]["reasoning_content"] == THOUGHT
+
+
+# --- what a provider refuses of its own -------------------------------------------------------------------------------
+
+
+def refusing(message: str) -> Scripted:
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
+    return Scripted((json.dumps(body).encode(),), status=400)
+
+
+def test_a_picture_that_cannot_be_read_is_replaced_once_and_stays_so() -> None:
+    picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "iVBORw0KGgo="}}
+    messages: list[Any] = [
+        {"role": "user", "content": "hi"},
+        {"role": "assistant", "content": [{"type": "tool_use", "id": "toolu_1", "name": "look", "input": {}}]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "toolu_1", "content": [picture]}]},
+    ]
+    body = ANTHROPIC_BODY | {"model": "claude-sonnet-4-5", "messages": messages, "thinking": {"type": "disabled"}}
+    gateway = alone(
+        CLAUDE, refusing("messages.2.content.0.image: Could not process image"), whole_stream(CLAUDE, OTHER)
+    )
+    assert hear(gateway, post("/v1/messages", body)).status == 200
+    messages += [{"role": "assistant", "content": "It is a river."}, {"role": "user", "content": "And now?"}]
+    assert hear(gateway, post("/v1/messages", body)).status == 200
+    assert [b"iVBORw0KGgo=" in request.body for request in sent_by(gateway.world).sent] == [True, False, False]
+
+
+def test_reasoning_that_its_own_provider_refuses_is_left_out() -> None:
+    refused = refusing("messages.1.content.0: Invalid `signature` in `thinking` block")
+    gateway = alone(CLAUDE, whole_stream(CLAUDE, OTHER), refused, whole_stream(CLAUDE, OTHER))
+    answer = body_of([hear(gateway, ASKS["anthropic"]).body], door(Dialect.ANTHROPIC))
+    messages = [*ANTHROPIC_BODY["messages"], answer, {"role": "user", "content": "And now?"}]
+    heard = hear(gateway, post("/v1/messages", ANTHROPIC_BODY | {"messages": messages}))
+    assert (heard.status, heard.is_cut) == (200, False)
+    assert [b"c2lnbmVk" in request.body for request in sent_by(gateway.world).sent] == [False, True, False]
+
+
+@each_client
+def test_an_overflow_is_told_and_nobody_else_is_asked(client: str) -> None:
+    """The client compacts its conversation; a route with a larger window would only hide that it has to."""
+    world = scripted_world(
+        {"anthropic": [refusing("prompt is too long: 250000 tokens > 200000 maximum")], "kimi": [whole_stream(KIMI)]}
+    )
+    heard = hear(Gateway(world, in_turn(CLAUDE, KIMI)), ASKS[client])
+    assert heard.status == 400
+    assert sent_by(world).routes == [CLAUDE]

@@ -384,6 +384,31 @@ def test_a_tenant_sees_no_response_of_another() -> None:
     assert stored(gateway, "GET", response["id"], tenant="one").status == 200
 
 
+def test_results_that_name_a_response_go_to_the_route_that_asked_for_them() -> None:
+    gateway = simulated_gateway(AROUND)
+    tool = {"type": "function", **READ["function"], "strict": False}
+    for route in (GPT, MISTRAL, KIMI):
+        first = respond(gateway, f"use read_file on {route}", tools=[tool])
+        assert first.route == route
+        results = results_for(calls_in(first))
+        again = {"model": "m", "input": results, "previous_response_id": first.json["id"], "tools": [tool]}
+        second = hear(gateway, post("/v1/responses", again))
+        assert (second.status, second.route) == (200, route)
+        assert "done 0" in json.dumps(second.json["output"])
+
+
+def test_a_message_of_anthropics_client_may_go_on_in_its_thread() -> None:
+    gateway = simulated_gateway(GPT)
+    body: Any = {"model": "m", "max_tokens": 100, "messages": [{"role": "user", "content": "my cat is called Minka"}]}
+    first = hear(gateway, post("/v1/messages", body | {"thread": {"type": "new"}})).json
+    news = {"messages": [{"role": "user", "content": "and now?"}], "thread": {"previous_message_id": first["id"]}}
+    assert hear(gateway, post("/v1/messages", body | news)).status == 200
+    assert "Minka" in json.dumps(seen_by(gateway.world).requests[-1].json)
+    unknown = hear(gateway, post("/v1/messages", body | {"thread": {"previous_message_id": "msg_unknown"}}))
+    assert 400 <= unknown.status < 500
+    assert "msg_unknown" in unknown.json["error"]["message"]
+
+
 # --- compaction -------------------------------------------------------------------------------------------------------
 
 
