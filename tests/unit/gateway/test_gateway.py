@@ -291,6 +291,17 @@ def test_tools_in_an_item_of_the_conversation_are_offered(family: str) -> None:
     assert (call["type"], call["input"]) == ("custom_tool_call", "*** Begin")
 
 
+@each_family
+def test_a_search_for_tools_in_the_history_and_what_it_found_reach_every_family(family: str) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    search = {"type": "tool_search_call", "call_id": "call_1", "execution": "client", "arguments": {"query": "songs"}}
+    found = {"type": "tool_search_output", "call_id": "call_1", "execution": "client", "tools": [SONGS]}
+    items = [{"role": "user", "content": "hello"}, search, found, {"role": "user", "content": "go on"}]
+    codex(gateway, items, tools=[{"type": "tool_search", "execution": "client"}])
+    assert seen_by(gateway.world).refusals == []
+    assert "Find a song." in json.dumps(seen_by(gateway.world).requests[-1].json)
+
+
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
@@ -313,6 +324,46 @@ def test_a_system_message_among_the_messages_reaches_every_family(family: str, c
     sent = json.dumps(seen_by(gateway.world).requests[-1].json)
     assert sent.count("Speak like a sailor.") == 1
     assert sent.index("Good day.") < sent.index("Speak like a sailor.")
+
+
+THINK: Any = {"role": "user", "content": "think first, then say hello"}
+
+
+@each_family
+def test_thinking_that_nothing_follows_harms_nobody(family: str) -> None:
+    """Codex and OpenCode keep it of an answer that failed, and ask again with it in the history."""
+    gateway = simulated_gateway(FAMILIES[family])
+    asks: Any = {"model": "m", "max_tokens": 6000, "thinking": {"type": "enabled", "budget_tokens": 2000}}
+    content = hear(gateway, post("/v1/messages", asks | {"messages": [THINK]})).json["content"]
+    alone = {"role": "assistant", "content": [block for block in content if block["type"] != "text"]}
+    reasoning: Any = {"model": "m", "reasoning": {"effort": "high"}}
+    output = hear(gateway, post("/v1/responses", reasoning | {"input": [THINK]})).json["output"]
+    items = [item for item in output if item["type"] == "reasoning"]
+    for route in FAMILIES.values():
+        headers = {ROUTE_HEADER: route}
+        for messages in ([THINK, alone, THINK], [THINK, alone]):
+            assert hear(gateway, post("/v1/messages", asks | {"messages": messages}, headers)).status == 200
+        for history in ([THINK, *items], [THINK, *items, THINK]):
+            assert hear(gateway, post("/v1/responses", reasoning | {"input": history}, headers)).status == 200
+    assert seen_by(gateway.world).refusals == []
+
+
+@each_family
+def test_the_signature_that_gemini_cli_makes_up_after_a_resume_harms_nobody(family: str) -> None:
+    call = {"functionCall": {"name": "read", "args": {}}, "thoughtSignature": "skip_thought_signature_validator"}
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"text": "use read"}]},
+            {"role": "model", "parts": [call]},
+            {"role": "user", "parts": [{"functionResponse": {"name": "read", "response": {"output": "a song"}}}]},
+        ],
+        "tools": [{"functionDeclarations": [{"name": "read"}]}],
+    }
+    gateway = simulated_gateway(FAMILIES[family])
+    heard = hear(gateway, post("/v1beta/models/gemini-3-pro-preview:generateContent", body))
+    assert heard.status == 200
+    assert b"a song" in heard.body
+    assert seen_by(gateway.world).refusals == []
 
 
 # --- responses that are kept ------------------------------------------------------------------------------------------
