@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 from dialect_support import needs_samples
-from gateway_clients import FAMILIES, SURFACES, Recorded, ask, recorded, seen_by, simulated_gateway
+from gateway_clients import FAMILIES, SURFACES, Recorded, exchanged, recorded
 from legato.model import Entry, Media, MediaKind, SpecKind, Target, Text, ToolResponse
 from legato.request import resolve
 from legato.wire.contract import Parsed
@@ -35,11 +35,10 @@ EACH = pytest.mark.parametrize("request_", RECORDED, ids=map(name_of, RECORDED))
 @FAMILY
 @EACH
 def test_no_backend_refuses_what_a_real_client_sends_and_nothing_is_lost(request_: Recorded, family: str) -> None:
-    gateway = simulated_gateway(FAMILIES[family])
-    response, body = ask(gateway, request_.ask)
-    world = seen_by(gateway.world)
+    done = exchanged(request_, family)
+    world = done.world
     assert [seen.refusal for seen in world.refusals] == []
-    assert response.status == 200 or world.requests[-1].fault is not None, body
+    assert done.status == 200 or world.requests[-1].fault is not None, done.body
     target = resolve(FAMILIES[family])
     sent = dialect_parts(target.dialect).parse(world.requests[-1].json)
     assert_nothing_lost(said_by(request_), sent, target)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -140,6 +141,7 @@ async def _heard(gateway: Gateway, request: Ask, tenant: str = "") -> Heard:
     return Heard(response.status, response.headers, b"".join(chunks))
 
 
+@cache
 def recorded(client: str = "*") -> list[Recorded]:
     """The requests of real clients; none where the samples are not on this machine."""
     found: list[Recorded] = []
@@ -151,6 +153,22 @@ def recorded(client: str = "*") -> list[Recorded]:
                 Recorded(item["client"], item["surface"], post(item["path"], item["body"], headers), item["note"])
             )
     return found
+
+
+class Exchanged(Struct, frozen=True, eq=False):
+    """What became of a request: the answer, and what the backend saw."""
+
+    status: int
+    body: bytes
+    world: SimulatedWorld
+
+
+@cache
+def exchanged(request: Recorded, family: str) -> Exchanged:
+    """What becomes of a recorded request where a backend of `family` answers."""
+    gateway = simulated_gateway(FAMILIES[family])
+    response, body = ask(gateway, request.ask)
+    return Exchanged(response.status, body, seen_by(gateway.world))
 
 
 SURFACES = {

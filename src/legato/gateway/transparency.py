@@ -14,9 +14,11 @@ import msgspec
 
 from legato.gateway.intake import ClientRequest
 from legato.model import Dialect, Platform, Speaker, Target, Thinking
+from legato.model.json_access import as_objects
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity
+from legato.wire.openai_chat.message import THOUGHT_FIELDS
 
 _PASSED = {Dialect.ANTHROPIC: ("anthropic-beta", "anthropic-version"), Dialect.OPENAI_RESPONSES: ("openai-beta",)}
 """headers that change what a body means"""
@@ -56,7 +58,15 @@ def _suits_another(said: ClientRequest, request: Request) -> bool:
 
 
 def _holds_reasoning(said: ClientRequest) -> bool:
-    """Whether there is reasoning in it, a provider's or a carrier of ours: nobody takes what is not its own."""
+    """Whether there is reasoning in it, or the place for it, a provider's or a carrier of ours.
+
+    Nobody takes what is not its own.
+    """
+    if said.delivery.door.dialect is Dialect.OPENAI_CHAT:
+        # The field alone is refused by servers that check bodies, with nothing in it as well: OpenAI's API has none.
+        messages = as_objects(said.fields.get("messages"))
+        if not all(THOUGHT_FIELDS.isdisjoint(message) for message in messages):
+            return True
     return any(
         isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
         for entry in said.parsed.entries

@@ -17,7 +17,7 @@ from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
 from legato.wire.openai_chat.growing import ReasoningDetails
 from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
 
-_THOUGHTS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
+THOUGHT_FIELDS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
 _BESIDE = frozenset({"images", "audio", "refusal"})
 
 
@@ -57,7 +57,7 @@ class MessageReader:
     # --- text and thinking ---
 
     def _read_parts(self, message: JsonObject) -> None:
-        if not _THOUGHTS.isdisjoint(message):
+        if not THOUGHT_FIELDS.isdisjoint(message):
             self._read_reasoning(message)
         content: Json = message.get("content")
         if isinstance(content, str):
