@@ -14,7 +14,18 @@ from typing import cast
 import pytest
 
 from dialect_support import needs_samples
-from gateway_clients import FAMILIES, SURFACES, Recorded, exchanged, recorded
+from gateway_clients import (
+    EACH_REQUEST,
+    FAMILIES,
+    SURFACES,
+    Recorded,
+    ask,
+    exchanged,
+    recorded,
+    seen_by,
+    simulated_gateway,
+)
+from legato.gateway.gateway import SwitchAt
 from legato.model import Entry, Media, MediaKind, SpecKind, Target, Text, ToolResponse
 from legato.request import resolve
 from legato.wire.contract import Parsed
@@ -42,6 +53,25 @@ def test_no_backend_refuses_what_a_real_client_sends_and_nothing_is_lost(request
     target = resolve(FAMILIES[family])
     sent = dialect_parts(target.dialect).parse(world.requests[-1].json)
     assert_nothing_lost(said_by(request_), sent, target)
+
+
+@pytest.mark.parametrize("client", sorted({request.client for request in RECORDED}))
+def test_a_client_goes_on_where_another_backend_answers_every_request(client: str) -> None:
+    """In one gateway, which knows the requests before: those of a client begin with one another."""
+    gateway = simulated_gateway(EACH_REQUEST, switch=SwitchAt.REQUEST)
+    world = seen_by(gateway.world)
+    asked = set[str]()
+    for request in recorded(client):
+        before = len(world.requests)
+        response, body = ask(gateway, request.ask)
+        assert [seen.refusal for seen in world.refusals] == [], name_of(request)
+        assert response.status == 200 or world.requests[-1].fault is not None, body
+        for seen in world.requests[before:]:
+            target = resolve(f"{seen.provider}/{seen.model}")
+            asked.add(target.route)
+            sent = dialect_parts(target.dialect).parse(seen.json)
+            assert_nothing_lost(said_by(request), sent, target)
+    assert len(asked) >= 5  # all seven if there were but one conversation: each takes its own turns
 
 
 @cache
