@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = "mcp,postgres,otel"
+EXTRAS = "mcp,postgres,otel,serve"
 
 
 def run(*command: str | Path, cwd: Path, shows: bool = False, variables: Mapping[str, str] | None = None) -> str:
