@@ -7,6 +7,7 @@
     speakers    deltas -> the bytes that the client reads, with carriers of what it cannot read
     refusals    errors in the client's own words
 
-Nothing here opens a socket: an `Ask` comes in, a `WireResponse` goes out. An HTTP server and the clients in
-`http_clients`, which the official SDKs take for their connection, are two faces of the same.
+None of these opens a socket: an `Ask` comes in, a `WireResponse` goes out. There are two faces of it: `app`, the ASGI
+application that `http_server` puts on a port behind a `gatekeeper`, and the clients in `http_clients`, which the
+official SDKs take for their connection. Only `app` and `http_server` need the extra `serve`.
 """

@@ -101,6 +101,10 @@ class Relay:
         """Who answers, or was asked last."""
         return self._router.route.name if self._router.route is not None else ""
 
+    def keep_alive(self) -> bytes:
+        """What the client passes over while it waits for the next piece of a stream that has begun."""
+        return self._speaker.keep_alive()
+
     async def pieces(self) -> AsyncGenerator[bytes]:
         """The bytes of a streamed answer. Raises what made it fail, or `ConnectionCut` once bytes were given out."""
         speaker = self._speaker

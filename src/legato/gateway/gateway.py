@@ -26,7 +26,7 @@ from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GatewayState, MemoryState
-from legato.gateway.surfaces import find_door
+from legato.gateway.surfaces import door_or_any, find_door
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
@@ -91,7 +91,7 @@ class Gateway:
         request_id = "req_" + self._fresh_id()
         door = find_door(ask)
         if door is None:
-            return refusal(_nothing_there(ask), _ANY_DOOR, request_id=request_id)
+            return refusal(_nothing_there(ask), door_or_any(ask), request_id=request_id)
         try:
             response = await self._at(door, ask, tenant, request_id)
         except LegatoError as error:
@@ -151,7 +151,9 @@ class Gateway:
         first = await anext(pieces)
         kind = "application/json" if said.delivery.door.as_array else _EVENTS
         headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
-        return WireResponse(200, headers, _with_first(first, pieces), close=pieces.aclose)
+        return WireResponse(
+            200, headers, _with_first(first, pieces), close=pieces.aclose, keep_alive=relay.keep_alive()
+        )
 
     async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
@@ -291,10 +293,6 @@ async def _with_first(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerat
         yield first
         async for piece in rest:
             yield piece
-
-
-_ANY_DOOR = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
-"""in whose words it is said that there is no door: most clients read these"""
 
 
 def _nothing_there(ask: Ask) -> TurnedAway:

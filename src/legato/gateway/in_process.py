@@ -23,24 +23,15 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import anyio
 
-from legato.gateway.contract import ConnectionCut, Door
+from legato.gateway.contract import CLOSING, LARGEST_BODY, ConnectionCut, give_back
 from legato.gateway.http_libraries import HttpLibrary, as_one_of
-from legato.gateway.refusals import TurnedAway, refusal
-from legato.gateway.surfaces import find_door
-from legato.model import Dialect
+from legato.gateway.refusals import refusal, too_large
+from legato.gateway.surfaces import door_or_any
 from legato.portal import SHARED, Running
 from legato.transport.contract import Ask, WireResponse
-from legato.transport.operations import Operation
-from legato.wire.hosting import RefusalReason
 
 if TYPE_CHECKING:
     import httpx2
-
-LARGEST_BODY = 64 * 1024 * 1024
-"""bytes; far above what any provider takes, far below what hurts"""
-
-CLOSING = 2.0
-"""seconds that giving back an answer may take; it is shielded from cancellation, so it must have an end"""
 
 
 class Responder(Protocol):
@@ -222,11 +213,7 @@ class _Answer:
         if self._is_released:
             return
         self._is_released = True
-        with anyio.move_on_after(CLOSING, shield=True):
-            aclose: Callable[[], Awaitable[object]] | None = getattr(self._response.chunks, "aclose", None)
-            if aclose is not None:
-                await aclose()
-            await self._response.close()
+        await give_back(self._response)
 
 
 def _ask(request: httpx2.Request, body: bytes) -> Ask:
@@ -242,8 +229,7 @@ def _ask(request: httpx2.Request, body: bytes) -> Ask:
 async def _answered(responder: Responder, ask: Ask) -> WireResponse:
     if len(ask.body) <= LARGEST_BODY:
         return await responder.answer(ask)
-    too_large = TurnedAway(f"the request is longer than {LARGEST_BODY:,} bytes", reason=RefusalReason.TOO_LARGE)
-    return refusal(too_large, find_door(ask) or Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER))
+    return refusal(too_large(LARGEST_BODY), door_or_any(ask))
 
 
 def _cut(library: HttpLibrary, error: ConnectionCut) -> Exception:

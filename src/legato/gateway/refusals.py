@@ -58,13 +58,29 @@ from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 class TurnedAway(CallerError):
     """What the gateway refuses by itself: a path that it does not serve, a key that is none of its own, a large body.
 
-    `reason` says why; `status` replaces the status that a client of the dialect expects for it.
+    `reason` says why; `status` replaces the status that a client of the dialect expects for it. `retry_after` is for
+    what may be accepted so many seconds later.
     """
 
-    def __init__(self, message: str, /, *, reason: RefusalReason, status: int = 0, **facts: object) -> None:
+    def __init__(
+        self,
+        message: str,
+        /,
+        *,
+        reason: RefusalReason,
+        status: int = 0,
+        retry_after: float | None = None,
+        **facts: object,
+    ) -> None:
         super().__init__(message, **facts)
         self.reason = reason
         self.status = status
+        self.retry_after = retry_after
+
+
+def too_large(most: int) -> TurnedAway:
+    """Why a body of more than `most` bytes is not read."""
+    return TurnedAway(f"the request is longer than {most:,} bytes", reason=RefusalReason.TOO_LARGE)
 
 
 REASONS: dict[type[LegatoError], RefusalReason] = {
@@ -179,7 +195,7 @@ def _failed_stream(facts: ErrorFacts, habits: ServerHabits) -> WireResponse:
 
 def _tell(error: LegatoError, habits: ServerHabits, catalogue: Catalogue | None) -> _Told:
     if isinstance(error, TurnedAway):
-        return _Told(error.reason, error.message, status=error.status)
+        return _Told(error.reason, error.message, error.retry_after, status=error.status)
     if isinstance(error, AllRoutesFailed) and error.causes:
         return _tell_of_all(error, habits, catalogue)
     reason = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)

@@ -39,6 +39,11 @@ def find_door(ask: Ask) -> Door | None:
     return None
 
 
+def door_or_any(ask: Ask) -> Door:
+    """The door that `ask` came to; where none is, the one of the API whose errors most clients read."""
+    return find_door(ask) or Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
+
+
 def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:
     found = find_operation(dialect, ask.method, path)
     if found is None or found.method != ask.method:

@@ -59,6 +59,8 @@ class WireResponse(Struct, frozen=True):
     close: Callable[[], Awaitable[None]] = _nothing_to_close
     timeouts: Timeouts = Timeouts()
     bounds: Bounds = Bounds()
+    keep_alive: bytes = b""
+    """what may be sent between two chunks while nothing comes, and its reader passes over; empty if nothing is known"""
 
 
 class Ask(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,130 @@
+"""Who may ask: decided from the head of a request, before any of its body is read.
+
+In:  method, path and headers.
+Out: the tenant whose request it is; or `TurnedAway`, which the client is told in its own words.
+
+A gateway on this machine needs no key, so two things keep web pages away from it. Browsers say in `Origin` which page
+asks. And a page whose own name was made to lead to this machine (DNS rebinding) still has that name in `Host`, so
+without keys only the names of this machine are taken.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from ipaddress import ip_address
+
+from msgspec import Struct
+
+from legato.errors import ConfigError
+from legato.gateway.refusals import TurnedAway
+from legato.transport.contract import Ask
+from legato.wire.hosting import RefusalReason
+
+_SHA256 = "sha256:"
+
+
+class Gatekeeper(Struct, frozen=True, kw_only=True):
+    """Admits requests. `keys` are digests (`digest_of`), each with the tenant that it belongs to.
+
+    `origins` are web pages that may ask, such as `https://chat.example.org`, and `hosts` further names of this machine;
+    with keys any name will do, because a page that is led here by its name does not have one.
+    """
+
+    keys: Mapping[str, str] = {}
+    origins: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+
+    def admit(self, ask: Ask) -> str:
+        """The tenant of `ask`, which is empty where no keys are asked for."""
+        host = ask.headers.get("host", "")
+        name = _without_port(host)
+        if not self.keys and not is_loopback(name) and name not in self.hosts:
+            raise _forbidden(f"this gateway is for programs on its own machine, and not for the host {name!r}")
+        origin = ask.headers.get("origin")
+        if origin is not None and origin not in self.origins and not _is_own(origin, host):
+            raise _forbidden(f"web pages of {origin} may not use this gateway")
+        return self._tenant(ask) if self.keys else ""
+
+    def _tenant(self, ask: Ask) -> str:
+        given = keys_in(ask.headers)
+        if not given:
+            raise TurnedAway(
+                "this gateway asks for a key of its own, and none was sent", reason=RefusalReason.KEY_MISSING
+            )
+        # Digests are looked up, not keys: how long that takes says nothing about any key.
+        tenant = next((self.keys[digest] for digest in map(digest_of, given) if digest in self.keys), None)
+        if tenant is None:
+            raise TurnedAway("the key is none of this gateway's own", reason=RefusalReason.KEY_WRONG)
+        return tenant
+
+
+def keys_in(headers: Mapping[str, str]) -> list[str]:
+    """The keys that a request carries, where the clients of the various APIs put theirs."""
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    found = [
+        token if scheme.lower() == "bearer" else "",
+        headers.get("x-api-key", ""),
+        headers.get("x-goog-api-key", ""),
+    ]
+    return [key.strip() for key in found if key.strip()]
+
+
+def digest_of(key: str) -> str:
+    """What is kept of a key. Keys are long and random, so that a plain digest cannot be guessed back."""
+    return _SHA256 + sha256(key.encode()).hexdigest()
+
+
+def new_key() -> str:
+    """A key that nobody else has."""
+    return "legato-" + secrets.token_urlsafe(32)
+
+
+def key_line(tenant: str, key: str) -> str:
+    """The line of a file of keys that admits `key`."""
+    return f"{tenant} {digest_of(key)}\n"
+
+
+def read_keys(lines: Iterable[str], source: str) -> dict[str, str]:
+    """The digests of a file of keys, each with its tenant; raises `ConfigError` that names the line."""
+    keys: dict[str, str] = {}
+    for number, line in enumerate(lines, 1):
+        words = line.partition("#")[0].split()
+        if not words:
+            continue
+        if len(words) != 2 or not _is_digest(words[1]):
+            raise ConfigError(f"{source}, line {number}: a line is a name and `{_SHA256}` with 64 hexadecimal digits")
+        keys[words[1].lower()] = words[0]
+    return keys
+
+
+def is_loopback(name: str) -> bool:
+    """Whether `name` or address always means this machine."""
+    if name.rstrip(".").lower() == "localhost":
+        return True
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_digest(word: str) -> bool:
+    return re.fullmatch(_SHA256 + "[0-9a-f]{64}", word, re.IGNORECASE) is not None
+
+
+def _without_port(host: str) -> str:
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0]
+
+
+def _is_own(origin: str, host: str) -> bool:
+    """Whether a page that this server gave out itself asks."""
+    scheme, _, rest = origin.partition("://")
+    return scheme in ("http", "https") and rest == host != ""
+
+
+def _forbidden(message: str) -> TurnedAway:
+    return TurnedAway(message, reason=RefusalReason.SHAPE, status=403)
