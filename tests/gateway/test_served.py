@@ -171,6 +171,25 @@ def test_a_server_that_is_stopped_lets_a_stream_end_and_takes_nothing_new() -> N
         thread.join()
 
 
+def test_a_server_that_is_aborted_ends_in_the_middle_of_an_answer() -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"first"
+        await anyio.sleep_forever()
+
+    async def run() -> None:
+        listener = listen("127.0.0.1", 0)
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}/v1/messages"
+        server = HttpServer(GatewayApp(ScriptedGateway(chunks)), listener)
+        async with anyio.create_task_group() as group, httpx2.AsyncClient() as client:
+            group.start_soon(server.run)
+            async with client.stream("POST", url, json=HELLO) as response:
+                assert await anext(response.aiter_raw()) == b"first"
+                server.stop()
+                server.abort()
+
+    anyio.run(run)  # it ends
+
+
 def _until_refused(address: tuple[str, int]) -> None:
     while True:
         try:

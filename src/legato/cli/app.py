@@ -40,6 +40,7 @@ COMMANDS: dict[str, Listed] = {
     "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys, and which of them end."),
     "config": Listed("legato.cli.commands.config:config", "Show the settings and where each comes from."),
     "doctor": Listed("legato.cli.commands.doctor:doctor", "Check keys, routes, store and terminal."),
+    "serve": Listed("legato.cli.commands.serve:serve", "Let any client ask any provider, through a local gateway."),
     "simulate": Listed("legato.cli.commands.simulate:simulate", "Serve strict simulated providers on this machine."),
     "demo": Listed("legato.cli.commands.demo:demo", "Watch one conversation move through every provider."),
 }

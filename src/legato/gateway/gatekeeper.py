@@ -84,7 +84,7 @@ def new_key() -> str:
 
 def key_line(tenant: str, key: str) -> str:
     """The line of a file of keys that admits `key`."""
-    return f"{tenant} {digest_of(key)}\n"
+    return f"{tenant} {digest_of(key)}"
 
 
 def read_keys(lines: Iterable[str], source: str) -> dict[str, str]:
