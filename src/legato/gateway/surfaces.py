@@ -14,7 +14,7 @@ import re
 from legato.gateway.contract import CallIdForm, Door
 from legato.model import Dialect
 from legato.transport.contract import Ask
-from legato.transport.operations import find_operation
+from legato.transport.operations import Operation, find_operation
 
 _APIS: tuple[tuple[re.Pattern[str], Dialect], ...] = (
     (re.compile(r"/v1/messages(?:/count_tokens)?$"), Dialect.ANTHROPIC),
