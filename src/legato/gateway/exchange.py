@@ -227,7 +227,8 @@ class Relay:
     async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
         """The answer to `request`, and how many bytes were sent."""
         said, world = self._said, self._world
-        body = unchanged_body(said, request) if self._asks_as_said(request) else None
+        known = (entry for _, entry in self._recalled.talk.standing_entries())
+        body = unchanged_body(said, request, known) if self._asks_as_said(request) else None
         self.done.unchanged = body is not None
         if body is None:
             request.verify()

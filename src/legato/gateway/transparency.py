@@ -4,16 +4,18 @@ In:  what the client said, and the request that would be sent in its place.
 Out: the client's own bytes, if the provider takes them as they are; and those of its headers that mean something there.
 
 A body is rendered anew where it is for another API or another kind of server, where its options do not suit the model
-that answers in place of the one asked for, where something in it needs mending, or where it holds what only the gateway
-can read.
+that answers in place of the one asked for, where something in it needs mending, or where the client holds what only the
+gateway can read, or lacks what only the gateway remembers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import msgspec
 
 from legato.gateway.intake import ClientRequest
-from legato.model import Dialect, Platform, Speaker, Target, Thinking
+from legato.model import Dialect, Entry, Platform, Speaker, Target, Thinking
 from legato.model.json_access import as_objects
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
@@ -31,11 +33,18 @@ def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: ClientRequest, request: Request) -> bytes | None:
-    """The client's bytes, if they can be sent as they are, but for the name of the model."""
+def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry]) -> bytes | None:
+    """The client's bytes, if they can be sent as they are, but for the name of the model.
+
+    `known` are the entries of the conversation, with what the client does not give back.
+    """
     target = request.target
-    if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted or _holds_reasoning(said):
+    if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted:
         return None
+    if _has_place_for_reasoning(said) or _hold_reasoning(said.parsed.entries):
+        return None
+    if _hold_reasoning(entry for entry in known if target.is_home_of(entry.origin)):
+        return None  # the provider's own, which the client has left out
     if said.delivery.model != target.model and not _suits_another(said, request):
         return None
     fields = said.fields
@@ -57,19 +66,18 @@ def _suits_another(said: ClientRequest, request: Request) -> bool:
     return all(request.body.get(name) == value for name, value in options.items())
 
 
-def _holds_reasoning(said: ClientRequest) -> bool:
-    """Whether there is reasoning in it, or the place for it, a provider's or a carrier of ours.
+def _has_place_for_reasoning(said: ClientRequest) -> bool:
+    """Whether a message has a field that OpenAI's API does not; some servers refuse it, empty or not."""
+    if said.delivery.door.dialect is not Dialect.OPENAI_CHAT:
+        return False
+    return not all(THOUGHT_FIELDS.isdisjoint(message) for message in as_objects(said.fields.get("messages")))
 
-    Nobody takes what is not its own.
-    """
-    if said.delivery.door.dialect is Dialect.OPENAI_CHAT:
-        # The field alone is refused by servers that check bodies, with nothing in it as well: OpenAI's API has none.
-        messages = as_objects(said.fields.get("messages"))
-        if not all(THOUGHT_FIELDS.isdisjoint(message) for message in messages):
-            return True
+
+def _hold_reasoning(entries: Iterable[Entry]) -> bool:
+    """Whether there is reasoning in answers, a provider's or a carrier of ours: nobody takes what is not its own."""
     return any(
         isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
-        for entry in said.parsed.entries
+        for entry in entries
         if entry.speaker is Speaker.AI
         for block in entry.blocks
     )
