@@ -42,10 +42,12 @@ class ModelNames:
             return self.profiles[prefix]
         if model in self.profiles:
             return self.profiles[model]
+        if (named := self._route(model)) is not None:
+            return named
         for pattern, profile in self._patterns.items():
             if fnmatchcase(model, pattern):
                 return profile
-        return self._route(model) or self.default
+        return self.default
 
     @property
     def offered(self) -> list[str]:
