@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import footprint, keeping, peers, reading, recording, rendering, sessions, starting, stepping
+from bench.cases import clients, footprint, keeping, peers, reading, recording, rendering, sessions, starting, stepping
 from bench.figures import Outcome, Scale
 
 CASES: dict[str, Callable[[Scale], Outcome]] = {
@@ -21,6 +21,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "record": recording.record,
     "replay": recording.replay,
     "streams": reading.streams,
+    "client": clients.client,
     "memory": footprint.memory,
     "imports": footprint.imports,
     "starting": starting.starting,

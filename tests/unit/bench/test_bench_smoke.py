@@ -7,11 +7,13 @@ import random
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from bench import plain, plot, report, workload
+from bench import coding_agent, plain, plot, report, workload
 from bench.cases import CASES
 from bench.cases.rendering import request
 from bench.figures import QUICK, Figure, Goal, Outcome, Scale, Series
@@ -56,7 +58,7 @@ def test_a_run_of_one_case_keeps_what_was_found_in_the_others_and_the_words_arou
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["record", "replay", "steady", "corrupt", "compaction"])
+@pytest.mark.parametrize("name", ["record", "replay", "steady", "corrupt", "compaction", "client"])
 def test_every_case_finds_something_on_little_work(name: str):
     tiny = Scale(small=20, large=100, huge=200, sessions=(2, 4), rounds=1, children=1, compaction=(2, 8_000))
 
@@ -89,6 +91,17 @@ def test_the_workload_is_as_large_as_it_says():
     assert len(calls) == 3
     assert all(150 <= len(call["function"]["arguments"]) <= 250 for call in calls)
     assert all(1_800 <= len(message["content"]) <= 2_300 for message in messages if message["role"] == "tool")
+
+
+@pytest.mark.parametrize("made", [coding_agent.anthropic_request, coding_agent.chat_request])
+def test_a_coding_agents_request_has_eighty_kilobytes_and_shares_no_long_text_with_another(
+    made: Callable[[int], dict[str, Any]],
+):
+    one, other = made(1), made(2)
+
+    assert 75_000 <= len(json.dumps(one)) <= 85_000
+    assert len(one["tools"]) == 24
+    assert all(a != b for a, b in zip(one["tools"], other["tools"], strict=True))
 
 
 def test_about_a_tenth_of_the_blocks_is_damaged_and_the_same_ones_every_time():
