@@ -295,7 +295,7 @@ class _Rebuilding:
             self._rebuilt.append(self._waiting.pop()[2])
 
     def _own(self, call: ToolCall) -> ToolCall:
-        number = number_of(call.wire_id, self._answer)
+        number = number_of(call.wire_id, self._answer) if self._natives else None
         native = None if number is None else self._natives.get(number)
         return call if native is None else replace(call, native=native)
 

@@ -33,6 +33,7 @@ from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.contract import Parsed
+from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
@@ -143,19 +144,9 @@ class _Reader(TurnReader):
         return "\n\n".join(block.text for block in blocks if isinstance(block, Text))
 
     def tools(self, body: JsonObject) -> list[ToolSpec]:
-        tools: list[ToolSpec] = []
-        for at, item in enumerate(as_list(body.get("tools"))):
-            tool = {name: value for name, value in as_object(ingest(item)).items() if name != "cache_control"}
-            name = as_text(tool.get("name"))
-            if tool.get("type") not in (None, "custom"):
-                kind = as_text(tool["type"])
-                tools.append(ToolSpec(name or kind, kind=SpecKind.HOSTED, home=_HOME, native=tool))
-            elif name:
-                schema = as_object(tool.get("input_schema"))
-                tools.append(read_tool(tool, schema_field="input_schema", schema=schema, home=_HOME))
-            else:
-                self.note(f"tools[{at}]", "a tool without a name was left out")
-        return tools
+        read = _TOOLS(as_list(body.get("tools")))
+        self.notes += read.notes
+        return list(read.tools)
 
     def options(self, body: JsonObject) -> Options:
         """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
@@ -176,6 +167,26 @@ class _Reader(TurnReader):
                 self.note("cache_control", f"not carried over: {', '.join(others)}")
         home = home_for(Dialect.ANTHROPIC, known, rest)
         return Options(**known, stream=body.get("stream") is True, extra=rest, home=home)
+
+
+def _read_tools(listed: object) -> ReadTools:
+    tools: list[ToolSpec] = []
+    notes: list[str] = []
+    for at, item in enumerate(as_list(listed)):
+        tool = {name: value for name, value in as_object(ingest(item)).items() if name != "cache_control"}
+        name = as_text(tool.get("name"))
+        if tool.get("type") not in (None, "custom"):
+            kind = as_text(tool["type"])
+            tools.append(ToolSpec(name or kind, kind=SpecKind.HOSTED, home=_HOME, native=tool))
+        elif name:
+            schema = as_object(tool.get("input_schema"))
+            tools.append(read_tool(tool, schema_field="input_schema", schema=schema, home=_HOME))
+        else:
+            notes.append(f"tools[{at}]: a tool without a name was left out")
+    return ReadTools(tuple(tools), tuple(notes))
+
+
+_TOOLS = ToolListReader(_read_tools)
 
 
 def _read_choice(rest: JsonObject) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from legato.model import (
 )
 from legato.model.json_access import as_object, as_string, present
 from legato.wire.contract import Parsed
+from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.openai_chat.message_list import MessageListReader
 from legato.wire.openai_chat.simple_messages import read_simple_json
 from legato.wire.options.efforts import NONE, effort_word
@@ -39,6 +40,7 @@ _CHOICES = {
     "any": Choice.REQUIRED,  # Mistral's older word
 }
 _HOME = str(Dialect.OPENAI_CHAT)
+_TOOL_FIELDS = ("tools", "functions")
 _DESCRIBED = frozenset({"name", "description", "parameters", "strict", "format"})
 
 
@@ -46,13 +48,13 @@ def parse(body: JsonObject) -> Parsed:
     """The conversation, tools and options in a request body."""
     reader = MessageListReader()
     if _is_plain(body):
-        rest = present(as_object(ingest({**body, "messages": None})))
+        fields = {**body, "messages": None}
         reader.read(body["messages"], lambda: present(as_object(ingest(body)))["messages"])
     else:
-        rest = present(as_object(ingest(body)))
-        messages: Any = rest.pop("messages", [])
+        fields = present(as_object(ingest(body)))
+        messages: Any = fields.pop("messages", [])
         reader.read(messages, lambda: messages)
-    return _parsed(reader, rest)
+    return _parsed(reader, fields)
 
 
 def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None:
@@ -65,13 +67,15 @@ def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None
         return None
     messages, rest = found
     reader = MessageListReader(origin)
-    return _parsed(reader, present(as_object(ingest(rest)))) if reader.read_simple(messages) else None
+    return _parsed(reader, rest) if reader.read_simple(messages) else None
 
 
-def _parsed(reader: MessageListReader, rest: JsonObject) -> Parsed:
+def _parsed(reader: MessageListReader, fields: JsonObject) -> Parsed:
+    """All of a request whose messages are read; `fields` are the others as they came."""
     builder, notes = reader.builder, reader.notes
+    tools = _read_tools(fields, notes)
+    rest = present(as_object(ingest({name: value for name, value in fields.items() if name not in _TOOL_FIELDS})))
     model = as_string(rest.pop("model", ""))
-    tools = _read_tools(rest, notes)
     options = _read_options(rest, notes)
     return Parsed(
         builder.entries(),
@@ -97,20 +101,34 @@ def _is_plain(body: object) -> bool:
 # --- tools ------------------------------------------------------------------------------------------------------------
 
 
-def _read_tools(rest: JsonObject, notes: list[str]) -> list[ToolSpec]:
+def _read_tools(fields: JsonObject, notes: list[str]) -> list[ToolSpec]:
     tools: list[ToolSpec] = []
-    for name in ("tools", "functions"):
-        listed: Json = rest.pop(name, [])
-        if not isinstance(listed, list):
-            notes.append(f"{name}: not a list, so no tools were read")
-            continue
-        for index, item in enumerate(cast("list[object]", listed)):
-            tool = _read_tool(as_object(item), is_bare=name == "functions")
-            if tool is None:
-                notes.append(f"{name}[{index}]: not a function with a name; it was left out")
-            else:
-                tools.append(tool)
+    for name in _TOOL_FIELDS:
+        listed: Json = fields.get(name)
+        if listed is not None:
+            read = _TOOLS({name: listed})
+            tools += read.tools
+            notes += read.notes
     return tools
+
+
+def _read_list(named: object) -> ReadTools:
+    """The tools of one field of a body, by its name."""
+    ((name, listed),) = as_object(ingest(named)).items()
+    if not isinstance(listed, list):
+        return ReadTools((), (f"{name}: not a list, so no tools were read",))
+    tools: list[ToolSpec] = []
+    notes: list[str] = []
+    for index, item in enumerate(cast("list[object]", listed)):
+        tool = _read_tool(as_object(item), is_bare=name == "functions")
+        if tool is None:
+            notes.append(f"{name}[{index}]: not a function with a name; it was left out")
+        else:
+            tools.append(tool)
+    return ReadTools(tuple(tools), tuple(notes))
+
+
+_TOOLS = ToolListReader(_read_list)
 
 
 def _read_tool(item: JsonObject, *, is_bare: bool) -> ToolSpec | None:
