@@ -42,9 +42,9 @@ def _description(number: int, place: int) -> str:
     return f"Use {about}.\n\n" + "".join(f"- {_RULE.format(about=about)}\n" for _ in range(13))
 
 
-def _schema(place: int) -> JsonObject:
+def _schema(number: int, place: int) -> JsonObject:
     texts = {
-        f"field_{place}_{at}": {"type": "string", "description": f"The {at}th thing to look at, as an absolute path."}
+        f"field_{place}_{at}": {"type": "string", "description": f"What to look at in workspace {number}, as a path."}
         for at in range(5)
     }
     choice = {"type": "string", "enum": ["content", "files", "count"], "description": "What is shown of it."}
@@ -67,7 +67,7 @@ def _question(number: int, turn: int) -> str:
 def anthropic_request(number: int) -> dict[str, Any]:
     """The arguments of `messages.create`."""
     tools = [
-        {"name": tool_name(at), "description": _description(number, at), "input_schema": _schema(at)}
+        {"name": tool_name(at), "description": _description(number, at), "input_schema": _schema(number, at)}
         for at in range(TOOLS)
     ]
     kept = {"type": "ephemeral"}
@@ -114,7 +114,11 @@ def chat_request(number: int) -> dict[str, Any]:
     tools = [
         {
             "type": "function",
-            "function": {"name": tool_name(at), "description": _description(number, at), "parameters": _schema(at)},
+            "function": {
+                "name": tool_name(at),
+                "description": _description(number, at),
+                "parameters": _schema(number, at),
+            },
         }
         for at in range(TOOLS)
     ]

@@ -143,8 +143,8 @@ class Caller:
         return timed(lambda: self._ask(request))
 
     def first_event(self) -> Taken:
-        """The same until the first event of a streamed answer is here."""
-        request = self._following()
+        """The same until the first event of a streamed answer is here; such a client streams every answer."""
+        request = self._following(stream=True)
         events: list[Any] = []
 
         def until_first() -> None:
@@ -155,9 +155,13 @@ class Caller:
         events[0].close()
         return taken
 
-    def _following(self) -> dict[str, Any]:
+    def _following(self, *, stream: bool = False) -> dict[str, Any]:
         request = self._vendor.first(next(self._numbers))
-        return self._vendor.following(request, self._ask(request))
+        answered = self._ask(request)
+        if stream:
+            for _ in self._ask(request, stream=True):
+                pass
+        return self._vendor.following(request, answered)
 
     def _ask(self, request: dict[str, Any], **more: Any) -> Any:
         return self._vendor.ask(self._sdk, **request, **more)

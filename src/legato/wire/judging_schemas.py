@@ -6,7 +6,9 @@ Out: findings about types that JSON Schema does not have.
 
 from __future__ import annotations
 
-from legato.model import Json
+from typing import Any, cast
+
+from legato.model import Json, JsonObject
 from legato.wire.judging import Findings, brief, is_list, is_object
 from legato.wire.rules import refused
 
@@ -54,15 +56,15 @@ def examine_schema(schema: Json, path: str, found: Findings) -> None:
 
 def _is_in_order(schema: Json) -> bool:
     """Whether there is certainly nothing to find; looks at the same values in any order, and at some others too."""
-    waiting: list[Json] = [schema]
+    waiting: list[Any] = [schema]
     for one in waiting:
-        if is_list(one):
-            waiting += one
-        elif is_object(one):
-            for keyword, value in one.items():
+        if isinstance(one, list):
+            waiting += cast("list[Json]", one)
+        elif isinstance(one, dict):
+            for keyword, value in cast(JsonObject, one).items():
                 if keyword == "type":
                     if not isinstance(value, str) or value not in _TYPES:
                         return False
-                elif keyword in _HOLDING and value is not False and value is not True:
-                    waiting += value.values() if keyword in _HOLD_NAMED and is_object(value) else (value,)
+                elif keyword in _HOLDING:
+                    waiting += value.values() if keyword in _HOLD_NAMED and isinstance(value, dict) else (value,)
     return True
