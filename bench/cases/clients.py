@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from statistics import median
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import msgspec
@@ -29,9 +29,13 @@ from legato.transport.contract import WireResponse, whole_response
 from legato.wire.dialects import dialect_parts
 from legato.world import World
 
+T = TypeVar("T")
+
 ANTHROPIC, KIMI, OPENAI = "anthropic/claude-opus-4-8", "kimi/kimi-k2-thinking", "openai/gpt-5.2"
 ALONE = "the SDK alone"
 IN_PROCESS = "parse, render and verify"
+REQUESTS = 4
+"""requests in one sample, each of another conversation: one alone takes less than a clock can be trusted with"""
 _EVENTS = {"content-type": "text/event-stream"}
 _STREAMED = re.compile(rb'"stream": ?true')
 
@@ -134,25 +138,24 @@ class Caller:
 
     def cold(self) -> Taken:
         """A first request."""
-        request = self._vendor.first(next(self._numbers))
-        return timed(lambda: self._ask(request))
+        requests = [self._vendor.first(next(self._numbers)) for _ in range(REQUESTS)]
+        return timed(self._ask, requests)
 
     def warm(self) -> Taken:
         """The request that follows on an answer."""
-        request = self._following()
-        return timed(lambda: self._ask(request))
+        return timed(self._ask, [self._following() for _ in range(REQUESTS)])
 
     def first_event(self) -> Taken:
         """The same until the first event of a streamed answer is here; such a client streams every answer."""
-        request = self._following(stream=True)
-        events: list[Any] = []
+        streams: list[Any] = []
 
-        def until_first() -> None:
-            events.append(stream := self._ask(request, stream=True))
-            events.append(next(iter(stream)))
+        def until_first(request: dict[str, Any]) -> None:
+            streams.append(stream := self._ask(request, stream=True))
+            next(iter(stream))
 
-        taken = timed(until_first)
-        events[0].close()
+        taken = timed(until_first, [self._following(stream=True) for _ in range(REQUESTS)])
+        for stream in streams:
+            stream.close()
         return taken
 
     def _following(self, *, stream: bool = False) -> dict[str, Any]:
@@ -177,17 +180,18 @@ class Taken(Struct, frozen=True):
     wall: float
 
 
-def timed(work: Callable[[], object]) -> Taken:
-    """What `work` takes."""
+def timed(work: Callable[[T], object], given: list[T]) -> Taken:
+    """What `work` takes for one of `given`."""
     walls: list[float] = []
 
     def run() -> float:
         begin, began = clock(), time.perf_counter()
-        work()
+        for one in given:
+            work(one)
         walls.append(time.perf_counter() - began)
         return clock() - begin
 
-    return Taken(measured(run), walls[0])
+    return Taken(measured(run) / len(given), walls[0] / len(given))
 
 
 def client(scale: Scale) -> Outcome:
@@ -199,7 +203,7 @@ def client(scale: Scale) -> Outcome:
         for vendor in vendors:
             other = KIMI if vendor.home == ANTHROPIC else ANTHROPIC
             for route in (vendor.home, other):
-                figures += _figures(vendor, route, scale.rounds * 3)
+                figures += _figures(vendor, route, scale.rounds * 2)
     finally:
         gc.unfreeze()
     size = len(msgspec.json.encode(coding_agent.anthropic_request(0)))
@@ -223,7 +227,7 @@ def _figures(vendor: Vendor, route: str, rounds: int) -> list[Figure]:
         "cold alone": alone.cold,
         "first event": through.first_event,
         "first event alone": alone.first_event,
-        IN_PROCESS: lambda: _in_process(vendor, target, next(numbers)),
+        IN_PROCESS: lambda: _in_process(vendor, target, numbers),
     }
     taken: dict[str, list[Taken]] = {name: [] for name in works}
     for number in range(rounds + 1):
@@ -239,17 +243,16 @@ def _figures(vendor: Vendor, route: str, rounds: int) -> list[Figure]:
     ]
 
 
-def _in_process(vendor: Vendor, target: Target, number: int) -> Taken:
+def _in_process(vendor: Vendor, target: Target, numbers: Iterator[int]) -> Taken:
     """What the same request costs at least: parse, render and verify it, without a gateway."""
-    fields = vendor.first(number)
-    body = msgspec.json.encode(fields | fields.pop("extra_body", {}))
 
-    def run() -> None:
+    def run(body: bytes) -> None:
         parsed = parse(body, vendor.home)
-        made = render(parsed.conversation(), target, tools=parsed.tools, system=parsed.system, options=parsed.options)
-        made.verify()
+        talk = parsed.conversation()
+        render(talk, target, tools=parsed.tools, system=parsed.system, options=parsed.options).verify()
 
-    return timed(run)
+    requests = [vendor.first(next(numbers)) for _ in range(REQUESTS)]
+    return timed(run, [msgspec.json.encode(fields | fields.pop("extra_body", {})) for fields in requests])
 
 
 def _more(name: str, ones: list[Taken], alone: list[Taken], limit: float) -> Figure:
