@@ -52,7 +52,7 @@ def test_the_first_pattern_that_fits_wins() -> None:
     assert found.find("claude-haiku-4-5").routes == (WARM,)
     assert found.find("claude-opus-4-1") is CAREFUL
     assert routes(found.find("gpt-5")) == [GPT]
-    assert routes(found.find(CLAUDE)) == [GPT]  # patterns can keep clients from choosing routes of their own
+    assert routes(found.find(CLAUDE)) == [CLAUDE]  # whoever names a route means it
     assert found.find("everyday") is EVERYDAY
 
 

@@ -32,7 +32,6 @@ from legato.model import (
 )
 from legato.model.json_access import as_count, as_id, as_list, as_object, as_text, present
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
-from legato.wire.anthropic.shapes import NO_THOUGHT
 from legato.wire.arguments import read_arguments
 from legato.wire.context import Names
 from legato.wire.endings import ending_of
@@ -131,9 +130,9 @@ def read_block(item: JsonObject, restore: Callable[[str], str]) -> Block | None:
 
 
 def read_thinking(item: JsonObject) -> Thinking | None:
-    """A thought with its signature; None if it has neither text nor signature, as the one that stands in for none."""
+    """A thought with its signature; None if it has neither."""
     text, signature = as_text(item.get("thinking")), as_text(item.get("signature"))
-    if not signature and text in ("", NO_THOUGHT):
+    if not signature and not text:
         return None
     return Thinking(text, native={"signature": signature} if signature else None)
 

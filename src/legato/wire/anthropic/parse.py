@@ -22,6 +22,7 @@ from legato.model import (
     Speaker,
     SpecKind,
     Text,
+    Thinking,
     ThinkingSwitch,
     ToolResponse,
     ToolSpec,
@@ -32,6 +33,7 @@ from legato.wire.anthropic.caching import find_marks
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
+from legato.wire.anthropic.shapes import NO_THOUGHT
 from legato.wire.contract import Parsed
 from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.options import values
@@ -45,6 +47,8 @@ _OURS = frozenset({"messages", "model", "system", "tools", "stream", "cache_cont
 _HOME = str(Dialect.ANTHROPIC)
 _ANSWER_BLOCKS = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 _TOLD_AS_JSON = frozenset({"tool_reference", "search_result"})
+_STANDS_IN = Thinking(NO_THOUGHT)
+"""what is sent to hosts that demand a thought where there is none"""
 _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED, "none": Choice.NONE}
 
 
@@ -100,7 +104,8 @@ class _Reader(TurnReader):
         for at, block in blocks:
             if self.kind_of(block) not in _ANSWER_BLOCKS and not is_use(block) and not is_result(block):
                 self.note(f"{path}[{at}]", f"a block of type {block.get('type')!r} is not understood")
-        return read_blocks([block for _, block in blocks], str)
+        read = read_blocks([block for _, block in blocks], str)
+        return [block for block in read if block != _STANDS_IN]
 
     def said(self, content: list[Json], path: str, *, first: int = 0) -> list[Block]:
         """Text and media of a message; what is neither is noted."""
