@@ -524,12 +524,15 @@ DONE = Completion(CallId("a"), CompletionKind.SUCCESS, "x")
         (["a", "b"], ["a"]),
     ],
 )
-def test_a_unit_that_is_unpaired_doubled_or_out_of_order_cannot_be_made(ids: list[str], done: list[str]) -> None:
+@pytest.mark.parametrize("text", ["found", ""], ids=["simple", "with something to decide"])
+def test_a_unit_that_is_unpaired_doubled_or_out_of_order_cannot_be_made(
+    text: str, ids: list[str], done: list[str]
+) -> None:
     with pytest.raises(RenderError) as caught:
         Exchange(
             7,
             tuple(ToolCall("read", id=CallId(name)) for name in ids),
-            tuple(Completion(CallId(name), CompletionKind.SUCCESS) for name in done),
+            tuple(Completion(CallId(name), CompletionKind.SUCCESS, text) for name in done),
         )
     assert caught.value.facts == {"layer": "transcript", "calls": ids, "results": done}
 
