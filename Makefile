@@ -42,11 +42,13 @@ $(READY): $(LOCK) pyproject.toml
 demo: $(READY) ## Watch one conversation change provider mid-way (needs no key, no network)
 	$(BIN)/legato demo $(ARGS)
 
-# Properties run the same lines thousands of times: to watch them for coverage takes minutes and shows nothing new.
+# These run the same lines thousands of times: to watch them for coverage takes minutes and shows nothing new.
+UNWATCHED := tests/properties tests/fuzz tests/gateway
+
 test: $(READY) ## Run all tests with branch coverage; ARGS="-k name" narrows the run
 ifeq ($(ARGS),)
-	$(BIN)/python -m pytest -n $(WORKERS) --ignore=tests/properties --ignore=tests/fuzz --cov --cov-report=term --cov-report=json:coverage.json
-	$(BIN)/python -m pytest -n $(WORKERS) tests/properties tests/fuzz
+	$(BIN)/python -m pytest -n $(WORKERS) $(UNWATCHED:%=--ignore=%) --cov --cov-report=term --cov-report=json:coverage.json
+	$(BIN)/python -m pytest -n $(WORKERS) $(UNWATCHED)
 else
 	$(BIN)/python -m pytest -n $(WORKERS) --cov --cov-report=term --cov-report=json:coverage.json $(ARGS)
 endif

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple, cast
 from legato.model import ToolSpec
 
 _MOST = 32
+"""lists that are remembered: our choice, more than the clients of one process have"""
 _LARGEST = 1 << 20
-"""bytes of a list that is remembered"""
+"""bytes of a list that is remembered: our choice, far beyond what any client offers"""
 _VERSION = 2
 """of the marshal format: the last one in which equal values are always the same bytes"""
 
