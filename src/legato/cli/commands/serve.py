@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from legato.cli.gateway_server import ServeOptions
 
 PORT = 8100
+"""where the gateway listens: our choice, seldom taken"""
 
 
 @click.command(short_help="Let any client ask any provider, through a local gateway.")
