@@ -108,6 +108,33 @@ _RULES = (
     ),
 )
 
+MODELS = (
+    Models(
+        "Kimi that thinks",
+        ("kimi-k2-thinking*", "kimi-thinking*", "kimi-k2.7-code*"),
+        {"thinking": "always", "thinking_default": True, "reasoning_field": True},
+    ),
+    Models(
+        "Kimi K2.5 and later",
+        ("kimi-k2.5*", "kimi-k2.6*", "kimi-latest*"),
+        {"thinking": "switch", "thinking_default": True, "reasoning_field": True, "images": True},
+    ),
+    Models(
+        "Kimi K3",
+        ("kimi-k3*",),
+        {
+            "window": 1_048_576,
+            "max_output": 131_072,
+            "thinking": "effort",
+            "thinking_default": True,
+            "efforts": ["low", "high", "max"],
+            "reasoning_field": True,
+            "images": True,
+        },
+    ),
+)
+"""what its models can do, at either of its doors"""
+
 HOST = Host(
     name="kimi",
     title="Kimi",
@@ -133,31 +160,7 @@ HOST = Host(
             ),
         ),
     ),
-    models=(
-        Models(
-            "Kimi that thinks",
-            ("kimi-k2-thinking*", "kimi-thinking*", "kimi-k2.7-code*"),
-            {"thinking": "always", "thinking_default": True, "reasoning_field": True},
-        ),
-        Models(
-            "Kimi K2.5 and later",
-            ("kimi-k2.5*", "kimi-k2.6*", "kimi-latest*"),
-            {"thinking": "switch", "thinking_default": True, "reasoning_field": True, "images": True},
-        ),
-        Models(
-            "Kimi K3",
-            ("kimi-k3*",),
-            {
-                "window": 1_048_576,
-                "max_output": 131_072,
-                "thinking": "effort",
-                "thinking_default": True,
-                "efforts": ["low", "high", "max"],
-                "reasoning_field": True,
-                "images": True,
-            },
-        ),
-    ),
+    models=MODELS,
     style=RequestStyle(
         reasoning_content=True,
         forced_choice_while_thinking=False,

@@ -13,6 +13,7 @@ from legato.wire.hosting import (
     RefusalReason,
     ServerHabits,
 )
+from legato.wire.hosts.kimi import MODELS
 
 _CLIENT = "https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic"
 
@@ -49,29 +50,7 @@ HOST = Host(
     models=(
         # What the models were trained on (`functions.name:0`) is no id of the Messages API.
         Models("every Kimi", ("*",), {"id_scheme": "toolu"}),
-        Models(
-            "Kimi that thinks",
-            ("kimi-k2-thinking*", "kimi-thinking*", "kimi-k2.7-code*"),
-            {"thinking": "always", "thinking_default": True, "reasoning_field": True},
-        ),
-        Models(
-            "Kimi K2.5 and later",
-            ("kimi-k2.5*", "kimi-k2.6*", "kimi-latest*"),
-            {"thinking": "switch", "thinking_default": True, "reasoning_field": True, "images": True},
-        ),
-        Models(
-            "Kimi K3",
-            ("kimi-k3*",),
-            {
-                "window": 1_048_576,
-                "max_output": 131_072,
-                "thinking": "effort",
-                "thinking_default": True,
-                "efforts": ["low", "high", "max"],
-                "reasoning_field": True,
-                "images": True,
-            },
-        ),
+        *MODELS,
     ),
     messages_style=MessagesStyle(budgets=False),
     options=MESSAGES_OPTIONS,
