@@ -348,6 +348,16 @@ def test_a_tool_that_is_defined_twice_is_defined_once() -> None:
     assert decided(request, "duplicate-tool") == ["f is defined twice; the first definition is sent"]
 
 
+@pytest.mark.parametrize("route", [*ROUTES, *OTHER_ROUTES])
+def test_a_hosted_tool_that_stays_behind_takes_no_function_of_its_name_along(route: str) -> None:
+    hosted = ToolSpec("f", kind=SpecKind.HOSTED, home="elsewhere/host", native={"type": "other", "name": "f"})
+    called = talk(user("hi"), ai(call("c1", "f")), result("c1", "done"))
+    request = render(called, route, tools=[hosted, ToolSpec("f")], options=Options(tool="f"))
+    assert defined(request) == ["f"]
+    assert refusals(request) == []
+    assert not any("cannot be offered" in detail for detail in decided(request, "forced-tool"))
+
+
 # --- fields of a definition that have no neutral word -----------------------------------------------------------------
 
 

@@ -99,11 +99,7 @@ def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
         _meant(envelope.options.tool, envelope.tools, situation)
     tools: list[ToolSpec] = []
     own_fields: dict[str, None] = {}
-    for tool in _each_once(envelope.tools, situation):
-        if not _is_known(tool, situation):
-            detail = f"{tool.name} is a tool of {tool.home or 'another provider'}, which nobody else knows"
-            situation.decisions.append(projected(Action.DROPPED, "hosted-tool-definition", detail))
-            continue
+    for tool in _each_once(_known(envelope.tools, situation), situation):
         if tool.native and not target.understands(tool.home):
             own_fields |= dict.fromkeys(tool.native)
             tool = replace(tool, native={})
@@ -119,6 +115,18 @@ def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
             limit=limit,
         )
     return tools
+
+
+def _known(tools: Sequence[ToolSpec], situation: Situation) -> list[ToolSpec]:
+    """The tools that can be offered here. This comes first: one that goes must not take another of its name along."""
+    known: list[ToolSpec] = []
+    for tool in tools:
+        if _is_known(tool, situation):
+            known.append(tool)
+            continue
+        detail = f"{tool.name} is a tool of {tool.home or 'another provider'}, which nobody else knows"
+        situation.decisions.append(projected(Action.DROPPED, "hosted-tool-definition", detail))
+    return known
 
 
 def _each_once(tools: Sequence[ToolSpec], situation: Situation) -> Sequence[ToolSpec]:
@@ -139,7 +147,7 @@ def _meant(name: str, tools: Sequence[ToolSpec], situation: Situation) -> ToolSp
     found = [tool for tool in tools if tool.qualified == name] or [tool for tool in tools if tool.name == name]
     distinct = {(tool.namespace, tool.name): tool for tool in found}
     if len(distinct) == 1:
-        return found[0]
+        return next((tool for tool in found if _is_known(tool, situation)), found[0])
     problem = (
         f"and {', '.join(tool.qualified for tool in distinct.values())} have that name; name it with its namespace"
         if distinct
