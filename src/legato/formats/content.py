@@ -54,6 +54,7 @@ class Content:
         self._data = b""
         self._left_out: list[RawRecord] = []
         self._tail = b""
+        self._size = 0
         self._value: Json = None
 
     def lines(self) -> Iterator[Item]:
@@ -61,13 +62,12 @@ class Content:
         reader = LineReader(self._source.pieces(), self._marks, name=self.name)
         index = -1
         for line in reader:
-            place = line.place
             if self._keep:
                 index += 1
-                self._kept.append(RawRecord(place, line.data, line.before, line.after))
-            yield Item(place, line.value, index)
+                self._kept.append(line.raw)
+            yield Item(line.raw.place, line.value, index)
         self._damage = reader.damage
-        self._left_out, self._tail = reader.left_out, reader.tail
+        self._left_out, self._tail, self._size = reader.left_out, reader.tail, reader.size
 
     def items(self, *lists: str) -> Iterator[Item]:
         """The records of a file of lines, or of a value: a list, the first of `lists` in it, or the value itself."""
@@ -103,7 +103,14 @@ class Content:
     def finish(self, *drafts: DocumentDraft) -> list[Document]:
         """The drafts as documents, with all that is known about the file."""
         original = (
-            Original(records=self._kept, data=self._data, value=self._value, tail=self._tail, left_out=self._left_out)
+            Original(
+                records=self._kept,
+                data=self._data,
+                value=self._value,
+                tail=self._tail,
+                size=self._size or len(self._data),
+                left_out=self._left_out,
+            )
             if self._keep
             else None
         )

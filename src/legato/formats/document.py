@@ -69,13 +69,22 @@ class RawRecord(Struct, frozen=True):
     """One record of a file, byte for byte as it was there.
 
     `before` and `after` are what was around it on its line and, before it, on blank lines: nothing and a newline
-    nearly always.
+    nearly always. All three together are the bytes of the file from `start` to `end`, unless the record had to be
+    recovered from damaged ones, and `is_intact` is not true.
     """
 
     place: str
     data: bytes
     before: bytes = b""
     after: bytes = b"\n"
+    start: int = 0
+    end: int = 0
+    is_intact: bool = False
+
+    @property
+    def line(self) -> bytes:
+        """The record with what was around it."""
+        return self.before + self.data + self.after
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +92,15 @@ class Original:
     """What a file held, in order to write it again: its records, or the one value that it was.
 
     `data` is the whole file where that was one JSON value, `value` that value parsed. Of a file of lines, `tail` is
-    the blank end, and `left_out` holds lines that are sound JSON and yet no records, or are too long to be read (then
-    without their bytes).
+    the blank end, `size` the number of its bytes, and `left_out` holds lines that are sound JSON and yet no records, or
+    are too long to be read (then without their bytes).
     """
 
     records: Sequence[RawRecord] = ()
     data: bytes = b""
     value: Json = None
     tail: bytes = b""
+    size: int = 0
     left_out: Sequence[RawRecord] = ()
 
 

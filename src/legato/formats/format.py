@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from legato.formats.document import Document, FileNote, Original
 from legato.formats.lines import Marks
+from legato.formats.patching.records import Rewritten
+from legato.formats.patching.splices import Splice
 from legato.model import Dialect, ToolSpec
 from legato.transcript.conversation import Conversation
 
@@ -64,12 +66,19 @@ class Written:
 class Mended:
     """A mended file and the changes in it; without changes it is the original.
 
-    `losses` are the objections to it: what it no longer contains, and why its agent may not accept it.
+    `splices` make it of the original: outside them both have the same bytes. `losses` are the objections to it: what it
+    no longer contains, and why its agent may not accept it.
     """
 
     data: bytes
     changes: list[FileNote] = field(default_factory=list[FileNote])
     losses: list[FileNote] = field(default_factory=list[FileNote])
+    splices: tuple[Splice, ...] = ()
+
+    @classmethod
+    def of(cls, file: Rewritten, changes: Sequence[FileNote] = (), losses: Sequence[FileNote] = ()) -> Mended:
+        """A file put together from its own records."""
+        return cls(file.data, list(changes), list(losses), file.splices)
 
 
 Detect: TypeAlias = "Callable[[Head], str]"

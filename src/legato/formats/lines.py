@@ -38,18 +38,10 @@ _slow = json.JSONDecoder(strict=False)
 
 
 class Line(NamedTuple):
-    """One record. Several may have the same line number."""
+    """One record. Several may be from the same line."""
 
-    number: int
     value: JsonObject
-    data: bytes
-    before: bytes = b""
-    after: bytes = b"\n"
-
-    @property
-    def place(self) -> str:
-        """Where the record is, for people."""
-        return f"line {self.number}"
+    raw: RawRecord
 
 
 class Marks(NamedTuple):
@@ -69,12 +61,26 @@ class _Raw(NamedTuple):
     data: bytes
     before: bytes
     after: bytes
+    start: int
+    end: int
+    """the bytes of the file that these are"""
+    is_whole: bool
+    """whether nothing was taken out of them"""
     is_last: bool
     """it is the last one and has no newline"""
 
+    @property
+    def place(self) -> str:
+        """Where the line is, for people."""
+        return f"line {self.number}"
+
+    def record(self) -> RawRecord:
+        """The line as a record."""
+        return RawRecord(self.place, self.data, self.before, self.after, self.start, self.end, self.is_whole)
+
 
 class LineReader:
-    """Iterate over it once; `damage`, `left_out` and `tail` are complete afterwards."""
+    """Iterate over it once; `damage`, `left_out`, `tail` and `size` are complete afterwards."""
 
     def __init__(self, pieces: Iterable[bytes], marks: Marks, *, name: str = "input") -> None:
         self.damage: list[FileNote] = []
@@ -87,6 +93,8 @@ class LineReader:
         """lines that are JSON but no records, and those that are too long, without their bytes"""
         self.tail = b""
         """the blank end of the file"""
+        self.size = 0
+        """the number of bytes in it"""
 
     def __iter__(self) -> Iterator[Line]:
         decode = msgspec.json.Decoder().decode
@@ -98,35 +106,36 @@ class LineReader:
                 continue
             if isinstance(value, dict):
                 self._readable += 1
-                yield Line(raw.number, cast(JsonObject, value), raw.data, raw.before, raw.after)
+                yield Line(cast(JsonObject, value), raw.record())
             else:
-                self.left_out.append(RawRecord(f"line {raw.number}", raw.data))
+                self.left_out.append(raw.record())
                 self._unread(raw.number, "is no object and was left out")
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
     def _numbered(self) -> Iterator[_Raw]:
         """The lines that hold anything, with the blank lines before each."""
-        number = 0
+        number = start = 0
         blank = b""
-        for line, is_last in self._raw_lines():
+        for line, length, is_last in self._raw_lines():
             number += 1
             newline = b"" if is_last else b"\n"
+            self.size += length + len(newline)
             if line is None:
                 self.left_out.append(RawRecord(f"line {number}", b""))
                 self._unread(number, f"is longer than {MAX_LINE // 2**20} MB and was left out")
+                start, blank = self.size, b""
                 continue
             raw = self._without_marks(number, line)
             data = raw.strip()
             if not data:
                 blank += raw + newline
                 continue
-            if len(data) == len(raw):
-                yield _Raw(number, data, blank, newline, is_last)
-            else:
-                start = raw.index(data)
-                yield _Raw(number, data, blank + raw[:start], raw[start + len(data) :] + newline, is_last)
-            blank = b""
+            before = raw[: raw.index(data)] if len(data) < len(raw) else b""
+            after = raw[len(before) + len(data) :] + newline
+            is_whole = len(blank) + len(raw) + len(newline) == self.size - start
+            yield _Raw(number, data, blank + before, after, start, self.size, is_whole, is_last)
+            start, blank = self.size, b""
         self.tail = blank
 
     def _without_marks(self, number: int, raw: bytes) -> bytes:
@@ -140,8 +149,8 @@ class LineReader:
             return cleaned
         return raw
 
-    def _raw_lines(self) -> Iterator[tuple[bytes | None, bool]]:
-        """Lines as they come; None in place of one that is too long."""
+    def _raw_lines(self) -> Iterator[tuple[bytes | None, int, bool]]:
+        """Lines with their lengths, None in place of a too long one, and whether it is a last one without a newline."""
         waiting: list[bytes] = []
         length = 0
         for piece in self._pieces:
@@ -153,12 +162,12 @@ class LineReader:
                 waiting.clear()
             if not rest:
                 continue
-            yield (b"".join(waiting) if length <= MAX_LINE else None), False
+            yield (b"".join(waiting) if length <= MAX_LINE else None), length, False
             for raw in rest[:-1]:
-                yield raw, False
+                yield raw, len(raw), False
             waiting, length = [rest[-1]], len(rest[-1])
         if length:
-            yield (b"".join(waiting) if length <= MAX_LINE else None), True
+            yield (b"".join(waiting) if length <= MAX_LINE else None), length, True
 
     # --- damage -------------------------------------------------------------------------------------------------------
 
@@ -176,9 +185,11 @@ class LineReader:
             self._damaged(number, "holds a record that breaks off in the middle; it was left out")
         elif len(values) > 1:
             self._damaged(number, f"holds {len(values)} records")
+        start = raw.start
         for value, data in values:
             self._readable += 1
-            yield Line(number, value, data)
+            yield Line(value, RawRecord(raw.place, data, start=start, end=raw.end))
+            start = raw.end  # the first record stands for the whole line
 
     def _values(self, text: str) -> tuple[list[tuple[JsonObject, bytes]], bool]:
         """The records in `text` with their bytes, and whether a part of it belongs to none."""

@@ -66,7 +66,7 @@ def repair(document: Document, original: Original) -> Mended:
     has_header = bool(file.count) and file.value(0).get("format") == FORMAT_NAME
     head = [] if has_header else [{"format": FORMAT_NAME, "version": VERSION}]
     changes = [] if has_header else [FileNote("line 1", "the header was missing; it was put in")]
-    return Mended(file.write([*head, *range(file.count)]), changes)
+    return Mended.of(file.write([*head, *range(file.count)]), changes)
 
 
 # --- the format ------------------------------------------------------------------------------------------------------

@@ -122,7 +122,7 @@ def test_mending_a_damaged_file_lists_the_damage_and_leaves_none() -> None:
 
 def test_lines_come_whole_however_the_bytes_are_cut() -> None:
     marks = Marks((frozenset({"type"}),))
-    expected = [(line.number, line.value) for line in LineReader([CLAUDE], marks)]
+    expected = [(line.raw.place, line.value) for line in LineReader([CLAUDE], marks)]
     for size in (1, 2, 7, 64, 1000):
         pieces = [CLAUDE[start : start + size] for start in range(0, len(CLAUDE), size)]
-        assert [(line.number, line.value) for line in LineReader(pieces, marks)] == expected
+        assert [(line.raw.place, line.value) for line in LineReader(pieces, marks)] == expected

@@ -16,24 +16,25 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
-from legato.formats.patching.plan import Closing, MendStep, Plan, Taking, plan_mending
+from legato.formats.patching.plan import Closing, Demands, MendStep, Plan, Taking, plan_mending, prefixed
 from legato.formats.patching.quotation import quotation
-from legato.formats.patching.records import RawFile
+from legato.formats.patching.records import Changed, RawFile, Rewritten
 from legato.model import Json, JsonObject, closure_text
 from legato.wire.arguments import wire_arguments
 
 _LISTS = ("loglines", "messages")
 """where the records are, in a session that is one value"""
+_DEMANDS = Demands(is_valid_id=is_plain_id, fresh_id=prefixed("toolu_"))
 _ENVELOPE = ("isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch", "agentId", "slug", "entrypoint")
 
 
 def mend_session(document: Document, original: Original) -> Mended:
     """The session with every call answered where it is."""
-    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
+    plan = plan_mending(document, _DEMANDS)
     file = RawFile(original, *_LISTS)
     if not plan.changes:
-        return Mended(file.unchanged())
-    return Mended(_Carrier(file, plan).write(), plan.changes)
+        return Mended.of(file.unchanged())
+    return Mended.of(_Carrier(file, plan).write(), plan.changes)
 
 
 def has_chain(document: Document, original: Original) -> bool:
@@ -43,13 +44,13 @@ def has_chain(document: Document, original: Original) -> bool:
 
 def relink_session(document: Document, original: Original) -> Mended | None:
     """The mended session with its records made a chain; None if they have no ids to be linked by."""
-    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="toolu_")
+    plan = plan_mending(document, _DEMANDS)
     file = RawFile(original, *_LISTS)
     records = [file.value(step.record) for step in plan.steps if step.record >= 0]
     if not all(as_text(record.get("uuid")) for record in records):
         return None
     told = FileNote("", "no record names its parent; each was made the child of the one before it")
-    return Mended(_Carrier(file, plan, relink=True).write(), [*plan.changes, told])
+    return Mended.of(_Carrier(file, plan, relink=True).write(), [*plan.changes, told])
 
 
 def _links(file: RawFile) -> bool:
@@ -75,7 +76,7 @@ class _Carrier:
         self.relink = relink
         self.is_tree = relink or _links(file)
 
-    def write(self) -> bytes:
+    def write(self) -> Rewritten:
         moved = {step.record for step in self.plan.steps if step.is_moved}
         gone = moved | self.plan.removed
         self._lay_out()
@@ -83,11 +84,11 @@ class _Carrier:
         out: list[int | JsonObject] = [*self.first]
         for index in range(self.file.count):
             if index not in gone:
-                out.append(self.values.get(index, index))
-            out += [
-                self.values.get(item, item) if isinstance(item, int) else item for item in self.after.get(index, [])
-            ]
-        return self.file.write(out)
+                out.append(index)
+            out += self.after.get(index, [])
+        return self.file.write(
+            Changed(item, self.values[item]) if isinstance(item, int) and item in self.values else item for item in out
+        )
 
     def _value(self, index: int) -> JsonObject:
         if index not in self.values:

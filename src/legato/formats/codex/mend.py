@@ -16,24 +16,31 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.fields import as_object
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id
-from legato.formats.patching.plan import MendStep, Plan, Taking, plan_mending
+from legato.formats.patching.layout import Laid, lay_out
+from legato.formats.patching.plan import Demands, MendStep, Taking, plan_mending, prefixed
 from legato.formats.patching.quotation import quotation
-from legato.formats.patching.records import RawFile
+from legato.formats.patching.records import Changed, RawFile
 from legato.model import JsonObject
+
+_DEMANDS = Demands(is_valid_id=is_plain_id, fresh_id=prefixed("call_"), is_adjacent=False, closes=False)
 
 
 def mend_session(document: Document, original: Original) -> Mended:
     """The rollout with at most one output per call, after the call."""
-    plan = plan_mending(document, is_valid_id=is_plain_id, prefix="call_", is_strict=False)
+    plan = plan_mending(document, _DEMANDS)
     file = RawFile(original)
-    as_it_was: list[int | JsonObject] = list(range(file.count))
     is_damaged = any(note.is_damage for note in document.notes)
     if not plan.changes and not is_damaged:
-        return Mended(file.unchanged())
-    out = _laid_out(file, plan) if plan.changes else as_it_was
+        return Mended.of(file.unchanged())
+    out = lay_out(
+        file.count,
+        plan,
+        change=lambda step: _changed(file.value(step.record), step),
+        make=lambda step: [_line(item, file) for item in step.items if isinstance(item, Taking)],
+    )
     numbered = _numbered_anew(file, out)
     changes = plan.changes if numbered == out else [*plan.changes, _NUMBERED]
-    return Mended(file.write(numbered), changes, [_DOUBT] if changes and _is_numbered(file) else [])
+    return Mended.of(file.write(numbered), changes, [_DOUBT] if changes and _is_numbered(file) else [])
 
 
 _NUMBERED = FileNote("", "the records were renumbered")
@@ -46,40 +53,28 @@ def _is_numbered(file: RawFile) -> bool:
     return any("ordinal" in file.value(index) for index in range(file.count))
 
 
-def _laid_out(file: RawFile, plan: Plan) -> list[int | JsonObject]:
-    """The records of the mended file, given by index if unchanged."""
-    moved = {step.record for step in plan.steps if step.is_moved}
-    gone = moved | plan.removed
-    after: dict[int, list[int | JsonObject]] = {}
-    values: dict[int, JsonObject] = {}
-    anchor = -1
-    for step in plan.steps:
-        if step.record >= 0 and step.is_changed:
-            values[step.record] = _changed(file.value(step.record), step)
-        if step.record >= 0 and not step.is_moved:
-            anchor = step.record
-        elif step.record >= 0:
-            after.setdefault(anchor, []).append(values.get(step.record, step.record))
-        else:
-            after.setdefault(anchor, []).extend(_line(item, file) for item in step.items if isinstance(item, Taking))
-    out: list[int | JsonObject] = [*after.get(-1, [])]
-    for index in range(file.count):
-        if index not in gone:
-            out.append(values.get(index, index))
-        out += after.get(index, [])
-    return out
-
-
-def _numbered_anew(file: RawFile, out: list[int | JsonObject]) -> list[int | JsonObject]:
+def _numbered_anew(file: RawFile, out: list[Laid]) -> list[Laid]:
     """The records with consecutive ordinals, if they have ordinals at all."""
-    values = [file.value(item) if isinstance(item, int) else item for item in out]
+    values = [_value(file, item) for item in out]
     first = next((value["ordinal"] for value in values if isinstance(value.get("ordinal"), int)), None)
     if first is None:
         return out
-    return [
-        item if value.get("ordinal") == first + index else {**value, "ordinal": first + index}
-        for index, (item, value) in enumerate(zip(out, values, strict=True))
-    ]
+    numbered: list[Laid] = []
+    for ordinal, (item, value) in enumerate(zip(out, values, strict=True), first):
+        right = {**value, "ordinal": ordinal}
+        if value.get("ordinal") == ordinal:
+            numbered.append(item)
+        elif isinstance(item, dict):
+            numbered.append(right)
+        else:
+            numbered.append(Changed(item if isinstance(item, int) else item.record, right))
+    return numbered
+
+
+def _value(file: RawFile, item: Laid) -> JsonObject:
+    if isinstance(item, int):
+        return file.value(item)
+    return item.value if isinstance(item, Changed) else item
 
 
 def _changed(record: JsonObject, step: MendStep) -> JsonObject:

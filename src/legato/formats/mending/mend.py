@@ -10,6 +10,8 @@ refused, it is withheld together with the reasons, unless the caller insists.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from legato.errors import FormatError, RepairRefused
 from legato.formats import registry
 from legato.formats.document import Document, Original
@@ -52,7 +54,7 @@ def _mend(document: Document, original: Original) -> Mended:
     """The mended file, checked. A file in which nothing would be refused is returned unchanged."""
     found = lint_document(document)
     if document.format != "legato" and not refused(found):
-        return Mended(RawFile(original).unchanged())
+        return Mended.of(RawFile(original).unchanged())
     repair = registry.FORMATS[document.format].repair
     assert repair is not None  # only files of such formats keep their original
     return _guarded(document, original, repair(document, original), found)
@@ -62,7 +64,7 @@ def _guarded(document: Document, original: Original, mended: Mended, found: list
     """A mended file with the complete list of changes, and of objections to it."""
     changes = [*(note for note in document.notes if note.is_damage), *mended.changes]
     against = find_losses(document, original, mended.data, found) if changes else still_refused(found)
-    return Mended(mended.data, changes, [*mended.losses, *against])
+    return replace(mended, changes=changes, losses=[*mended.losses, *against])
 
 
 def _told(document: Document, mended: Mended) -> str:

@@ -5,9 +5,8 @@ Out: a plan over its records: kept as they are, kept with something taken out or
      put in after which.
 
 What the ledger says of the conversation decides: which result of a call counts, which are repetitions, which calls are
-open. What its agent minds decides what is wrong: Anthropic's rules want every result directly behind its call; for
-Codex it may be anywhere behind it, and one that is missing is put in by Codex itself. A plan for a file that is
-right says nothing, and so does the plan for a mended file.
+open. What its agent or provider minds decides what is wrong (`Demands`). A plan for a file that is right says nothing,
+and so does the plan for a mended file.
 """
 
 from __future__ import annotations
@@ -96,8 +95,25 @@ class Plan:
     changes: list[FileNote] = field(default_factory=list[FileNote])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """What an agent or a provider minds about calls and their results."""
+
+    is_valid_id: Callable[[str], bool]
+    fresh_id: Callable[[CallId], str]
+    """the id of a call whose own is not valid, or not unique"""
+    is_adjacent: bool = True
+    """every result is directly behind its call; else it must only not be before it"""
+    closes: bool = True
+    """a call without a result gets one that says so; else the agent itself puts it in"""
+    renames: bool = True
+    """ids that are not valid, or not unique, are replaced"""
+    has_ids: bool = True
+    """every call has an id; else one without stays as it is, and its place tells which result is its own"""
+
+
 @dataclass(slots=True)
-class _Record:
+class PlanRecord:
     """What one record holds, in the words of the log."""
 
     index: int
@@ -113,25 +129,30 @@ class _Record:
     words_first: bool = False
 
 
-def plan_mending(
-    document: Document, *, is_valid_id: Callable[[str], bool], prefix: str, is_strict: bool = True
-) -> Plan:
-    """The plan for `document`. Ids that are not valid, or not unique, are made anew from `prefix` and our own id.
+def prefixed(prefix: str) -> Callable[[CallId], str]:
+    """Fresh ids that are our own under another prefix."""
+    return lambda call_id: prefix + call_id.removeprefix(PREFIX)
 
-    With `is_strict`, every call gets a result directly behind it; else a result must only not be before its call.
-    """
+
+def plan_mending(document: Document, demands: Demands) -> Plan:
+    """The plan for `document`, each of whose entries is from one record."""
     talk = document.conversation()
-    records: dict[int, _Record] = {}
+    records: dict[int, PlanRecord] = {}
     for index, (source, place) in enumerate(zip(document.sources, document.places, strict=True)):
         logged = talk.log[document.first_seq + index]
         if source >= 0 and isinstance(logged, Recorded):
-            _note(records.setdefault(source, _Record(source, place)), logged.entry)
-    planner = _Planner(list(records.values()), talk.ledger, is_strict=is_strict)
-    planner.name_calls(is_valid_id, prefix)
+            _note(records.setdefault(source, PlanRecord(source, place)), logged.entry)
+    return plan_records(list(records.values()), talk.ledger, demands)
+
+
+def plan_records(records: list[PlanRecord], ledger: Ledger, demands: Demands) -> Plan:
+    """The plan for these records, whose calls and results are in `ledger`."""
+    planner = _Planner(records, ledger, demands)
+    planner.name_calls()
     return planner.plan()
 
 
-def _note(record: _Record, entry: Entry) -> None:
+def _note(record: PlanRecord, entry: Entry) -> None:
     for block in entry.blocks:
         if isinstance(block, ToolCall):
             record.calls.append(block)
@@ -147,10 +168,11 @@ def _note(record: _Record, entry: Entry) -> None:
 
 
 class _Planner:
-    def __init__(self, records: list[_Record], ledger: Ledger, *, is_strict: bool) -> None:
+    def __init__(self, records: list[PlanRecord], ledger: Ledger, demands: Demands) -> None:
         self.records = records
         self.ledger = ledger
-        self.is_strict = is_strict
+        self.demands = demands
+        self.is_strict = demands.is_adjacent
         self.early: set[CallId] = set()
         """calls whose results came before them"""
         self.result = Plan()
@@ -171,22 +193,25 @@ class _Planner:
         self.ids: dict[CallId, str] = {}
         self.counting = {id(call.response): call for call in ledger.calls.values() if call.response is not None}
         """the calls by the response that counts: one that gave way to another names a call that is not its own"""
-        self.winners: dict[CallId, tuple[_Record, int]] = {}
+        self.winners: dict[CallId, tuple[PlanRecord, int]] = {}
         for record in records:
             for number, response in enumerate(record.results):
                 call = self._call_of(response)
                 if call is not None and call.response is response:
                     self.winners[call.id] = (record, number)
 
-    def name_calls(self, is_valid_id: Callable[[str], bool], prefix: str) -> None:
+    def name_calls(self) -> None:
         """Give every call an id of its own: the one it has, wherever that is valid and free."""
         taken: set[str] = set()
         for call in self.ledger.in_order:
             if call.id not in self.first_of:
                 continue  # a result without a call: it gets no id, it becomes words
             wire_id = call.wire_id
-            if wire_id in taken or not is_valid_id(wire_id):
-                fresh = wire_id = prefix + call.id.removeprefix(PREFIX)
+            if not self.demands.renames or (not wire_id and not self.demands.has_ids):
+                self.ids[call.id] = wire_id
+                continue
+            if wire_id in taken or not self.demands.is_valid_id(wire_id):
+                fresh = wire_id = self.demands.fresh_id(call.id)
                 number = 2
                 while wire_id in taken:
                     wire_id, number = f"{fresh}_{number}", number + 1
@@ -240,7 +265,7 @@ class _Planner:
         follows = self.records[number + 1].group if number + 1 < len(self.records) else None
         return group is not None and follows is not None and follows != group
 
-    def _emit(self, record: _Record, step: MendStep) -> None:
+    def _emit(self, record: PlanRecord, step: MendStep) -> None:
         results = len(record.results) - len(step.dropped_results)
         calls = len(record.calls) - len(step.dropped_calls)
         if not results and not calls and not record.has_words and not record.has_thoughts:
@@ -252,7 +277,7 @@ class _Planner:
                 self._change(record, "results stood behind other words; they were put first")
         self.result.steps.append(step)
 
-    def _calls(self, record: _Record, step: MendStep) -> None:
+    def _calls(self, record: PlanRecord, step: MendStep) -> None:
         for number, call in enumerate(record.calls):
             known = self.ledger.calls[call.id]
             if self.first_of[call.id] != (record.index, number):
@@ -264,7 +289,7 @@ class _Planner:
                 step.call_ids[number] = self.ids[call.id]
                 self._change(record, f"the call {call.wire_id or call.name} was given the id {self.ids[call.id]}")
 
-    def _misplaced_calls(self, record: _Record, step: MendStep) -> list[Asking]:
+    def _misplaced_calls(self, record: PlanRecord, step: MendStep) -> list[Asking]:
         """The calls in a record of the user, which go into an answer of their own behind it."""
         asked: list[Asking] = []
         for number, call in enumerate(record.calls):
@@ -274,7 +299,7 @@ class _Planner:
                 self._change(record, f"the call {call.wire_id or call.name} of the model stood among words of the user")
         return asked
 
-    def _results(self, record: _Record, step: MendStep, *, goes_on: bool) -> set[CallId]:
+    def _results(self, record: PlanRecord, step: MendStep, *, goes_on: bool) -> set[CallId]:
         """The calls that are waiting and have their results in this record; the other results are seen to.
 
         While an answer goes on behind this record, no words may be among its results, not even quotations.
@@ -303,7 +328,7 @@ class _Planner:
                 self.early.add(call.id)
         return here
 
-    def _name_result(self, record: _Record, step: MendStep, number: int) -> None:
+    def _name_result(self, record: PlanRecord, step: MendStep, number: int) -> None:
         """Give a result the id of its call."""
         response = record.results[number]
         call = self._call_of(response)
@@ -313,7 +338,7 @@ class _Planner:
 
     def _flush(self, keep: set[CallId] | None = None) -> None:
         """Complete the answer before: move its results here, and close what has none."""
-        due = (self.pending.keys() if self.is_strict else self.pending.keys() & self.early) - (keep or set())
+        due = {call_id for call_id in self.pending if self._is_due(call_id)} - (keep or set())
         missing = [call for call_id, call in self.pending.items() if call_id in due]
         self.pending = {call_id: call for call_id, call in self.pending.items() if call_id not in due}
         wanted = {call.id for call in missing}
@@ -337,7 +362,11 @@ class _Planner:
         if new.items or new.words:
             self.result.steps.append(new)
 
-    def _can_move(self, record: _Record, wanted: set[CallId]) -> bool:
+    def _is_due(self, call_id: CallId) -> bool:
+        """Whether a call that waits gets its result now."""
+        return self.is_strict or call_id in self.early or (self.demands.closes and call_id not in self.winners)
+
+    def _can_move(self, record: PlanRecord, wanted: set[CallId]) -> bool:
         """Whether a record is nothing but results that are wanted now."""
         if record.has_words or record.group is not None:
             return False
@@ -347,7 +376,7 @@ class _Planner:
             for call, response in zip(calls, record.results, strict=True)
         )
 
-    def _move(self, record: _Record) -> None:
+    def _move(self, record: PlanRecord) -> None:
         self.moved.add(record.index)
         self.result.removed.discard(record.index)
         step = MendStep(record.index, is_moved=True)
@@ -364,5 +393,5 @@ class _Planner:
         said = call.response.said if call.response is not None else None
         return Closing(call.id, self.ids[call.id], call.name, reason, said, call.id in self.custom)
 
-    def _change(self, record: _Record, what: str) -> None:
+    def _change(self, record: PlanRecord, what: str) -> None:
         self.result.changes.append(FileNote(record.place, what))

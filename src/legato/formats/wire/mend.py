@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 from msgspec.structs import replace
 
 from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Mended
 from legato.formats.origins import route_of
+from legato.formats.patching.records import RawFile
+from legato.formats.wire.pairing import IdsKept, pair_messages
 from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions
 from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
@@ -41,16 +42,14 @@ def mend_body(document: Document, original: Original) -> Mended:
     request = _rendered(document, target)
     smallest = _Smallest(body, request, parts.messages_field)
     mended = smallest.find()
-    changes = [FileNote(item.path, f"{item.message} ({item.rule})") for item in found]
+    changes = smallest.pairing or [FileNote(item.path, f"{item.message} ({item.rule})") for item in found]
     if smallest.is_rendered:
         decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
         changes += [FileNote("", decision_told(item)) for item in decisions]
     if not is_bare:
         changes += _changed_fields(body, mended, parts.messages_field)
     value: Any = mended[parts.messages_field] if is_bare else mended
-    encoded = msgspec.json.encode(value)
-    is_pretty = b"\n" in original.data.strip()
-    return Mended(msgspec.json.format(encoded, indent=2) + b"\n" if is_pretty else encoded, changes)
+    return Mended.of(RawFile(original).write_value(value), changes)
 
 
 def _rendered(document: Document, target: Target) -> Request:
@@ -75,8 +74,9 @@ def _changed_fields(before: JsonObject, after: JsonObject, messages: str) -> lis
 class _Smallest:
     """Finds the smallest change to `body` that its provider accepts; replacements come from `request`.
 
-    First, content out of form is put into form. If that is not enough, refused fields around the messages are replaced,
-    then the messages, and only then the whole body.
+    First, content out of form is put into form, and refused fields around the messages are replaced. If that is not
+    enough, calls and results are put right where they are, or a setting is left out; else all messages are rendered
+    anew, then the whole body.
     """
 
     def __init__(self, body: JsonObject, request: Request, field: str) -> None:
@@ -86,20 +86,43 @@ class _Smallest:
         self.field = field
         self.is_rendered = False
         """whether the messages were replaced"""
+        self.formed: list[FileNote] = []
+        """what was put into form"""
+        self.pairing: list[FileNote] = []
+        """what was done, if putting calls and results right was enough"""
 
     def find(self) -> JsonObject:
-        mended = self._with_fields(self._put_in_form())
-        if self.field in self._refused(mended):
-            self.is_rendered = True
-            mended = self._with_fields(self._with_messages(mended))
+        formed = self._with_fields(self._put_in_form())
+        if not self._refused(formed):
+            return formed
+        for ids in IdsKept:
+            paired = pair_messages(formed, self.request.target, ids)
+            if paired is not None and not self._refused(body := self._with_fields(paired.body)):
+                self.pairing = [*self.formed, *paired.changes]
+                return body
+        for name in formed.keys() - {self.field}:
+            if not self._refused(body := self._with_field(formed, name)):
+                return body
+        self.is_rendered = True
+        mended = self._with_fields(self._with_messages(formed))
         return self.rendered if self._refused(mended) else mended
+
+    def _with_field(self, body: JsonObject, name: str) -> JsonObject:
+        """The body with a field of the request, or without it if the request has none."""
+        mended = {field: value for field, value in body.items() if field != name}
+        return mended | {name: self.rendered[name]} if name in self.rendered else mended
 
     def _put_in_form(self) -> JsonObject:
         """The body with its content in the form of its dialect, if its messages are refused."""
         if self.field not in self._refused(self.body):
             return self.body
         dialect = self.request.target.dialect
-        return make_readable(move_instructions(self.body, dialect), dialect).body
+        moved = move_instructions(self.body, dialect)
+        readable = make_readable(moved, dialect)
+        if moved is not self.body:
+            self.formed.append(FileNote(self.field, "instructions among the messages were moved to their own field"))
+        self.formed += readable.notes
+        return readable.body
 
     def _with_messages(self, body: JsonObject) -> JsonObject:
         """The body with rendered messages, except for its own leading instructions."""
@@ -108,13 +131,9 @@ class _Smallest:
 
     def _with_fields(self, body: JsonObject) -> JsonObject:
         """The body with each refused field around the messages replaced, or dropped if the request has none."""
-        mended = dict(body)
         for name in self._refused(body) - {self.field}:
-            if name in self.rendered:
-                mended[name] = self.rendered[name]
-            else:
-                mended.pop(name, None)
-        return mended
+            body = self._with_field(body, name)
+        return body
 
     def _refused(self, body: JsonObject) -> set[str]:
         """The fields of a body that its provider refuses."""

@@ -165,12 +165,12 @@ def test_a_request_body_is_mended_and_what_stands_around_it_kept(tmp_path: Path)
 
 # --- what would be worse ----------------------------------------------------------------------------------------------
 
-MARKED = {**OPEN_BODY, "messages": [{"role": "user", "content": [CACHED]}, *OPEN_BODY["messages"][1:]]}
-LOSS = 'messages[0].content[0].cache_control: the field cache_control={"type": "ephemeral"} would be lost'
+THOUGHTLESS = {**CLEAN_BODY, "max_tokens": 4096, "thinking": {"type": "enabled", "budget_tokens": 2048}}
+LOSS = 'thinking: the setting thinking={"budget_tokens": 2048, "type": "enabled"} would be lost'
 
 
 def test_a_copy_that_would_lack_something_is_withheld_and_that_is_told(tmp_path: Path):
-    path = save(tmp_path / "body.json", MARKED)
+    path = save(tmp_path / "body.json", THOUGHTLESS)
     before = path.read_bytes()
 
     for options in (["-o", tmp_path / "out.json"], ["--write"], ["--dry-run"]):
@@ -186,7 +186,7 @@ def test_a_copy_that_would_lack_something_is_withheld_and_that_is_told(tmp_path:
 
 
 def test_force_writes_it_to_the_file_that_is_named(tmp_path: Path):
-    path, out = save(tmp_path / "body.json", MARKED), tmp_path / "out.json"
+    path, out = save(tmp_path / "body.json", THOUGHTLESS), tmp_path / "out.json"
     before = path.read_bytes()
 
     result = legato("repair", path, "--force", "-o", out)
@@ -194,7 +194,7 @@ def test_force_writes_it_to_the_file_that_is_named(tmp_path: Path):
     assert result.exit_code == 0
     assert f"{path}: {LOSS}\n{path}: 2 changes; 1 objection overruled\n" in result.stderr
     assert path.read_bytes() == before
-    assert "cache_control" not in out.read_text()
+    assert json.loads(out.read_text()) == {**THOUGHTLESS, "thinking": {"type": "disabled"}}
     assert legato("lint", out).exit_code == 0
 
 
@@ -231,9 +231,9 @@ def test_the_mended_copy_can_go_to_standard_output():
 
     assert MISSING in json.loads(result.stdout)["messages"][2]["content"][1]["content"]
     assert result.stderr == (
-        "standard input: messages[1].content[2]: the call 'toolu_b' has no result after it (anthropic/unanswered-call)\n"
-        "standard input: closed missing-in-import (hist_tool_b)\n"
-        "standard input: 2 changes\n"
+        "standard input: messages[1]: the call toolu_b of read had no result; one that says so was put in "
+        "(missing-in-import)\n"
+        "standard input: 1 change\n"
     )
 
 

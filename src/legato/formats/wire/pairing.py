@@ -1,0 +1,192 @@
+"""Put the calls and results of a body right, message by message, and leave every other message as it is.
+
+In:  a body whose messages can be read, and its target.
+Out: the body with one result for every call where the provider expects it, and what was changed; None if what the
+     parser reads in the messages cannot be found in them again, so that nothing can be changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from legato.formats.document import FileNote
+from legato.formats.fields import as_list, as_object
+from legato.formats.ids import is_plain_id
+from legato.formats.patching.layout import Laid, lay_out
+from legato.formats.patching.plan import Closing, Demands, MendStep, Plan, PlanRecord, plan_records
+from legato.formats.patching.quotation import quotation
+from legato.formats.wire.pair_forms import PAIR_FORMS, FreshResult, Held, PairForm
+from legato.model import CallId, Dialect, JsonObject, Speaker, Target, ToolCall, ToolResponse, closure_text
+from legato.model.records import Imported, Recorded
+from legato.transcript.conversation import Conversation
+from legato.wire.contract import Parsed
+from legato.wire.dialects import dialect_parts
+from legato.wire.ids import IdTable
+from legato.wire.names import NameTable
+
+
+class Paired(NamedTuple):
+    """A body in which calls and results are right, and what was changed in it."""
+
+    body: JsonObject
+    changes: list[FileNote]
+
+
+class IdsKept(Enum):
+    """Which ids of calls stay as they are; the fewer do, the more providers take them."""
+
+    ALL = "all"
+    UNIQUE = "unique"
+    PLAIN = "unique, and made of plain letters"
+
+
+def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | None:
+    """`body` with its pairs mended."""
+    parts = dialect_parts(target.dialect)
+    messages = [as_object(item) for item in as_list(body.get(parts.messages_field))]
+    parsed = parts.parse(body)
+    talk = Conversation()
+    talk.apply([Imported(format=target.dialect, digest="", entries=len(parsed.entries))])
+    talk.take(parsed.entries)
+    form = PAIR_FORMS[target.dialect]
+    records = _records(parsed, talk, messages, form, parts.messages_field)
+    if records is None:
+        return None
+    table = IdTable(target.capabilities.id_scheme, NameTable(target.capabilities.name_rule))
+    table.extend(talk.ledger.in_order)
+    demands = Demands(
+        is_valid_id=is_plain_id if ids is IdsKept.PLAIN else bool,
+        fresh_id=table.__getitem__,
+        is_adjacent=target.dialect is not Dialect.OPENAI_RESPONSES,
+        renames=ids is not IdsKept.ALL,
+        has_ids=target.dialect is not Dialect.GEMINI,
+    )
+    plan = plan_records(records, talk.ledger, demands)
+    where = {call.id: (record.index, number) for record in records for number, call in enumerate(record.calls)}
+    mended = _Messages(messages, plan, form, where).mended()
+    return Paired({**body, parts.messages_field: mended}, plan.changes)
+
+
+# --- what the parser read, message by message -------------------------------------------------------------------------
+
+
+def _records(
+    parsed: Parsed, talk: Conversation, messages: Sequence[JsonObject], form: PairForm, field: str
+) -> list[PlanRecord] | None:
+    """The messages as records of a plan; None if they do not hold what was read."""
+    records: dict[int, PlanRecord] = {}
+    for index, read in enumerate(parsed.entries):
+        logged = talk.log[1 + index]
+        if not isinstance(logged, Recorded) or len(logged.entry.blocks) != len(read.blocks):
+            return None
+        left = [block for block in logged.entry.blocks if isinstance(block, ToolCall | ToolResponse)]
+        group, waiting = f"answer {index}", False
+        for number in parsed.messages_of(index):
+            record = records.setdefault(number, PlanRecord(number, f"{field}[{number}]"))
+            if logged.entry.speaker is Speaker.AI:
+                record.group = group
+            if not _fill(record, form.held(messages[number]), left):
+                return None
+            waiting = waiting or any(talk.ledger.calls[call.id].response is not None for call in record.calls)
+            if record.calls and not waiting:
+                group = f"answer {index}, behind {number}"  # it reads as one with the next because its results are gone
+        if left:
+            return None
+    return list(records.values())
+
+
+def _fill(record: PlanRecord, held: Held, left: list[ToolCall | ToolResponse]) -> bool:
+    """Give a record the blocks that its message holds, out of those that are `left` of an entry; whether they fit.
+
+    A message may be several entries: results, and what was said beside them.
+    """
+    while left:
+        block = left[0]
+        if isinstance(block, ToolCall):
+            known, ids = len(record.calls), held.calls
+        else:
+            known, ids = len(record.results), held.results
+        if known == len(ids):
+            break
+        if block.wire_id != ids[known]:
+            return False
+        if isinstance(block, ToolCall):
+            record.calls.append(block)
+        else:
+            record.results.append(block)
+        left.pop(0)
+    record.has_thoughts = record.group is not None and held.has_more
+    record.has_words = record.group is None and held.has_more
+    record.words_first = held.more_first
+    return True
+
+
+# --- the messages of the plan -----------------------------------------------------------------------------------------
+
+
+class _Messages:
+    """Carries out a plan on messages."""
+
+    def __init__(
+        self, messages: Sequence[JsonObject], plan: Plan, form: PairForm, where: Mapping[CallId, tuple[int, int]]
+    ) -> None:
+        self._messages = messages
+        self._plan = plan
+        self._form = form
+        self._where = where
+        """the message of each call, and its number there"""
+        self._added: dict[int, list[FreshResult]] = {}
+        """results that go into a message that is there"""
+
+    def mended(self) -> list[JsonObject]:
+        """The messages in their new order."""
+        steps = self._plan.steps
+        for number, step in enumerate(steps):
+            if step.items and (home := self._home(steps[:number][-1:], steps[number + 1 : number + 2])) is not None:
+                self._added.setdefault(home, []).extend(self._fresh(step))
+                step.items = []
+        laid = lay_out(len(self._messages), self._plan, change=self._changed, make=self._new)
+        return list(map(self._value, laid))
+
+    def _home(self, before: Sequence[MendStep], after: Sequence[MendStep]) -> int | None:
+        """The message beside new results that holds others of the same answer, or can hold them with its words."""
+        for step in (*before, *after):
+            if step.record < 0 or self._form.with_results(self._messages[step.record], ()) is None:
+                continue
+            held = self._form.held(self._messages[step.record])
+            if len(held.results) > len(step.dropped_results | step.quoted.keys()) or self._form.alternates:
+                return step.record
+        return None
+
+    def _value(self, item: Laid) -> JsonObject:
+        if isinstance(item, dict):
+            return item
+        record, value = (item, self._messages[item]) if isinstance(item, int) else item
+        added = self._added.get(record)
+        return (self._form.with_results(value, added) if added else None) or value
+
+    def _changed(self, step: MendStep) -> JsonObject:
+        return self._form.changed(self._messages[step.record], step)
+
+    def _new(self, step: MendStep) -> Iterator[JsonObject]:
+        calls = [(self._form.call(self._messages[call.record], call.number), call.wire_id) for call in step.calls]
+        if calls:
+            yield self._form.answer(calls)
+        if step.items:
+            yield from self._form.results(self._fresh(step))
+        for response in step.words:
+            yield self._form.words(quotation(response))
+
+    def _fresh(self, step: MendStep) -> list[FreshResult]:
+        fresh: list[FreshResult] = []
+        for item in step.items:
+            if isinstance(item, Closing):
+                record, number = self._where[item.call]
+                call = self._form.call(self._messages[record], number)
+                fresh.append(FreshResult(item.wire_id, item.name, closure_text(item.reason, item.said), call))
+            else:
+                taken = self._form.result(self._messages[item.record], item.number)
+                fresh.append(FreshResult(item.wire_id, taken=taken))
+        return fresh
