@@ -5,95 +5,116 @@ from __future__ import annotations
 import secrets
 import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import click
-from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.cli.chat.log_file import logging_to
 from legato.cli.client_settings import url_of
 from legato.cli.private_files import write_private
-from legato.cli.providers import find_profile, initial_profile, open_world, profiles_of, resolve_route
+from legato.cli.providers import (
+    NotConfigured,
+    find_profile,
+    initial_profile,
+    not_configured,
+    open_world,
+    profiles_of,
+    resolve_route,
+)
 from legato.cli.settings.folders import state_folder
-from legato.cli.settings.schema import Settings
+from legato.cli.settings.schema import ServeSettings, Settings
 from legato.cli.signals import handling_signals
 from legato.cli.terminal.cells import one_line
 from legato.diagnostics.emission import emit
 from legato.errors import ConfigError
-from legato.gateway.app import GatewayApp, Served
-from legato.gateway.gatekeeper import Gatekeeper, is_loopback, key_line, new_key, read_keys
-from legato.gateway.gateway import Gateway, SwitchAt
+from legato.gateway.app import AppLimits, GatewayApp, Served
+from legato.gateway.gatekeeper import Gatekeeper, is_loopback
+from legato.gateway.gateway import Gateway
 from legato.gateway.http_server import HttpServer, listen
+from legato.gateway.limits import Meter
 from legato.routing import Policy, Profile, only
+from legato.world import World
 
 _TURNS = "turns"
-"""the name of the profile in which several routes of the command line take turns"""
+"""the name of the profile in which several routes take turns"""
 
 
-class ServeOptions(Struct, frozen=True, kw_only=True):
-    """What the command line asks for."""
-
-    host: str
-    port: int
-    routes: Sequence[str]
-    switch: str
-    keys: Path | None
-    origins: Sequence[str]
-    log_file: Path | None
-
-
-async def serve_until_signalled(settings: Settings, wanted: ServeOptions) -> signal.Signals:
+async def serve_until_signalled(settings: Settings) -> signal.Signals:
     """Serve until a signal arrives, and then until what runs has come to its end; which signal it was."""
+    wanted = settings.serve
     keeper = gatekeeper_of(wanted)
-    profile = profile_of(settings, wanted.routes)
+    profile = profile_of(settings)
     received: list[signal.Signals] = []
-    with logging_to(wanted.log_file), listen(wanted.host, wanted.port) as listener:
+    with logging_to(_log_file(wanted)), listen(wanted.host, wanted.port) as listener:
         async with open_world(settings) as world:
-            gateway = Gateway(
-                world,
-                profile,
-                profiles=profiles_of(settings).values(),
-                switch=SwitchAt(wanted.switch),
-                key=secrets.token_bytes(32) if settings.simulate else lasting_key(),
+            gateway = gateway_of(settings, world, profile)
+            app = GatewayApp(
+                gateway,
+                keeper=keeper,
+                limits=AppLimits(requests=wanted.limits.concurrent, body=wanted.body),
+                meter=meter_of(wanted, world.monotonic),
+                finished=_tell,
             )
-            server = HttpServer(GatewayApp(gateway, keeper=keeper, finished=_tell), listener)
+            server = HttpServer(app, listener, idle=wanted.idle)
             async with handling_signals(_ending(server, received)):
                 _announce(url_of(wanted.host, listener.getsockname()[1]), profile, settings)
                 await server.run()
     return received[0] if received else signal.SIGTERM
 
 
-def gatekeeper_of(wanted: ServeOptions) -> Gatekeeper:
+def gateway_of(settings: Settings, world: World, profile: Profile) -> Gateway:
+    """The gateway that these settings describe; raises `ConfigError` for models that lead nowhere."""
+    wanted, profiles = settings.serve, profiles_of(settings)
+    try:
+        gateway = Gateway(
+            world,
+            profile,
+            profiles=profiles.values(),
+            models=wanted.models,
+            switch=wanted.switch,
+            key=secrets.token_bytes(32) if settings.simulate else lasting_key(),
+        )
+    except ConfigError as error:
+        raise ConfigError(f"serve.models: {error.message}") from None
+    for model in wanted.models.values():
+        for route in gateway.names.find("", by_hand=model).routes:
+            resolve_route(settings, route.name)  # a route that leads nowhere is refused now
+    return gateway
+
+
+def gatekeeper_of(wanted: ServeSettings) -> Gatekeeper:
     """Who may ask; raises `ConfigError` for a gateway that anybody on a network could use."""
     keys: dict[str, str] = {}
-    if wanted.keys is not None:
-        keys = read_keys(wanted.keys.read_text(encoding="utf-8").splitlines(), str(wanted.keys))
-        if not keys:
-            raise ConfigError(f"{wanted.keys} has no keys; add one with `legato serve --keys FILE --new-key NAME`")
+    for name, key in wanted.keys.items():
+        for digest in key.digests:
+            if digest in keys:
+                raise ConfigError(f"serve.keys: {keys[digest]} and {name} have the same key; whose requests are they?")
+            keys[digest] = name
+    if wanted.keys and not keys:
+        raise ConfigError("serve.keys has names and no digests, so nobody could ask; `legato serve --new-key NAME`")
     if not keys and not is_loopback(wanted.host):
         raise ConfigError(
-            f"others could use your keys through {wanted.host}: give the gateway keys of its own, with --keys FILE "
-            "(`legato serve --keys FILE --new-key NAME` makes one), or leave out --host"
+            f"others could use your keys through {wanted.host}: give the gateway keys of its own "
+            "(`legato serve --new-key NAME` makes one), or let it listen on 127.0.0.1"
         )
     return Gatekeeper(keys=keys, origins=frozenset(wanted.origins))
 
 
-def add_key(path: Path, name: str) -> str:
-    """A new key for `name`, of which the file at `path` keeps the digest."""
-    if not name or len(name.split()) != 1 or "#" in name:
-        raise ConfigError(f"{name!r} cannot be the name of a key: it is one word, without #")
-    before = path.read_text(encoding="utf-8") if path.exists() else ""
-    key = new_key()
-    lines = [*before.splitlines(), key_line(name, key)]
-    write_private(path, ("\n".join(lines) + "\n").encode())
-    return key
+def meter_of(wanted: ServeSettings, clock: Callable[[], float]) -> Meter:
+    """How much may be asked. How much at the same time by all together is what the application itself looks after."""
+    return Meter(replace(wanted.limits, concurrent=None), tenants=wanted.keys, clock=clock)
 
 
-def profile_of(settings: Settings, names: Sequence[str]) -> Profile:
-    """Who answers: what the settings say, or the routes and profiles that were named, which take turns."""
+def profile_of(settings: Settings) -> Profile:
+    """Who answers: the routes and profiles that are named for it, which take turns, or what the settings say else."""
+    names = settings.serve.routes
     if not names:
-        return initial_profile(settings)
+        try:
+            return initial_profile(settings)
+        except NotConfigured:
+            raise NotConfigured(not_configured("legato serve", "--route")) from None
     named = [only(name) if "/" in name else find_profile(settings, name) for name in names]
     profile = named[0]
     if len(named) > 1:
@@ -102,6 +123,10 @@ def profile_of(settings: Settings, names: Sequence[str]) -> Profile:
     for route in profile.routes:
         resolve_route(settings, route.name)  # a route that leads nowhere is refused now
     return profile
+
+
+def _log_file(wanted: ServeSettings) -> Path | None:
+    return None if wanted.log_file is None else Path(wanted.log_file).expanduser()
 
 
 def request_line(served: Served) -> str:

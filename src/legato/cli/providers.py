@@ -28,14 +28,17 @@ SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
 _FIRST = ("anthropic", "openai", "gemini", "mistral", "kimi", "deepseek")
 """asked first, of several providers whose keys are there"""
 
-NOT_CONFIGURED = (
-    "there is no key and no model yet, so nobody can answer.\n"
-    "  Set a provider's key:  export ANTHROPIC_API_KEY=...\n"
-    "  or name a local model: legato -m ollama/qwen3\n"
-    "  or try it without any: legato --simulate\n"
-    "  `legato doctor` shows which keys are looked for,\n"
-    "  `legato config init` begins a configuration."
-)
+
+def not_configured(command: str = "legato", names_a_model: str = "-m") -> str:
+    """What whoever ran `command` is told where nobody can answer."""
+    return (
+        "there is no key and no model yet, so nobody can answer.\n"
+        "  Set a provider's key:  export ANTHROPIC_API_KEY=...\n"
+        f"  or name a local model: {command} {names_a_model} ollama/qwen3\n"
+        f"  or try it without any: {command} --simulate\n"
+        "  `legato doctor` shows which keys are looked for,\n"
+        "  `legato config init` begins a configuration."
+    )
 
 
 class NotConfigured(ConfigError):
@@ -157,4 +160,4 @@ def _with_a_key(settings: Settings, environment: Mapping[str, str] | None) -> st
             route = f"{name}/{current_model(catalogue, name, today)}"
             if "{" not in catalogue.fill(catalogue.resolve(route), keys.environment, leaves_missing=True).endpoint:
                 return route
-    raise NotConfigured(NOT_CONFIGURED)
+    raise NotConfigured(not_configured())

@@ -12,7 +12,8 @@ breaks off, so does the connection: a stream that ended in order would be taken 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from typing import Any, cast
 from urllib.parse import parse_qsl
 
@@ -30,10 +31,13 @@ from legato.errors import OurFault
 from legato.gateway.contract import LARGEST_BODY, ConnectionCut, give_back
 from legato.gateway.gatekeeper import Gatekeeper
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
+from legato.gateway.limits import Meter
+from legato.gateway.operator_settings import MOST_AT_ONCE
 from legato.gateway.refusals import TurnedAway, refusal, too_large
 from legato.gateway.reports import RequestReport
 from legato.gateway.surfaces import door_or_any, is_upgrade
 from legato.transport.contract import Ask, WireResponse
+from legato.transport.operations import Operation
 from legato.wire.hosting import RefusalReason
 
 _THROWN_AWAY = 4
@@ -46,7 +50,7 @@ GONE = 499
 class AppLimits(Struct, frozen=True, kw_only=True):
     """How much a gateway takes on. `keep_alive` is the longest silence in a stream, in seconds."""
 
-    requests: int = 128
+    requests: int = MOST_AT_ONCE
     body: int = LARGEST_BODY
     keep_alive: float = 15.0
 
@@ -66,7 +70,10 @@ class Served(Struct, kw_only=True):
 
 
 class GatewayApp:
-    """Serves `gateway` to whomever `keeper` admits; `finished` is told of every request when it is done."""
+    """Serves `gateway` to whomever `keeper` admits, as much as `meter` allows.
+
+    `finished` is told of every request when it is done.
+    """
 
     def __init__(
         self,
@@ -74,11 +81,13 @@ class GatewayApp:
         *,
         keeper: Gatekeeper | None = None,
         limits: AppLimits | None = None,
+        meter: Meter | None = None,
         finished: Callable[[Served], None] | None = None,
     ) -> None:
         self._gateway = gateway
         self._keeper = keeper or Gatekeeper()
         self._limits = limits or AppLimits()
+        self._meter = meter or Meter(clock=gateway.world.monotonic)
         self._finished = finished
         self._running = 0
         self._is_stopping = False
@@ -139,18 +148,35 @@ class GatewayApp:
                 self._finished(served)
 
     async def _exchange(self, served: Served, request: Request, send: Send) -> None:
-        refused: TurnedAway | None = None
-        try:
-            served.tenant = self._admit(served.ask)
-        except TurnedAway as error:
-            refused = error
-        # Also what is refused is read to its end: few clients look at a response before they have sent everything.
-        body = await self._read(request, 0 if refused else self._limits.body)
-        if refused is not None or body is None:
+        with ExitStack() as stack:
+            refused: TurnedAway | None = None
+            try:
+                served.tenant = self._admit(served.ask)
+                stack.enter_context(self._metered(served))
+            except TurnedAway as error:
+                refused = error
+            # Also what is refused is read to its end: few clients look at a response before they have sent everything.
+            body = await self._read(request, 0 if refused else self._limits.body)
+            if refused is None and body is not None:
+                await self._answer(served, body, request, send)
+                return
             response = refusal(refused or too_large(self._limits.body), door_or_any(served.ask))
             headers = {**response.headers, "connection": "close"}  # whatever may still come is not read any more
             await _Sending(served, msgspec.structs.replace(response, headers=headers), send).all()
+
+    @contextmanager
+    def _metered(self, served: Served) -> Generator[None]:
+        """Counts a request that asks for an answer; raises `TurnedAway` if it has to wait."""
+        if door_or_any(served.ask).operation not in (Operation.ANSWER, Operation.COMPACT):
+            yield
             return
+        self._meter.begin(served.tenant)
+        try:
+            yield
+        finally:
+            self._meter.end(served.tenant, served.report.tokens if served.report is not None else 0)
+
+    async def _answer(self, served: Served, body: bytes, request: Request, send: Send) -> None:
         ask = msgspec.structs.replace(served.ask, body=body)
         cut: ConnectionCut | None = None
         async with anyio.create_task_group() as group:

@@ -53,6 +53,8 @@ class Relayed(Struct, kw_only=True):
     """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
     unchanged: bool = False
     """whether the client's own bytes were sent"""
+    sent_tokens: int = 0
+    """about how many a provider took that began to answer: it wants to be paid for them, whatever comes of it"""
     usage: Usage | None = None
     served: str = ""
 
@@ -162,7 +164,6 @@ class Relay:
     def _keep(self, answer: Answer) -> None:
         """The client is given the whole answer: it is part of the conversation now."""
         self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
-        self.done.usage, self.done.served = answer.usage, answer.served
         if self._told is not None and self._target is not None:
             self._told(answer, self._target)
 
@@ -189,6 +190,7 @@ class Relay:
             try:
                 self._stream, size = await self._open(request, route)
                 async with self._stream as stream:
+                    self.done.sent_tokens = self._estimator.of_size(route.name, size)
                     async for delta in stream:
                         self._speaker.served = stream.served
                         yield delta
@@ -221,6 +223,7 @@ class Relay:
         self._answer = answer
         self.done.attempts.append(RouteAttempt(route.name))
         self._router.succeeded()
+        self.done.usage, self.done.served = answer.usage, answer.served
         if answer.usage is not None:
             self._estimator.observe(route.name, size, answer.usage.input)
 

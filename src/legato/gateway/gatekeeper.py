@@ -10,15 +10,13 @@ without keys only the names of this machine are taken.
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from hashlib import sha256
 from ipaddress import ip_address
 
 from msgspec import Struct
 
-from legato.errors import ConfigError
 from legato.gateway.refusals import TurnedAway
 from legato.transport.contract import Ask
 from legato.wire.hosting import RefusalReason
@@ -49,7 +47,7 @@ class Gatekeeper(Struct, frozen=True, kw_only=True):
         return self._tenant(ask) if self.keys else ""
 
     def _tenant(self, ask: Ask) -> str:
-        given = keys_in(ask.headers)
+        given = keys_in(ask)
         if not given:
             raise TurnedAway(
                 "this gateway asks for a key of its own, and none was sent", reason=RefusalReason.KEY_MISSING
@@ -61,13 +59,15 @@ class Gatekeeper(Struct, frozen=True, kw_only=True):
         return tenant
 
 
-def keys_in(headers: Mapping[str, str]) -> list[str]:
+def keys_in(ask: Ask) -> list[str]:
     """The keys that a request carries, where the clients of the various APIs put theirs."""
+    headers = ask.headers
     scheme, _, token = headers.get("authorization", "").partition(" ")
     found = [
         token if scheme.lower() == "bearer" else "",
         headers.get("x-api-key", ""),
         headers.get("x-goog-api-key", ""),
+        ask.query.get("key", ""),
     ]
     return [key.strip() for key in found if key.strip()]
 
@@ -82,24 +82,6 @@ def new_key() -> str:
     return "legato-" + secrets.token_urlsafe(32)
 
 
-def key_line(tenant: str, key: str) -> str:
-    """The line of a file of keys that admits `key`."""
-    return f"{tenant} {digest_of(key)}"
-
-
-def read_keys(lines: Iterable[str], source: str) -> dict[str, str]:
-    """The digests of a file of keys, each with its tenant; raises `ConfigError` that names the line."""
-    keys: dict[str, str] = {}
-    for number, line in enumerate(lines, 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        if len(words) != 2 or not _is_digest(words[1]):
-            raise ConfigError(f"{source}, line {number}: a line is a name and `{_SHA256}` with 64 hexadecimal digits")
-        keys[words[1].lower()] = words[0]
-    return keys
-
-
 def is_loopback(name: str) -> bool:
     """Whether `name` or address always means this machine."""
     if name.rstrip(".").lower() == "localhost":
@@ -108,10 +90,6 @@ def is_loopback(name: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
-
-
-def _is_digest(word: str) -> bool:
-    return re.fullmatch(_SHA256 + "[0-9a-f]{64}", word, re.IGNORECASE) is not None
 
 
 def _without_port(host: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
-from enum import StrEnum
 
 import msgspec
 
@@ -20,6 +19,7 @@ from legato.gateway.contract import ConnectionCut, Door
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
+from legato.gateway.operator_settings import SwitchAt
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Reports, RequestReport
@@ -40,15 +40,6 @@ from legato.world import World
 
 REQUEST_HEADER = "x-legato-request"
 _EVENTS = "text/event-stream; charset=utf-8"
-
-
-class SwitchAt(StrEnum):
-    """When a profile that takes turns moves on to its next route."""
-
-    TURN = "turn"
-    """at messages of a person: calls and their results stay with the route that asked for them"""
-    REQUEST = "request"
-    """at every request, which is for tests and demonstrations"""
 
 
 def _random_id() -> str:
@@ -238,7 +229,7 @@ class Gateway:
     def _note(self, report: RequestReport, relay: Relay) -> None:
         done = relay.done
         report.attempts, report.unchanged = done.attempts, done.unchanged
-        report.usage, report.served = done.usage, done.served
+        report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
         report.decisions = done.report.decisions if done.report is not None else ()
         self.reports.keep(report)
 

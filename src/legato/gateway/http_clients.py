@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, overlo
 
 from msgspec.structs import replace
 
-from legato.gateway.gateway import Gateway, SwitchAt
+from legato.gateway.gateway import Gateway
 from legato.gateway.http_libraries import LibraryName, as_one_of, http_library
 from legato.gateway.in_process import Responder, async_in_process, in_process
+from legato.gateway.operator_settings import SwitchAt
 from legato.routing import Profile, Route, only
 from legato.simulation import SimulatedTransport, SimulatedWorld
 from legato.transport import KeyRing

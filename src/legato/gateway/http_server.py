@@ -17,10 +17,7 @@ import uvicorn
 from legato.errors import ConfigError
 from legato.gateway.app import GatewayApp
 from legato.gateway.contract import ConnectionCut
-
-_IDLE = 75
-"""seconds for which a connection without a request stays open. A client that sends its next one at the very moment of
-the closing sees an error, so this is longer than most clients keep theirs."""
+from legato.gateway.operator_settings import IDLE
 
 _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket library")
 """what uvicorn says about an Upgrade, which is refused on purpose"""
@@ -37,9 +34,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 class HttpServer:
-    """Serves `app` on `listener`."""
+    """Serves `app` on `listener`; a connection on which nothing is asked for `idle` seconds is closed."""
 
-    def __init__(self, app: GatewayApp, listener: socket.socket) -> None:
+    def __init__(self, app: GatewayApp, listener: socket.socket, *, idle: int = IDLE) -> None:
         self._app = app
         self._listener = listener
         self._server = _Server(
@@ -51,7 +48,7 @@ class HttpServer:
                 log_config=None,
                 access_log=False,
                 server_header=False,
-                timeout_keep_alive=_IDLE,
+                timeout_keep_alive=idle,
             )
         )
         self._scope: anyio.CancelScope | None = None

@@ -37,6 +37,8 @@ class RequestReport(Struct, kw_only=True):
     warm: bool = False
     """whether the conversation was known from the request before"""
     served: str = ""
+    sent_tokens: int = 0
+    """about how many tokens a provider took that began to answer"""
     usage: Usage | None = None
     error: str = ""
 
@@ -44,6 +46,11 @@ class RequestReport(Struct, kw_only=True):
     def route(self) -> str:
         """Who answered, or was asked last."""
         return self.attempts[-1].route if self.attempts else ""
+
+    @property
+    def tokens(self) -> int:
+        """What the request took: as the provider counted, or what was sent if the answer did not come to its end."""
+        return self.sent_tokens if self.usage is None else self.usage.input + self.usage.output
 
 
 class Reports:

@@ -23,7 +23,7 @@ from legato.cli.chat.oneshot import OneShot, OneShotQuestion, read_question
 from legato.cli.chat.outputs import Output, PrintFormat, output_for
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.exits import ExitCode
-from legato.cli.providers import NOT_CONFIGURED, NotConfigured, initial_profile, open_world, resumed_profile
+from legato.cli.providers import NotConfigured, initial_profile, not_configured, open_world, resumed_profile
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.settings.files import load
 from legato.cli.settings.folders import state_folder
@@ -110,7 +110,7 @@ async def _one_shot(
         store = await _store(wanted, loaded, stack)
         chosen = await _choose(wanted, loaded, store, folder, screen=screen)
         if chosen.profile is None and not _can_anyone_answer(loaded):
-            screen.line(f"legato: {NOT_CONFIGURED}")
+            screen.line(f"legato: {not_configured()}")
             return ExitCode.USAGE
         profile = chosen.profile or initial_profile(settings)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
@@ -169,7 +169,7 @@ async def _interactive(wanted: ChatOptions, loaded: Loaded, folder: Path, *, scr
         if wanted.resume is not None and chosen.session_id is None:
             return ExitCode.OK  # the picker was left without a choice
         if chosen.profile is None and not _can_anyone_answer(loaded):
-            screen.line(NOT_CONFIGURED)
+            screen.line(not_configured())
             if not await _wants_simulation(reader):
                 return ExitCode.USAGE
             loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))

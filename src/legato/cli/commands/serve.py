@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,20 +11,14 @@ from legato.cli.client_settings import CLIENTS, shell_lines, url_of
 from legato.cli.exits import ExitCode
 
 if TYPE_CHECKING:
-    from legato.cli.gateway_server import ServeOptions
-
-PORT = 8100
-"""where the gateway listens: our choice, seldom taken"""
+    from legato.cli.settings.layers import Loaded
+    from legato.cli.settings.schema import Settings
 
 
 @click.command(short_help="Let any client ask any provider, through a local gateway.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--host", help="The address to listen on; 127.0.0.1 unless the settings say otherwise.")
 @click.option(
-    "--port",
-    type=click.IntRange(0, 65535),
-    default=PORT,
-    show_default=True,
-    help="The port; 0 takes a free one.",
+    "--port", type=click.IntRange(0, 65535), help="The port; 8100 unless set otherwise, and 0 takes a free one."
 )
 @click.option(
     "--route",
@@ -38,17 +32,9 @@ PORT = 8100
 @click.option(
     "--switch",
     type=click.Choice(["turn", "request"]),
-    default="turn",
-    show_default=True,
     help="When routes that take turns do so: at a person's messages, or, to try it out, at every request.",
 )
-@click.option(
-    "--keys",
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="The keys that clients need; without them the gateway is for this machine alone.",
-)
-@click.option("--new-key", metavar="NAME", help="Make a key for NAME, add it to the file of --keys, and leave.")
+@click.option("--new-key", metavar="NAME", help="Make a key for NAME, add its digest to your settings, and leave.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="A web page that may ask.")
 @click.option(
     "--env",
@@ -59,32 +45,55 @@ PORT = 8100
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use this in place of your settings.")
 @click.option(
     "--log-file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=click.Path(dir_okay=False),
     metavar="FILE",
     help="Add requests and refusals to FILE, one JSON object a line.",
 )
 def serve(
-    host: str,
-    port: int,
+    host: str | None,
+    port: int | None,
     routes: tuple[str, ...],
     simulate: bool | None,
-    switch: str,
-    keys: Path | None,
+    switch: str | None,
     new_key: str | None,
     origins: tuple[str, ...],
     client: str | None,
     config: Path | None,
-    log_file: Path | None,
+    log_file: str | None,
 ) -> int:
     """Serve a gateway until Ctrl-C.
 
     Point a client at it, and nothing else changes: it is answered in its own API by whichever provider --route names.
     Each request is one line on standard error. Try it without a key: `legato serve --simulate`.
+
+    All of this can be set under [serve] in your settings as well, and more: which models are answered by whom, keys,
+    limits. What is given here goes before it.
     """
+    if new_key is not None:
+        return _add_key(new_key, config)
+    flags: dict[str, tuple[str, Any]] = {
+        "simulate": ("--simulate", simulate),
+        "serve.host": ("--host", host),
+        "serve.port": ("--port", port),
+        "serve.routes": ("--route", routes or None),
+        "serve.switch": ("--switch", switch),
+        "serve.origins": ("--allow-origin", origins or None),
+        "serve.log_file": ("--log-file", log_file),
+    }
+    from legato.cli.settings.files import load
+
+    loaded = load(flags=flags, config=config)
+    _tell_of_settings(loaded)
     if client is not None:
-        return _print_settings(client, host, port)
-    if new_key is not None and keys is None:
-        raise click.UsageError("--new-key needs to know the file: add --keys FILE")
+        return _print_settings(client, loaded.settings.serve.host, loaded.settings.serve.port)
+    return _serve(loaded.settings)
+
+
+def _serve(settings: Settings) -> int:
+    import signal
+
+    from legato.cli.async_main import run_async
+
     try:
         import starlette  # noqa: F401  # pyright: ignore[reportUnusedImport]
         import uvicorn  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -93,27 +102,35 @@ def serve(
 
         message = f"the gateway needs the extra `serve` (pip install 'legato[serve]'): {error}"
         raise ConfigError(message) from None
-    from legato.cli.gateway_server import ServeOptions, add_key
-
-    if new_key is not None and keys is not None:
-        click.echo(add_key(keys, new_key))
-        return ExitCode.OK
-    wanted = ServeOptions(
-        host=host, port=port, routes=routes, switch=switch, keys=keys, origins=origins, log_file=log_file
-    )
-    return _serve(wanted, simulate, config)
-
-
-def _serve(wanted: ServeOptions, simulate: bool | None, config: Path | None) -> int:
-    import signal
-
-    from legato.cli.async_main import run_async
     from legato.cli.gateway_server import serve_until_signalled
-    from legato.cli.settings.files import load
 
-    loaded = load(flags={"simulate": ("--simulate", simulate)}, config=config)
-    number = run_async(lambda: serve_until_signalled(loaded.settings, wanted))
+    number = run_async(lambda: serve_until_signalled(settings))
     return ExitCode.OK if number is signal.SIGINT else ExitCode.TERMINATED
+
+
+def _add_key(name: str, config: Path | None) -> int:
+    """Print a new key, of which the user's settings keep the digest."""
+    from legato.cli.settings.files import user_file
+    from legato.cli.settings.writing import add_serve_key
+    from legato.gateway.gatekeeper import digest_of, new_key
+
+    if not name or len(name.split()) != 1:
+        raise click.UsageError(f"--new-key: {name!r} cannot be the name of a key: it is one word")
+    key, place = new_key(), user_file(config)
+    add_serve_key(place, name, digest_of(key))
+    click.echo(f"{name} may ask with this key; it is not shown again, and {place} keeps its digest:", err=True)
+    click.echo(key)
+    return ExitCode.OK
+
+
+def _tell_of_settings(loaded: Loaded) -> None:
+    """Say on standard error which settings are not used."""
+    from legato.cli.exits import complain
+    from legato.cli.settings.project import withheld_note
+    from legato.cli.terminal.cells import one_line
+
+    for note in (*loaded.unknown, *([withheld_note(loaded)] if loaded.withheld else ()), *loaded.passed_over):
+        complain(one_line(note))
 
 
 def _print_settings(client: str, host: str, port: int) -> int:

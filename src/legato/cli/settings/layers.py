@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from legato.cli.settings.refused import refusal
-from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build
+from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, in_words
 from legato.cli.settings.untrusted import split_untrusted
 from legato.errors import ConfigError
 from legato.model.hashing import digest
@@ -186,9 +186,23 @@ def _flatten(table: Mapping[str, Any], kind: type[Struct], *, place: str, above:
         if inner is not None and isinstance(value, Mapping):
             yield from _flatten(cast("Mapping[str, Any]", value), inner, place=place, above=f"{key}.")
         elif _is_named(known[name]) and isinstance(value, Mapping):
-            yield from ((f"{key}.{item}", content) for item, content in cast("Mapping[str, Any]", value).items())
+            for item, content in cast("Mapping[str, Any]", value).items():
+                _check_item(content, get_args(known[name])[1], place=place, key=f"{key}.{item}")
+                yield f"{key}.{item}", content
         else:
             yield key, value
+
+
+def _check_item(content: Any, kind: Any, *, place: str, key: str) -> None:
+    """Raise `ConfigError` for what does not fit in one of many named things: msgspec would not say in which."""
+    inner = _struct_of(kind)
+    if inner is not None and isinstance(content, Mapping):
+        for _ in _flatten(cast("Mapping[str, Any]", content), inner, place=place, above=f"{key}."):
+            pass  # its names are known
+    try:
+        msgspec.convert(content, kind)
+    except msgspec.ValidationError as error:
+        raise ConfigError(f"{place}: {in_words(error, above=key)}") from None
 
 
 def _near(name: str, above: str, known: list[str]) -> str:

@@ -4,7 +4,7 @@
 header that carries a key is the user's: a project's file, even one that they trust, cannot replace it in a route, which
 would send the conversation to another account. The user's own file can, for a gateway that wants its own token. Nor can
 a project name a command that lends credentials, which would run with the user's rights before any question, or a file,
-whose content would be sent.
+whose content would be sent; nor may it say who uses the user's gateway, and with it their keys.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ def refusal(key: str, value: Any, *, by_project: bool) -> str:
         return f"options.extra.{told}" if told else ""
     if key.startswith("profiles."):
         return next(_refused_in_profile(key, value, by_project), "")
+    if by_project and key.startswith(("serve.keys.", "serve.origins")):
+        return f"{key} says who may use your keys; only your own settings may do that: move it there"
     if by_project and key.startswith("providers."):
         for name in ("token_command", "token_file"):
             if name in _table(value):

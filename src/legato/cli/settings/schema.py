@@ -12,14 +12,16 @@ lists is used of it.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from legato.cli.terminal.styles import ColorChoice
 from legato.cli.terminal.turn_display import ShowSettings
 from legato.errors import ConfigError
+from legato.gateway.contract import LARGEST_BODY
+from legato.gateway.operator_settings import IDLE, MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
 from legato.model import Options, ThinkingPolicy
 from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
@@ -75,6 +77,41 @@ class McpSettings(_Table, frozen=True):
     """that a server has to answer when it is started"""
 
 
+class ServeKey(TrafficLimits, frozen=True, kw_only=True):
+    """Who may ask a gateway: digests of their keys, and how much they may ask."""
+
+    digests: tuple[Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$")], ...]
+
+
+class ServeLimits(TrafficLimits, frozen=True, kw_only=True):
+    """How much may be asked of a gateway, with all keys together."""
+
+    concurrent: AtLeastOne = MOST_AT_ONCE
+
+
+class ServeSettings(_Table, frozen=True):
+    """The gateway: `legato serve`."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8100
+    routes: tuple[str, ...] = ()
+    """who answers: routes or profiles, which take turns; empty: who answers elsewhere"""
+    switch: SwitchAt = SwitchAt.TURN
+    log_file: str | None = None
+    """a file to which requests are added, as JSON"""
+    origins: tuple[str, ...] = ()
+    """web pages that may ask"""
+    body: AtLeastOne = LARGEST_BODY
+    """bytes of a request"""
+    idle: AtLeastOne = IDLE
+    """seconds for which a connection without a request stays open"""
+    limits: ServeLimits = ServeLimits()
+    models: dict[str, str] = {}
+    """pattern of model names = route or profile that answers for them; the first that fits"""
+    keys: dict[str, ServeKey] = {}
+    """name = who may ask"""
+
+
 class Settings(_Table, frozen=True):
     """Every setting."""
 
@@ -97,6 +134,7 @@ class Settings(_Table, frozen=True):
     mcp: McpSettings = McpSettings()
     show: ShowSettings = ShowSettings()
     history: HistorySettings = HistorySettings()
+    serve: ServeSettings = ServeSettings()
     thinking: ThinkingPolicy = ThinkingPolicy()
     options: Options = Options()
     timeouts: Timeouts = Timeouts()
@@ -135,14 +173,14 @@ def build(table: dict[str, Any], place: str) -> Settings:
     try:
         return msgspec.convert(table, Settings)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{place}: {_in_words(error)}") from None
+        raise ConfigError(f"{place}: {in_words(error)}") from None
     except ConfigError as error:  # settings that do not fit together
         raise ConfigError(f"{place}: {error.message}") from None
 
 
-def _in_words(error: msgspec.ValidationError) -> str:
-    """msgspec's message with our own way to name a setting."""
-    told, _, path = str(error).partition(" - at `$.")
-    named = path.rstrip("`")
+def in_words(error: msgspec.ValidationError, *, above: str = "") -> str:
+    """msgspec's message with our own way to name a setting; `above` names the table that it is about."""
+    told, _, path = str(error).partition(" - at `$")
+    named = f"{above}{path.rstrip('`')}".removeprefix(".")
     first = told[:1].lower() + told[1:]
     return f"{named}: {first}" if named else first

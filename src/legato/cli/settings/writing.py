@@ -1,4 +1,7 @@
-"""Change the user's file: add a rule, or begin a file. Comments and order of what is there stay."""
+"""Change the user's file: add a rule or a key of the gateway, or begin a file.
+
+Comments and order of what is there stay.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,16 @@ EXAMPLE = """\
 
 def add_rule(path: Path, effect: str, rule: str) -> None:
     """Add `rule` to the list `approval.<effect>` of the file at `path`; a rule that is there is not added again."""
+    _add(path, ("approval", effect), rule)
+
+
+def add_serve_key(path: Path, name: str, digest: str) -> None:
+    """Add `digest` to those of `serve.keys.<name>` in the file at `path`, so that this key admits to the gateway."""
+    _add(path, ("serve", "keys", name, "digests"), digest)
+
+
+def _add(path: Path, names: tuple[str, ...], item: str) -> None:
+    """Add `item` to the list that `names` lead to."""
     import tomlkit
     from tomlkit.exceptions import ParseError
 
@@ -40,11 +53,15 @@ def add_rule(path: Path, effect: str, rule: str) -> None:
         document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
     except (ParseError, OSError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be changed: {error}") from None
-    approval = cast("dict[str, Any]", document.setdefault("approval", tomlkit.table()))
-    rules = cast("list[str]", approval.setdefault(effect, tomlkit.array()))
-    if rule in rules:
+    table: Any = document
+    for name in names[:-1]:
+        # A table that only holds others needs no line of its own.
+        is_outer = name != names[-2]
+        table = table.setdefault(name, tomlkit.table(is_super_table=is_outer))
+    items = cast("list[str]", table.setdefault(names[-1], tomlkit.array()))
+    if item in items:
         return
-    rules.append(rule)
+    items.append(item)
     write_file(path, tomlkit.dumps(document))
 
 

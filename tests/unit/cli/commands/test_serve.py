@@ -15,21 +15,24 @@ from typing import Any
 
 import pytest
 
+from gateway_clients import simulated_world
 from legato.cli.client_settings import CLIENTS, shell_lines, url_of
-from legato.cli.gateway_server import ServeOptions, gatekeeper_of, lasting_key, profile_of, request_line
-from legato.cli.settings.schema import Settings
+from legato.cli.gateway_server import gatekeeper_of, gateway_of, lasting_key, profile_of, request_line
+from legato.cli.settings.files import load
+from legato.cli.settings.schema import ServeKey, ServeSettings, Settings
 from legato.errors import ConfigError, UnknownTarget
-from legato.gateway.app import Served
+from legato.gateway.app import GatewayApp, Served
 from legato.gateway.exchange import RouteAttempt
 from legato.gateway.gatekeeper import digest_of
+from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RequestReport
 from legato.model import Usage
 from legato.routing import Policy
 from legato.transport.contract import Ask
 from program import Home
+from serving import Caller
 
 CLAUDE, KIMI = "anthropic/claude-sonnet-4-5", "kimi/kimi-k2-thinking"
-SIMULATED = Settings(simulate=True)
 
 
 @pytest.fixture
@@ -37,9 +40,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     return Home(tmp_path, monkeypatch)
 
 
-def options(**changes: Any) -> ServeOptions:
-    plain: dict[str, Any] = {"host": "127.0.0.1", "port": 0, "routes": (), "switch": "turn", "keys": None}
-    return ServeOptions(**(plain | {"origins": (), "log_file": None} | changes))
+def answered_by(*routes: str, **changes: Any) -> Settings:
+    """Settings in which these answer at the gateway."""
+    return Settings(simulate=True, serve=ServeSettings(routes=routes), **changes)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
@@ -85,38 +88,44 @@ def _ask(url: str) -> str:
 def test_another_address_than_this_machines_own_needs_keys(home: Home, host: str) -> None:
     result = home.legato("serve", "--simulate", "--host", host)
     assert result.exit_code == 2
+    assert "keys of its own" in result.stderr
     with pytest.raises(ConfigError, match="keys of its own"):
-        gatekeeper_of(options(host=host))
+        gatekeeper_of(ServeSettings(host=host))
 
 
 def test_a_new_key_is_shown_once_and_kept_as_a_digest(home: Home) -> None:
-    file = home.work / "keys"
-    keys = [home.legato("serve", "--keys", str(file), "--new-key", name).stdout.strip() for name in ("ann", "bob")]
-    keeper = gatekeeper_of(options(host="0.0.0.0", keys=file))
-    assert keeper.keys == {digest_of(keys[0]): "ann", digest_of(keys[1]): "bob"}
-    assert not any(key in file.read_text() for key in keys)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    home.configure("# mine\n[serve]\nport = 9000 # why\n")
+    keys = [home.legato("serve", "--new-key", name).stdout.strip() for name in ("ann", "bob", "ann")]
+    serve = load().settings.serve
+    assert gatekeeper_of(serve).keys == {
+        digest_of(keys[0]): "ann", digest_of(keys[1]): "bob", digest_of(keys[2]): "ann",
+    }  # fmt: skip
+    assert serve.port == 9000
+    text = home.settings.read_text()
+    assert text.startswith("# mine\n[serve]\nport = 9000 # why\n")
+    assert not any(key in text for key in keys)
+    assert stat.S_IMODE(home.settings.stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("text", ["ann\n", "ann sha256:12\n", "ann secret\n", "a b c\n"])
-def test_a_file_of_keys_that_cannot_be_read_is_refused_with_its_line(home: Home, text: str) -> None:
-    file = home.work / "keys"
-    file.write_text("# keys\n" + text)
-    with pytest.raises(ConfigError, match="line 2"):
-        gatekeeper_of(options(keys=file))
+def test_a_new_key_begins_a_file_that_is_not_there(home: Home) -> None:
+    other = home.work / "gateway.toml"
+    key = home.legato("serve", "--new-key", "ann", "--config", str(other)).stdout.strip()
+    assert gatekeeper_of(load(config=other).settings.serve).keys == {digest_of(key): "ann"}
+    assert not home.settings.exists()
 
 
-def test_a_file_without_keys_admits_nobody_by_mistake(home: Home) -> None:
-    file = home.work / "keys"
-    file.write_text("# none yet\n")
-    with pytest.raises(ConfigError, match="has no keys"):
-        gatekeeper_of(options(host="0.0.0.0", keys=file))
+def test_a_new_key_needs_a_name(home: Home) -> None:
+    for name in ("two words", ""):
+        assert home.legato("serve", "--new-key", name).exit_code == 2
+    assert not home.settings.exists()
 
 
-def test_a_new_key_needs_a_file_and_a_name(home: Home) -> None:
-    assert home.legato("serve", "--new-key", "ann").exit_code == 2
-    assert home.legato("serve", "--new-key", "two words", "--keys", "keys").exit_code == 2
-    assert not (home.work / "keys").exists()
+def test_one_key_is_not_for_two_and_a_name_without_a_key_admits_nobody_by_mistake() -> None:
+    key = ServeKey(digests=(digest_of("k"),))
+    with pytest.raises(ConfigError, match="ann and bob have the same key"):
+        gatekeeper_of(ServeSettings(keys={"ann": key, "bob": key}))
+    with pytest.raises(ConfigError, match="no digests"):
+        gatekeeper_of(ServeSettings(keys={"ann": ServeKey(digests=())}))
 
 
 def test_what_signs_answers_outlives_the_process_and_is_private(home: Home) -> None:
@@ -129,22 +138,83 @@ def test_what_signs_answers_outlives_the_process_and_is_private(home: Home) -> N
 
 
 def test_several_routes_take_turns_and_one_answers_alone() -> None:
-    both = profile_of(SIMULATED, [CLAUDE, KIMI, CLAUDE])
+    both = profile_of(answered_by(CLAUDE, KIMI, CLAUDE))
     assert ([route.name for route in both.routes], both.policy) == ([CLAUDE, KIMI], Policy.ROUND_ROBIN)
-    assert [route.name for route in profile_of(SIMULATED, [KIMI]).routes] == [KIMI]
-    assert [route.name for route in profile_of(SIMULATED, []).routes] == [CLAUDE]
+    assert [route.name for route in profile_of(answered_by(KIMI)).routes] == [KIMI]
+    assert [route.name for route in profile_of(answered_by()).routes] == [CLAUDE]
+    assert [route.name for route in profile_of(answered_by(model=KIMI)).routes] == [KIMI]
 
 
 def test_a_profile_of_the_settings_can_be_named() -> None:
-    settings = Settings(simulate=True, profiles={"careful": {"policy": "failover", "routes": [CLAUDE, KIMI]}})
-    assert profile_of(settings, ["careful"]).policy is Policy.FAILOVER
+    profiles = {"careful": {"policy": "failover", "routes": [CLAUDE, KIMI]}}
+    assert profile_of(answered_by("careful", profiles=profiles)).policy is Policy.FAILOVER
     with pytest.raises(ConfigError, match="no profile 'carefull'"):
-        profile_of(settings, ["carefull"])
+        profile_of(answered_by("carefull", profiles=profiles))
 
 
 def test_a_route_that_leads_nowhere_is_refused_before_anything_is_served() -> None:
     with pytest.raises(UnknownTarget):
-        profile_of(SIMULATED, ["nobody/model"])
+        profile_of(answered_by("nobody/model"))
+
+
+def _gateway(models: dict[str, str], **changes: Any) -> Gateway:
+    settings = Settings(simulate=True, serve=ServeSettings(models=models), **changes)
+    return gateway_of(settings, simulated_world(), profile_of(settings))
+
+
+def test_models_are_answered_by_whom_the_settings_say() -> None:
+    profiles = {"careful": {"policy": "failover", "routes": [KIMI]}}
+    names = _gateway({"claude-haiku-*": "careful", "*": "openai/gpt-4.1"}, profiles=profiles).names
+    assert [names.find(model).routes[0].name for model in ("claude-haiku-4-5", "claude-opus", CLAUDE)] == [
+        KIMI, "openai/gpt-4.1", CLAUDE,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["nobody", "nobody/model"])
+def test_models_that_are_answered_by_nobody_are_refused_before_anything_is_served(name: str) -> None:
+    with pytest.raises(ConfigError, match=r"serve\.models: the models that fit 'claude-\*' are to go to 'nobody"):
+        _gateway({"claude-*": name})
+
+
+# --- where it is set ---
+
+
+def test_the_command_line_goes_before_the_settings(home: Home) -> None:
+    home.configure('[serve]\nhost = "localhost"\nport = 9000\n')
+    assert "export ANTHROPIC_BASE_URL=http://localhost:9000" in home.legato("serve", "--env", "claude").stdout
+    changed = home.legato("serve", "--env", "claude", "--port", "9001", "--host", "127.0.0.1")
+    assert "export ANTHROPIC_BASE_URL=http://127.0.0.1:9001" in changed.stdout
+
+
+def test_a_strangers_project_does_not_change_the_gateway(home: Home) -> None:
+    (home.work / "legato.toml").write_text("[serve]\nport = 9000\n")
+    result = home.legato("serve", "--env", "claude")
+    assert "http://127.0.0.1:8100\n" in result.stdout
+    assert "is not trusted, so it does not set: serve.port" in result.stderr
+
+
+def test_the_settings_reach_the_server(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from legato.cli import gateway_server
+
+    home.configure(
+        "[serve]\nbody = 1000\nidle = 5\n[serve.limits]\nconcurrent = 3\nrequests_per_minute = 2\n"
+        f'[serve.keys.ann]\ndigests = ["{digest_of("k")}"]\n[serve.models]\n"gpt-*" = "{KIMI}"\n'
+    )
+    met: list[tuple[int, str, int]] = []
+
+    class Server:
+        def __init__(self, app: GatewayApp, listener: Any, *, idle: int) -> None:
+            self.app, self.idle = app, idle
+
+        async def run(self) -> None:
+            hello = {"model": "gpt-x", "messages": [{"role": "user", "content": "hello"}]}
+            for body in (hello | {"x": "y" * 1000}, hello, hello):
+                caller = await Caller(self.app, "/v1/chat/completions", body, x_api_key="k").call()
+                met.append((caller.status, caller.headers.get("x-legato-route", ""), self.idle))
+
+    monkeypatch.setattr(gateway_server, "HttpServer", Server)
+    assert home.legato("serve", "--simulate", "--port", "0").exit_code == 143
+    assert met == [(413, "", 5), (200, KIMI, 5), (429, "", 5)]
 
 
 # --- what is said ---

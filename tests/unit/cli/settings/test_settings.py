@@ -117,6 +117,13 @@ def test_rules_of_all_places_hold_together(home: Home):
         ('[limits]\nmax_turns = "many"', "limits.max_turns: expected `int | null`, got `str`"),
         ('[approval]\nmode = "maybe"', "approval.mode: invalid enum value 'maybe'"),
         ("[history]\nlow_mark = 2.0", "low_mark"),
+        ("[serve]\nprot = 1", "there is no setting 'serve.prot'; did you mean 'serve.port'?"),
+        ("[serve]\nport = 65536", "serve.port: expected `int` <= 65535"),
+        ("[serve.limits]\nconcurrent = 0", "serve.limits.concurrent: expected `int` >= 1"),
+        ("[serve.keys.a]\ndigest = []", "there is no setting 'serve.keys.a.digest'; did you mean"),
+        ('[serve.keys.a]\ndigests = ["k"]', "serve.keys.a.digests[0]: expected `str` matching regex"),
+        ("[serve.keys.a]", "serve.keys.a: object missing required field `digests`"),
+        ('[serve.models]\n"gpt-4.*" = 1', "serve.models.gpt-4.*: expected `str`, got `int`"),
         ("model = ", "not TOML"),
     ],
 )

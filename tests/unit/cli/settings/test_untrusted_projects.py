@@ -112,6 +112,20 @@ WITHHELD: list[tuple[str, Any]] = [
     ("history.ceiling", 0.99),
     ("history.min_gain", 0.0),
     ("history.clip_length", 100),
+    ("serve.host", "0.0.0.0"),
+    ("serve.port", 80),
+    ("serve.routes", ["anthropic/other"]),
+    ("serve.switch", "request"),
+    ("serve.log_file", "/tmp/everything.log"),
+    ("serve.origins", ["https://evil.example"]),
+    ("serve.body", 1),
+    ("serve.idle", 1),
+    ("serve.limits.concurrent", 1),
+    ("serve.limits.requests_per_minute", 1),
+    ("serve.limits.tokens_per_minute", 1),
+    ("serve.limits.tokens_per_day", 1),
+    ("serve.models.claude-*", "openrouter/somebody/elses"),
+    ("serve.keys.evil", {"digests": [f"sha256:{'0' * 64}"]}),
     ("thinking.include", "none"),
     ("thinking.foreign", "text"),
     ("options.max_tokens", 1),
@@ -226,7 +240,8 @@ def test_what_a_flag_or_the_environment_names_is_the_users_own(home: Home, monke
 def test_a_trusted_file_sets_it_all_until_it_changes(home: Home) -> None:
     values = {key: value for key, value in WITHHELD if not key.startswith("options.extra.model")}
     values |= {"model": "openrouter/other/model", "profiles.evil": {"routes": ["anthropic/x"]}, "options.effort": "low"}
-    values.pop("route")
+    for name in ("route", "serve.keys.evil", "serve.origins"):
+        values.pop(name)
     project = write_project(home, values)
     assert load().withheld.keys() == values.keys()
     trust(home)
@@ -272,6 +287,16 @@ def test_a_project_never_names_who_lends_credentials(home: Home, lender: dict[st
         load()
     name = next(iter(lender))
     assert caught.value.message.startswith(f"{project}: providers.vertex.{name} names who lends your credentials; only")
+
+
+@pytest.mark.parametrize("key", ["serve.keys.evil", "serve.origins"])
+def test_a_project_never_says_who_uses_the_gateway(home: Home, key: str) -> None:
+    project = write_project(home, {key: dict(WITHHELD)[key]})
+    assert list(load().withheld) == [key]
+    trust(home)
+    with pytest.raises(ConfigError) as caught:
+        load()
+    assert caught.value.message.startswith(f"{project}: {key} says who may use your keys; only your own settings")
 
 
 def test_the_users_own_file_may_name_a_command_and_fill_a_place(home: Home) -> None:
