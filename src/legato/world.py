@@ -22,6 +22,7 @@ from legato.routing import HealthBook, Patience, RetryBudget
 from legato.transport import (
     AnswerStream,
     HttpTransport,
+    Key,
     KeyRing,
     Transport,
     WireRequest,
@@ -59,24 +60,45 @@ class World(Struct, frozen=True, kw_only=True):
         return replace(target, account=account_of(target, self.keys))
 
     async def outgoing(
-        self, target: Target, body: bytes, *, stream: bool, headers: Mapping[str, str] | None = None
+        self,
+        target: Target,
+        body: bytes,
+        *,
+        stream: bool,
+        headers: Mapping[str, str] | None = None,
+        credentials: Mapping[str, Key] | None = None,
     ) -> WireRequest:
-        """The request that carries `body` to `target`, with what authorises it."""
+        """The request that carries `body` to `target`, with what authorises it.
+
+        `credentials` are secret headers in place of what this world has for it.
+        """
+        if credentials is not None:
+            request = wire_request(target, body, key=None, stream=stream, headers=headers)
+            return replace(request, secrets={**request.secrets, **credentials})
         key = self.keys.find(target.provider)
         request = wire_request(target, body, key=key, stream=stream, headers=headers)
         provider = self.catalogue.providers.get(target.provider)
         return await authorise(request, provider, self.keys, now=self.clock())
 
     async def open_answer(
-        self, request: Request, *, body: bytes, stream: bool, headers: Mapping[str, str] | None = None
+        self,
+        request: Request,
+        *,
+        body: bytes,
+        stream: bool,
+        headers: Mapping[str, str] | None = None,
+        credentials: Mapping[str, Key] | None = None,
     ) -> AnswerStream:
-        """Ask for an answer to `request`, whose JSON is `body`; refused credentials are asked for once more."""
+        """Ask for an answer to `request`, whose JSON is `body`; refused credentials are asked for once more.
+
+        `credentials` are secret headers in place of what this world has for it.
+        """
         target = request.target
 
         async def renewed(refused: WireRequest) -> WireRequest | None:
             return await renew(refused, self.catalogue.providers.get(target.provider), self.keys, now=self.clock())
 
-        wire = await self.outgoing(target, body, stream=stream, headers=headers)
+        wire = await self.outgoing(target, body, stream=stream, headers=headers, credentials=credentials)
         return open_answer(
             self.transport, wire, request.decoder(), decode=request.decode, clock=self.clock, renew=renewed
         )

@@ -74,6 +74,7 @@ def gateway_of(settings: Settings, world: World, profile: Profile) -> Gateway:
             profiles=profiles.values(),
             models=wanted.models,
             switch=wanted.switch,
+            pass_keys=wanted.pass_keys,
             key=secrets.token_bytes(32) if settings.simulate else lasting_key(),
         )
     except ConfigError as error:

@@ -177,7 +177,7 @@ class GatewayApp:
             self._meter.end(served.tenant, served.report.tokens if served.report is not None else 0)
 
     async def _answer(self, served: Served, body: bytes, request: Request, send: Send) -> None:
-        ask = msgspec.structs.replace(served.ask, body=body)
+        ask = self._keeper.without_own_keys(msgspec.structs.replace(served.ask, body=body))
         cut: ConnectionCut | None = None
         async with anyio.create_task_group() as group:
             group.start_soon(_cancel_when_gone, request.receive, group.cancel_scope)

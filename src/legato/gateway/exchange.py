@@ -21,7 +21,9 @@ from legato.errors import LegatoError, ProviderError
 from legato.gateway.contract import ConnectionCut
 from legato.gateway.control import SummaryRequest
 from legato.gateway.intake import ClientRequest
+from legato.gateway.passed_keys import PassedKey
 from legato.gateway.recall import Recall, Recalled
+from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, unchanged_body
 from legato.model import Answer, Ending, Options, Target, Usage
@@ -53,6 +55,8 @@ class Relayed(Struct, kw_only=True):
     """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
     unchanged: bool = False
     """whether the client's own bytes were sent"""
+    own_key: bool = False
+    """whether the client's own key was used"""
     sent_tokens: int = 0
     """about how many a provider took that began to answer: it wants to be paid for them, whatever comes of it"""
     usage: Usage | None = None
@@ -198,6 +202,8 @@ class Relay:
                 return
             except ProviderError as error:
                 self.done.attempts.append(RouteAttempt(route.name, type(error).__name__))
+                if self._own_key_for(request.target, route) is not None:
+                    error.facts["key"] = OF_CLIENT
                 verdict = self._router.judge(error, visible=self._speaker.visible, attempt=attempt)
                 attempt += 1
                 match verdict:
@@ -238,8 +244,21 @@ class Relay:
             body = request.json()
         self._speaker.begin(request.target, route.name, Usage(input=self._estimator.of_size(route.name, len(body))))
         headers = {**passed_headers(said, request.target), **route.headers}
-        stream = await world.open_answer(request, body=body, stream=request.options.stream, headers=headers)
+        own = self._own_key_for(request.target, route)
+        self.done.own_key = own is not None
+        stream = await world.open_answer(
+            request,
+            body=body,
+            stream=request.options.stream,
+            headers=headers,
+            credentials=None if own is None else own.headers,
+        )
         return stream, len(body)
+
+    def _own_key_for(self, target: Target, route: Route) -> PassedKey | None:
+        """The client's own key, if a request to `target` is made with it."""
+        own = self._said.own_key
+        return own if own is not None and own.fits(target, route) else None
 
     def _asks_as_said(self, request: Request) -> bool:
         """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""
@@ -257,9 +276,12 @@ class Relay:
 
     def _request(self, route: Route) -> Request:
         parsed, summary = self._said.parsed, self._summary
+        target = self._world.target(route.name)
+        if (own := self._own_key_for(target, route)) is not None:
+            target = replace(target, account=own.account)
         request = render(
             self._recalled.talk,
-            self._world.target(route.name),
+            target,
             tools=parsed.tools,
             system=parsed.system,
             options=options_at(route, summary.options if summary else parsed.options),

@@ -16,10 +16,14 @@ from hashlib import sha256
 from ipaddress import ip_address
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.gateway.refusals import TurnedAway
 from legato.transport.contract import Ask
 from legato.wire.hosting import RefusalReason
+
+KEY_HEADER = "x-legato-key"
+"""takes a key of the gateway itself, where a client uses its vendor's header for a key of its vendor"""
 
 _SHA256 = "sha256:"
 
@@ -58,12 +62,23 @@ class Gatekeeper(Struct, frozen=True, kw_only=True):
             raise TurnedAway("the key is none of this gateway's own", reason=RefusalReason.KEY_WRONG)
         return tenant
 
+    def without_own_keys(self, ask: Ask) -> Ask:
+        """`ask` without the keys that admitted it: whatever else it carries may be for somebody else."""
+        if not self.keys:
+            return ask
+        own = {key for key in keys_in(ask) if digest_of(key) in self.keys}
+        headers = {name: value for name, value in ask.headers.items() if value.rpartition(" ")[2] not in own}
+        return replace(
+            ask, headers=headers, query={name: value for name, value in ask.query.items() if value not in own}
+        )
+
 
 def keys_in(ask: Ask) -> list[str]:
     """The keys that a request carries, where the clients of the various APIs put theirs."""
     headers = ask.headers
     scheme, _, token = headers.get("authorization", "").partition(" ")
     found = [
+        headers.get(KEY_HEADER, ""),
         token if scheme.lower() == "bearer" else "",
         headers.get("x-api-key", ""),
         headers.get("x-goog-api-key", ""),

@@ -20,17 +20,18 @@ from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.operator_settings import SwitchAt
+from legato.gateway.passed_keys import PassedKey, find_passed_key
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
-from legato.gateway.state import GatewayState, MemoryState
+from legato.gateway.state import GatewayState, MemoryState, RecentlyUsed
 from legato.gateway.surfaces import door_or_any, find_door
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
-from legato.routing import Policy, Profile, Router, only
+from legato.routing import HealthBook, Policy, Profile, Router, only
 from legato.transport.contract import Ask, WireResponse, whole_response
 from legato.transport.operations import Operation
 from legato.transport.stored_responses import go_on_from, previous_id, wants_keeping
@@ -40,6 +41,8 @@ from legato.world import World
 
 REQUEST_HEADER = "x-legato-request"
 _EVENTS = "text/event-stream; charset=utf-8"
+_ACCOUNTS = 1_000
+"""accounts of clients for which it is known how routes are: our choice, a small record each"""
 
 
 def _random_id() -> str:
@@ -50,7 +53,8 @@ class Gateway:
     """Answers clients of any API with any route.
 
     `default` answers for every model name that is not otherwise known. `key` signs what the client carries for us; with
-    the same key, another process of the same deployment reads it.
+    the same key, another process of the same deployment reads it. With `pass_keys`, a key that the client has for its
+    own vendor is used there in place of the operator's.
     """
 
     def __init__(
@@ -61,6 +65,7 @@ class Gateway:
         profiles: Iterable[Profile] = (),
         models: Mapping[str, str] | None = None,
         switch: SwitchAt = SwitchAt.TURN,
+        pass_keys: bool = False,
         key: bytes | None = None,
         state: GatewayState | None = None,
         fresh_id: Callable[[], str] = _random_id,
@@ -70,6 +75,9 @@ class Gateway:
         self.names = ModelNames(profile, world.catalogue, profiles=profiles, patterns=models)
         self.reports = Reports()
         self._switch = switch
+        self._pass_keys = pass_keys
+        self._health: RecentlyUsed[HealthBook] = RecentlyUsed(_ACCOUNTS, _ACCOUNTS)
+        """by account: how routes are for clients with a key of their own"""
         self._sealer = Sealer(key or secrets.token_bytes(32))
         self._recall = Recall(self._sealer, state or MemoryState())
         self._estimator = Estimator()
@@ -104,6 +112,8 @@ class Gateway:
                 return _json(self._count(ask, door))
             case Operation.COMPACT | Operation.ANSWER:
                 said = self._said(ask, door, tenant)
+                if self._pass_keys:
+                    said = msgspec.structs.replace(said, own_key=find_passed_key(ask, door))
                 is_compaction = control.asks_for_compaction(door, said.fields)
                 return await (self._compacted if is_compaction else self._answered)(said, request_id)
 
@@ -177,7 +187,7 @@ class Gateway:
             AnswerSpeaker(delivery, self._sealer, answer_id),
             world=self.world,
             recall=self._recall,
-            router=self._router(profile, recalled),
+            router=self._router(profile, recalled, said.own_key),
             estimator=self._estimator,
             bound=recalled.route if self._switch is SwitchAt.TURN else "",
             summary=summary,
@@ -199,7 +209,7 @@ class Gateway:
         by_hand = said.headers.get(ROUTE_HEADER, "")
         return self.names.find(said.delivery.model, by_hand=by_hand, prefix=said.delivery.door.prefix)
 
-    def _router(self, profile: Profile, recalled: Recalled) -> Router:
+    def _router(self, profile: Profile, recalled: Recalled, own_key: PassedKey | None) -> Router:
         last = recalled.last or self._opened.get(profile.name)
         if profile.policy is Policy.ROUND_ROBIN and not recalled.last:
             self._opened[profile.name] = _after(last, profile)
@@ -208,12 +218,18 @@ class Gateway:
             profile,
             clock=world.monotonic,
             chance=world.chance,
-            health=world.health,
+            health=world.health if own_key is None else self._health_of(own_key.account),
             budget=world.budget,
             patience=world.patience,
             last=last,
             turns=recalled.turns,
         )
+
+    def _health_of(self, account: str) -> HealthBook:
+        """How routes are for a client with a key of its own: what its account is refused says nothing about others."""
+        book = self._health.get("", account) or HealthBook()
+        self._health.put("", account, book, 1)
+        return book
 
     async def _noting(self, relay: Relay, report: RequestReport) -> AsyncGenerator[bytes]:
         try:
@@ -228,7 +244,7 @@ class Gateway:
 
     def _note(self, report: RequestReport, relay: Relay) -> None:
         done = relay.done
-        report.attempts, report.unchanged = done.attempts, done.unchanged
+        report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
         report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
         report.decisions = done.report.decisions if done.report is not None else ()
         self.reports.keep(report)

@@ -15,12 +15,15 @@ from msgspec import Struct
 
 from legato.errors import FormatError
 from legato.gateway.contract import CallIdForm, Delivery, Door
+from legato.gateway.passed_keys import PassedKey
 from legato.gateway.side_operations import counted_request
+from legato.gateway.surfaces import home_of
 from legato.model import Dialect, Json, JsonObject, ThinkingSwitch
 from legato.model.json_access import as_object, as_text
 from legato.request.parsing import decode_body
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation
+from legato.transport.outgoing import KEY_HEADERS
 from legato.transport.stored_responses import previous_id
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
@@ -36,11 +39,14 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
     body: bytes | None
     """the body as it came; None if only the gateway can read it"""
     headers: dict[str, str]
+    """without those that carry a key"""
+    own_key: PassedKey | None = None
+    """a key of the client's own for its vendor, where the operator lets it be used"""
 
     @property
     def home(self) -> str:
         """The kind of server that the client believes to speak with."""
-        return _home(self.delivery.door)
+        return home_of(self.delivery.door)
 
 
 def read_ask(ask: Ask, door: Door, *, tenant: str = "") -> ClientRequest:
@@ -66,7 +72,7 @@ def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> 
     """What a body says that is already read."""
     parts = dialect_parts(door.dialect)
     try:
-        parsed = parts.parse(fields).belonging_to(_home(door))
+        parsed = parts.parse(fields).belonging_to(home_of(door))
     except RecursionError:
         raise FormatError("a value in it is nested too deeply to be read") from None
     named = door.name if door.dialect is Dialect.GEMINI else as_text(fields.get("model"))
@@ -81,20 +87,8 @@ def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> 
         asks_thinking=_asks_thinking(fields, parsed, door),
         wants_usage=_wants_usage(fields, door),
     )
-    return ClientRequest(delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=ask.headers)
-
-
-_HOMES = {
-    Dialect.ANTHROPIC: "anthropic/anthropic",
-    Dialect.OPENAI_CHAT: "openai_chat/openai",
-    Dialect.OPENAI_RESPONSES: "openai_responses/openai",
-    Dialect.GEMINI: "gemini/gemini",
-}
-"""who understands the fields without a neutral word: whose client it is that speaks; others refuse some of them"""
-
-
-def _home(door: Door) -> str:
-    return "openai_chat/mistral" if door.call_ids is CallIdForm.MISTRAL else _HOMES[door.dialect]
+    headers = {name: value for name, value in ask.headers.items() if name not in KEY_HEADERS}
+    return ClientRequest(delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=headers)
 
 
 def _asks_thinking(fields: JsonObject, parsed: Parsed, door: Door) -> bool:

@@ -54,6 +54,9 @@ from legato.transport.server_habits import habits_of, words_for
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 
+OF_CLIENT = "client"
+"""the fact `key` of an error about a request that was made with the client's own key"""
+
 
 class TurnedAway(CallerError):
     """What the gateway refuses by itself: a path that it does not serve, a key that is none of its own, a large body.
@@ -201,6 +204,9 @@ def _tell(error: LegatoError, habits: ServerHabits, catalogue: Catalogue | None)
     reason = next(REASONS[kind] for kind in type(error).__mro__ if kind in REASONS)
     route = str(error.facts.get("route") or "")
     match error:
+        case Unauthorized() | QuotaExhausted() if error.facts.get("key") == OF_CLIENT:
+            reason = RefusalReason.QUOTA if isinstance(error, QuotaExhausted) else RefusalReason.KEY_WRONG
+            message = f"{route} did not accept your own key, with which it was asked: {error.message}"
         case Unauthorized() | QuotaExhausted():
             message = _of_account(error, route, catalogue)
         case ContextTooLong():

@@ -34,6 +34,8 @@ class RequestReport(Struct, kw_only=True):
     """what in the client's body was not understood, or in the wrong place or form, with its place"""
     unchanged: bool = False
     """whether the client's own bytes were sent on"""
+    own_key: bool = False
+    """whether the provider was asked with the client's own key"""
     warm: bool = False
     """whether the conversation was known from the request before"""
     served: str = ""

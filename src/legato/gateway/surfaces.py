@@ -81,3 +81,17 @@ def _form_of_ids(dialect: Dialect, *, is_mistral: bool) -> CallIdForm:
 def is_upgrade(ask: Ask) -> bool:
     """Whether `ask` wants a WebSocket, which Codex gives up at once if it is answered 426, and only then."""
     return ask.headers.get("upgrade", "").lower() == "websocket"
+
+
+_HOMES = {
+    Dialect.ANTHROPIC: "anthropic/anthropic",
+    Dialect.OPENAI_CHAT: "openai_chat/openai",
+    Dialect.OPENAI_RESPONSES: "openai_responses/openai",
+    Dialect.GEMINI: "gemini/gemini",
+}
+"""who understands the fields without a neutral word: whose client it is that speaks; others refuse some of them"""
+
+
+def home_of(door: Door) -> str:
+    """The kind of server that a client at `door` believes to speak with."""
+    return "openai_chat/mistral" if door.call_ids is CallIdForm.MISTRAL else _HOMES[door.dialect]

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     type=click.Choice(["turn", "request"]),
     help="When routes that take turns do so: at a person's messages, or, to try it out, at every request.",
 )
+@click.option(
+    "--pass-keys",
+    is_flag=True,
+    default=None,
+    help="Use a client's own key where its own vendor answers, and only there.",
+)
 @click.option("--new-key", metavar="NAME", help="Make a key for NAME, add its digest to your settings, and leave.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="A web page that may ask.")
 @click.option(
@@ -55,6 +61,7 @@ def serve(
     routes: tuple[str, ...],
     simulate: bool | None,
     switch: str | None,
+    pass_keys: bool | None,
     new_key: str | None,
     origins: tuple[str, ...],
     client: str | None,
@@ -77,6 +84,7 @@ def serve(
         "serve.port": ("--port", port),
         "serve.routes": ("--route", routes or None),
         "serve.switch": ("--switch", switch),
+        "serve.pass_keys": ("--pass-keys", pass_keys),
         "serve.origins": ("--allow-origin", origins or None),
         "serve.log_file": ("--log-file", log_file),
     }

@@ -97,6 +97,8 @@ class ServeSettings(_Table, frozen=True):
     routes: tuple[str, ...] = ()
     """who answers: routes or profiles, which take turns; empty: who answers elsewhere"""
     switch: SwitchAt = SwitchAt.TURN
+    pass_keys: bool = False
+    """whether a key of the client's own is used at its vendor"""
     log_file: str | None = None
     """a file to which requests are added, as JSON"""
     origins: tuple[str, ...] = ()

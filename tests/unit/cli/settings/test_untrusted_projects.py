@@ -116,6 +116,7 @@ WITHHELD: list[tuple[str, Any]] = [
     ("serve.port", 80),
     ("serve.routes", ["anthropic/other"]),
     ("serve.switch", "request"),
+    ("serve.pass_keys", True),
     ("serve.log_file", "/tmp/everything.log"),
     ("serve.origins", ["https://evil.example"]),
     ("serve.body", 1),
