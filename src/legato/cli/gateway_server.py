@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import signal
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -34,6 +34,8 @@ from legato.gateway.gatekeeper import Gatekeeper, is_loopback
 from legato.gateway.gateway import Gateway
 from legato.gateway.http_server import HttpServer, listen
 from legato.gateway.limits import Meter
+from legato.gateway.passthrough import check_forwardable
+from legato.model import Decision
 from legato.routing import Policy, Profile, only
 from legato.world import World
 
@@ -75,10 +77,13 @@ def gateway_of(settings: Settings, world: World, profile: Profile) -> Gateway:
             models=wanted.models,
             switch=wanted.switch,
             pass_keys=wanted.pass_keys,
+            passthrough=wanted.passthrough,
             key=secrets.token_bytes(32) if settings.simulate else lasting_key(),
         )
     except ConfigError as error:
         raise ConfigError(f"serve.models: {error.message}") from None
+    if wanted.passthrough:
+        check_forwardable(profile, [world.target(route.name) for route in profile.routes])
     for model in wanted.models.values():
         for route in gateway.names.find("", by_hand=model).routes:
             resolve_route(settings, route.name)  # a route that leads nowhere is refused now
@@ -145,9 +150,19 @@ def request_line(served: Served) -> str:
     if served.is_cut:
         words.append("broke off")
     if report is not None and report.decisions:
-        counted = Counter(str(decision.action) for decision in report.decisions)
-        words.append(f"({', '.join(f'{action} {count}' for action, count in counted.items())})")
+        words.append(f"({'would have ' if report.passthrough else ''}{_done_to(report.decisions)})")
     return one_line(" ".join(words))
+
+
+def _done_to(decisions: Sequence[Decision]) -> str:
+    """What was done to a request, in a few words: `closed 1 call, dropped 2`."""
+    counted = Counter(str(decision.action) for decision in decisions)
+    calls = Counter(str(decision.action) for decision in decisions for _ in decision.calls)
+    told: list[str] = []
+    for action, count in counted.items():
+        named = calls[action]
+        told.append(f"{action} {named} call{'s' * (named != 1)}" if named else f"{action} {count}")
+    return ", ".join(told)
 
 
 def _tell(served: Served) -> None:
@@ -167,6 +182,8 @@ def _tell(served: Served) -> None:
             "asked": report.asked if report is not None else "",
             "route": report.route if report is not None else "",
             "attempts": len(report.attempts) if report is not None else 0,
+            "passthrough": report is not None and report.passthrough,
+            "decisions": [] if report is None else [str(decision.action) for decision in report.decisions],
         },
     )
 

@@ -21,7 +21,7 @@ from legato.errors import LegatoError, ProviderError
 from legato.gateway.contract import ConnectionCut
 from legato.gateway.control import SummaryRequest
 from legato.gateway.intake import ClientRequest
-from legato.gateway.passed_keys import PassedKey
+from legato.gateway.passed_keys import PassedKey, key_for
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.speakers import AnswerSpeaker
@@ -257,8 +257,7 @@ class Relay:
 
     def _own_key_for(self, target: Target, route: Route) -> PassedKey | None:
         """The client's own key, if a request to `target` is made with it."""
-        own = self._said.own_key
-        return own if own is not None and own.fits(target, route) else None
+        return key_for(self._said.own_key, target, route)
 
     def _asks_as_said(self, request: Request) -> bool:
         """Whether nothing is asked but what the client said: nothing that the operator set, or the provider refused."""

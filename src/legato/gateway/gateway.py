@@ -21,6 +21,7 @@ from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.operator_settings import SwitchAt
 from legato.gateway.passed_keys import PassedKey, find_passed_key
+from legato.gateway.passthrough import Forwarding, speaking
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import Reports, RequestReport
@@ -54,7 +55,7 @@ class Gateway:
 
     `default` answers for every model name that is not otherwise known. `key` signs what the client carries for us; with
     the same key, another process of the same deployment reads it. With `pass_keys`, a key that the client has for its
-    own vendor is used there in place of the operator's.
+    own vendor is used there in place of the operator's. With `passthrough` requests are forwarded as they are.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Gateway:
         models: Mapping[str, str] | None = None,
         switch: SwitchAt = SwitchAt.TURN,
         pass_keys: bool = False,
+        passthrough: bool = False,
         key: bytes | None = None,
         state: GatewayState | None = None,
         fresh_id: Callable[[], str] = _random_id,
@@ -76,6 +78,7 @@ class Gateway:
         self.reports = Reports()
         self._switch = switch
         self._pass_keys = pass_keys
+        self._passthrough = passthrough
         self._health: RecentlyUsed[HealthBook] = RecentlyUsed(_ACCOUNTS, _ACCOUNTS)
         """by account: how routes are for clients with a key of their own"""
         self._sealer = Sealer(key or secrets.token_bytes(32))
@@ -114,6 +117,8 @@ class Gateway:
                 said = self._said(ask, door, tenant)
                 if self._pass_keys:
                     said = msgspec.structs.replace(said, own_key=find_passed_key(ask, door))
+                if self._passthrough:
+                    return await self._forwarded(said, request_id)
                 is_compaction = control.asks_for_compaction(door, said.fields)
                 return await (self._compacted if is_compaction else self._answered)(said, request_id)
 
@@ -127,6 +132,8 @@ class Gateway:
     def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
         """What the client said, with all that came before it if it only names that."""
         said = read_ask(ask, door, tenant=tenant)
+        if self._passthrough:
+            return said
         previous = previous_id(said.fields, door.dialect)
         if previous is not None:
             stored = self._recall.stored(previous, tenant)
@@ -155,6 +162,30 @@ class Gateway:
         return WireResponse(
             200, headers, _with_first(first, pieces), close=pieces.aclose, keep_alive=relay.keep_alive()
         )
+
+    async def _forwarded(self, said: ClientRequest, request_id: str) -> WireResponse:
+        """The answer of a provider that speaks the client's API, as it is."""
+        door = said.delivery.door
+        if door.operation is Operation.COMPACT:
+            raise TurnedAway("/responses/compact is not forwarded (--passthrough)", reason=RefusalReason.PATH)
+        profile = speaking(self._profile(said), door, self.world)
+        recalled = self._recall.take(said.parsed, door.dialect, said.delivery.tenant)
+        forwarding = Forwarding(
+            said,
+            recalled,
+            world=self.world,
+            recall=self._recall,
+            router=self._router(profile, recalled, said.own_key),
+            estimator=self._estimator,
+            bound=recalled.route if self._switch is SwitchAt.TURN else "",
+        )
+        report = self._new_report(said, request_id, profile, recalled)
+        report.passthrough = True
+        pieces = self._noting(forwarding, report)
+        first = await anext(pieces, b"")
+        report.notes += forwarding.notes
+        headers = {**forwarding.headers, **self._headers(forwarding)}
+        return WireResponse(forwarding.status, headers, _with_first(first, pieces), close=pieces.aclose)
 
     async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
@@ -193,16 +224,18 @@ class Gateway:
             summary=summary,
             kept=lambda answer, target: self._keep_response(said, answer_id, answer, target),
         )
-        report = RequestReport(
+        return relay, self._new_report(said, request_id, profile, recalled)
+
+    def _new_report(self, said: ClientRequest, request_id: str, profile: Profile, recalled: Recalled) -> RequestReport:
+        return RequestReport(
             id=request_id,
-            tenant=delivery.tenant,
-            api=str(delivery.door.dialect),
-            asked=delivery.model,
+            tenant=said.delivery.tenant,
+            api=str(said.delivery.door.dialect),
+            asked=said.delivery.model,
             profile=profile.name,
             notes=[*said.parsed.notes, *said.parsed.adjusted],
             warm=recalled.is_warm,
         )
-        return relay, report
 
     def _profile(self, said: ClientRequest) -> Profile:
         """Who is to answer."""
@@ -231,7 +264,7 @@ class Gateway:
         self._health.put("", account, book, 1)
         return book
 
-    async def _noting(self, relay: Relay, report: RequestReport) -> AsyncGenerator[bytes]:
+    async def _noting(self, relay: Relay | Forwarding, report: RequestReport) -> AsyncGenerator[bytes]:
         try:
             async with aclosing(relay.pieces()) as pieces:
                 async for piece in pieces:
@@ -242,7 +275,7 @@ class Gateway:
         finally:
             self._note(report, relay)
 
-    def _note(self, report: RequestReport, relay: Relay) -> None:
+    def _note(self, report: RequestReport, relay: Relay | Forwarding) -> None:
         done = relay.done
         report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
         report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
@@ -257,7 +290,7 @@ class Gateway:
             self.reports.keep(report)
         report.error = type(error).__name__
 
-    def _headers(self, relay: Relay) -> dict[str, str]:
+    def _headers(self, relay: Relay | Forwarding) -> dict[str, str]:
         return {ROUTE_HEADER: relay.route}
 
     # --- what is kept -------------------------------------------------------------------------------------------------

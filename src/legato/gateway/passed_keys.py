@@ -55,6 +55,11 @@ class PassedKey(Struct, frozen=True):
         return is_own and not any(name.strip().lower() in KEY_HEADERS for name in route.headers)
 
 
+def key_for(own: PassedKey | None, target: Target, route: Route) -> PassedKey | None:
+    """The client's `own` key, if a request to `target` is made with it."""
+    return own if own is not None and own.fits(target, route) else None
+
+
 def find_passed_key(ask: Ask, door: Door) -> PassedKey | None:
     """The key that the client at `door` sent for its own vendor."""
     owner = _OWNERS[home_of(door)]

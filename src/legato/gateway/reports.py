@@ -32,6 +32,8 @@ class RequestReport(Struct, kw_only=True):
     """what was closed, moved, dropped, renamed or translated in the request that was sent"""
     notes: list[str] = []
     """what in the client's body was not understood, or in the wrong place or form, with its place"""
+    passthrough: bool = False
+    """whether it was sent without any of that: the decisions are those that the gateway would have made"""
     unchanged: bool = False
     """whether the client's own bytes were sent on"""
     own_key: bool = False

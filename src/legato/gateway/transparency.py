@@ -15,11 +15,11 @@ from collections.abc import Iterable
 import msgspec
 
 from legato.gateway.intake import ClientRequest
-from legato.model import Dialect, Entry, Platform, Speaker, Target, Thinking
+from legato.model import Dialect, Entry, JsonObject, Platform, Speaker, Target, Thinking
 from legato.model.json_access import as_objects
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
-from legato.wire.findings import Severity
+from legato.wire.findings import Severity, Violation
 from legato.wire.openai_chat.message import THOUGHT_FIELDS
 
 _PASSED = {Dialect.ANTHROPIC: ("anthropic-beta", "anthropic-version"), Dialect.OPENAI_RESPONSES: ("openai-beta",)}
@@ -47,13 +47,24 @@ def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry]
         return None  # the provider's own, which the client has left out
     if said.delivery.model != target.model and not _suits_another(said, request):
         return None
-    fields = said.fields
-    named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model
-    if not named:
-        fields = {**fields, "model": target.model}
-    if any(found.severity is Severity.REFUSED for found in dialect_parts(target.dialect).check(fields, target)):
-        return None
-    return said.body if named else msgspec.json.encode(fields)
+    return None if refused_in(said, target) else renamed_body(said, target)
+
+
+def renamed_body(said: ClientRequest, target: Target) -> bytes:
+    """The client's bytes, but for the name of the model where that is another one."""
+    fields = _renamed(said, target)
+    return said.body if said.body is not None and fields is said.fields else msgspec.json.encode(fields)
+
+
+def refused_in(said: ClientRequest, target: Target) -> list[Violation]:
+    """What `target` would refuse in the request as the client sent it."""
+    found = dialect_parts(target.dialect).check(_renamed(said, target), target)
+    return [violation for violation in found if violation.severity is Severity.REFUSED]
+
+
+def _renamed(said: ClientRequest, target: Target) -> JsonObject:
+    is_named = target.dialect is Dialect.GEMINI or said.delivery.model == target.model  # Gemini's is in the path
+    return said.fields if is_named else {**said.fields, "model": target.model}
 
 
 def _suits_another(said: ClientRequest, request: Request) -> bool:

@@ -40,6 +40,12 @@ if TYPE_CHECKING:
     default=None,
     help="Use a client's own key where its own vendor answers, and only there.",
 )
+@click.option(
+    "--passthrough",
+    is_flag=True,
+    default=None,
+    help="Forward requests as they are, to compare: mend nothing, and say what would have been done.",
+)
 @click.option("--new-key", metavar="NAME", help="Make a key for NAME, add its digest to your settings, and leave.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="A web page that may ask.")
 @click.option(
@@ -62,6 +68,7 @@ def serve(
     simulate: bool | None,
     switch: str | None,
     pass_keys: bool | None,
+    passthrough: bool | None,
     new_key: str | None,
     origins: tuple[str, ...],
     client: str | None,
@@ -85,6 +92,7 @@ def serve(
         "serve.routes": ("--route", routes or None),
         "serve.switch": ("--switch", switch),
         "serve.pass_keys": ("--pass-keys", pass_keys),
+        "serve.passthrough": ("--passthrough", passthrough),
         "serve.origins": ("--allow-origin", origins or None),
         "serve.log_file": ("--log-file", log_file),
     }

@@ -99,6 +99,8 @@ class ServeSettings(_Table, frozen=True):
     switch: SwitchAt = SwitchAt.TURN
     pass_keys: bool = False
     """whether a key of the client's own is used at its vendor"""
+    passthrough: bool = False
+    """whether requests are forwarded as they are, to a provider that speaks the client's API"""
     log_file: str | None = None
     """a file to which requests are added, as JSON"""
     origins: tuple[str, ...] = ()

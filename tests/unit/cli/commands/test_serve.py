@@ -26,7 +26,7 @@ from legato.gateway.exchange import RouteAttempt
 from legato.gateway.gatekeeper import digest_of
 from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RequestReport
-from legato.model import Usage
+from legato.model import Action, CallId, Decision, Fault, Usage
 from legato.routing import Policy
 from legato.transport.contract import Ask
 from program import Home
@@ -230,6 +230,23 @@ def test_a_line_says_who_asked_who_answered_and_what_was_used() -> None:
     line = f"200 ann claude-cli/2.1 opus → {KIMI} 1,200 in, 34 out 1.2 s broke off"
     assert request_line(served) == line
     assert request_line(Served(ask=ask, status=404)) == "404 claude-cli/2.1 POST /v1/messages 0.0 s"
+
+
+def test_a_line_says_what_was_done_and_what_would_have_been() -> None:
+    ask = Ask(method="POST", path="/v1/messages", headers={}, body=b"")
+    decisions = (
+        Decision(Action.CLOSED, "open", Fault.RENDERING, calls=(CallId("a"),)),
+        Decision(Action.DROPPED, "foreign", Fault.PROJECTION),
+        Decision(Action.DROPPED, "foreign", Fault.PROJECTION),
+        Decision(Action.MOVED, "late", Fault.RENDERING, calls=(CallId("b"), CallId("c"))),
+    )
+    report = RequestReport(
+        id="req_1", tenant="", api="anthropic", asked="opus", attempts=[RouteAttempt(CLAUDE)], decisions=decisions
+    )
+    line = f"200 ? opus → {CLAUDE} 0.0 s (closed 1 call, dropped 2, moved 2 calls)"
+    assert request_line(Served(ask=ask, status=200, report=report)) == line
+    report.passthrough = True
+    assert request_line(Served(ask=ask, status=200, report=report)) == line.replace("(closed", "(would have closed")
 
 
 def test_a_line_of_a_hostile_client_stays_one_harmless_line() -> None:

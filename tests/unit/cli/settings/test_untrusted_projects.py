@@ -117,6 +117,7 @@ WITHHELD: list[tuple[str, Any]] = [
     ("serve.routes", ["anthropic/other"]),
     ("serve.switch", "request"),
     ("serve.pass_keys", True),
+    ("serve.passthrough", True),
     ("serve.log_file", "/tmp/everything.log"),
     ("serve.origins", ["https://evil.example"]),
     ("serve.body", 1),
