@@ -185,6 +185,8 @@ class LineReader:
             self._damaged(number, "holds a record that breaks off in the middle; it was left out")
         elif len(values) > 1:
             self._damaged(number, f"holds {len(values)} records")
+        elif values[0][1] != raw.data and not replaced:
+            self._damaged(number, "holds what JSON does not allow in a text; it was written as JSON has it")
         start = raw.start
         for value, data in values:
             self._readable += 1

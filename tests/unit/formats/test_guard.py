@@ -96,6 +96,7 @@ def test_a_request_that_was_taken_for_another_is_withheld() -> None:
     assert against(whole(body), format="anthropic") == [
         'messages[1].tool_calls[0].function: the call call_1: get({"x": 1}) would be lost',
         "messages[2]: the result of call_1: true would be lost",
+        "messages[0]: it would be written anew, though nothing is wrong with it",
     ]
 
 

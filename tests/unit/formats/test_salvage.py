@@ -42,7 +42,7 @@ def test_a_system_message_of_an_anthropic_body_moves_to_the_system_field(own: An
 def test_a_system_message_in_the_middle_of_an_anthropic_body_is_marked_where_it_stands() -> None:
     messages = [HI, {"role": "assistant", "content": "ho"}, SYSTEM, HI]
     value = mended({**CLAUDE, "messages": messages})
-    assert value["messages"][2]["content"] == [text("[Instruction] Be brief."), text("hi")]
+    assert value["messages"] == [*messages[:2], {"role": "user", "content": "[Instruction] Be brief."}, HI]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,8 @@ def rewrite(document: Document, original: Original) -> Mended | None:
 def _mend(document: Document, original: Original) -> Mended:
     """The mended file, checked. A file in which nothing would be refused is returned unchanged."""
     found = lint_document(document)
-    if document.format != "legato" and not refused(found):
+    is_damaged = any(note.is_damage for note in document.notes)
+    if document.format != "legato" and not refused(found) and not is_damaged:
         return Mended.of(RawFile(original).unchanged())
     repair = registry.FORMATS[document.format].repair
     assert repair is not None  # only files of such formats keep their original
@@ -64,7 +65,7 @@ def _guarded(document: Document, original: Original, mended: Mended, found: list
     """A mended file with the complete list of changes, and of objections to it."""
     changes = [*(note for note in document.notes if note.is_damage), *mended.changes]
     against = find_losses(document, original, mended.data, found) if changes else still_refused(found)
-    return replace(mended, changes=changes, losses=[*mended.losses, *against])
+    return replace(mended, changes=changes, losses=[*against, *mended.losses])
 
 
 def _told(document: Document, mended: Mended) -> str:

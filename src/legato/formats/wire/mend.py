@@ -7,16 +7,20 @@ Out: the repaired file, and what was changed.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from legato.formats.document import Document, FileNote, Original
+from legato.formats.fields import as_list
 from legato.formats.format import Mended
 from legato.formats.origins import route_of
 from legato.formats.patching.records import RawFile
+from legato.formats.wire.pair_forms import PAIR_FORMS
 from legato.formats.wire.pairing import IdsKept, pair_messages
-from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions
+from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions, tidy_messages
 from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
 from legato.model import Action, JsonObject, Target
@@ -25,7 +29,8 @@ from legato.request.conceding import with_less
 from legato.request.rendering import render
 from legato.request.request import Request
 from legato.wire.dialects import dialect_parts
-from legato.wire.findings import Severity
+from legato.wire.findings import Severity, Violation
+from legato.wire.phrases import CONTINUE, HUMAN_BRIDGE
 
 _FIELD = re.compile(r"[.\[]")
 
@@ -42,6 +47,7 @@ def mend_body(document: Document, original: Original) -> Mended:
     request = _rendered(document, target)
     smallest = _Smallest(body, request, parts.messages_field)
     mended = smallest.find()
+    losses = smallest.written_anew()
     changes = smallest.pairing or [FileNote(item.path, f"{item.message} ({item.rule})") for item in found]
     if smallest.is_rendered:
         decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
@@ -49,7 +55,7 @@ def mend_body(document: Document, original: Original) -> Mended:
     if not is_bare:
         changes += _changed_fields(body, mended, parts.messages_field)
     value: Any = mended[parts.messages_field] if is_bare else mended
-    return Mended.of(RawFile(original).write_value(value), changes)
+    return Mended.of(RawFile(original).write_value(value), changes, losses)
 
 
 def _rendered(document: Document, target: Target) -> Request:
@@ -84,6 +90,7 @@ class _Smallest:
         self.request = request
         self.rendered = request.copy()
         self.field = field
+        self.found = self.rendered
         self.is_rendered = False
         """whether the messages were replaced"""
         self.formed: list[FileNote] = []
@@ -97,15 +104,42 @@ class _Smallest:
             return formed
         for ids in IdsKept:
             paired = pair_messages(formed, self.request.target, ids)
-            if paired is not None and not self._refused(body := self._with_fields(paired.body)):
-                self.pairing = [*self.formed, *paired.changes]
-                return body
+            for body, told in self._completed(self._with_fields(paired.body)) if paired is not None else ():
+                if paired is not None and not self._refused(body):
+                    self.pairing = [*self.formed, *paired.changes, *told]
+                    return body
         for name in formed.keys() - {self.field}:
             if not self._refused(body := self._with_field(formed, name)):
                 return body
         self.is_rendered = True
         mended = self._with_fields(self._with_messages(formed))
-        return self.rendered if self._refused(mended) else mended
+        self.found = self.rendered if self._refused(mended) else mended
+        return self.found
+
+    def _completed(self, body: JsonObject) -> Iterator[tuple[JsonObject, list[FileNote]]]:
+        """The body, and the body with a first or a last word of the human side, where the provider may ask for one."""
+        yield body, []
+        say, own = PAIR_FORMS[self.request.target.dialect].words, as_list(body.get(self.field))
+        told = [FileNote(self.field, "a word of the human side was put in, because the provider asks for one")]
+        for first, last in (([], [say(CONTINUE)]), ([say(HUMAN_BRIDGE)], []), ([say(HUMAN_BRIDGE)], [say(CONTINUE)])):
+            yield {**body, self.field: [*first, *own, *last]}, told
+
+    def written_anew(self) -> list[FileNote]:
+        """The messages that nobody objects to and that would not be what they were, if the messages were rendered."""
+        if not self.is_rendered:
+            return []
+        wrong = {item.path for item in self._findings(self.body) if item.severity is Severity.REFUSED}
+        now = {msgspec.json.encode(item, order="sorted") for item in as_list(self.found.get(self.field))}
+        anew: list[str] = []
+        for index, message in enumerate(as_list(self.body.get(self.field))):
+            place = f"{self.field}[{index}]"
+            is_wrong = any(path == place or path.startswith((f"{place}.", f"{place}[")) for path in wrong)
+            if not is_wrong and msgspec.json.encode(message, order="sorted") not in now:
+                anew.append(place)
+        if not anew:
+            return []
+        others = "" if len(anew) == 1 else f", and so would {len(anew) - 1} others"
+        return [FileNote(anew[0], f"it would be written anew, though nothing is wrong with it{others}")]
 
     def _with_field(self, body: JsonObject, name: str) -> JsonObject:
         """The body with a field of the request, or without it if the request has none."""
@@ -122,7 +156,10 @@ class _Smallest:
         if moved is not self.body:
             self.formed.append(FileNote(self.field, "instructions among the messages were moved to their own field"))
         self.formed += readable.notes
-        return readable.body
+        wrong = {item.path for item in self._findings(readable.body) if item.severity is Severity.REFUSED}
+        tidy, told = tidy_messages(readable.body, dialect, wrong)
+        self.formed += told
+        return tidy
 
     def _with_messages(self, body: JsonObject) -> JsonObject:
         """The body with rendered messages, except for its own leading instructions."""
@@ -137,6 +174,9 @@ class _Smallest:
 
     def _refused(self, body: JsonObject) -> set[str]:
         """The fields of a body that its provider refuses."""
-        target = self.request.target
-        found = dialect_parts(target.dialect).check(body, target)
+        found = self._findings(body)
         return {_FIELD.split(item.path)[0] for item in found if item.severity is Severity.REFUSED}
+
+    def _findings(self, body: JsonObject) -> list[Violation]:
+        target = self.request.target
+        return dialect_parts(target.dialect).check(body, target)

@@ -58,6 +58,10 @@ class PairForm(ABC):
         """What `message` holds."""
 
     @abstractmethod
+    def role(self, message: JsonObject) -> str:
+        """The role of a message that is nothing but calls, or nothing but results; empty for any other."""
+
+    @abstractmethod
     def call(self, message: JsonObject, number: int) -> JsonObject:
         """A call of `message`."""
 
@@ -83,6 +87,10 @@ class PairForm(ABC):
 
     def with_results(self, message: JsonObject, fresh: Sequence[FreshResult]) -> JsonObject | None:
         """`message` with these results beside its own; None if it cannot hold them."""
+        return None
+
+    def joined(self, first: JsonObject, second: JsonObject) -> JsonObject | None:
+        """Two messages of one side as one, where two may not follow each other; None if they may, or cannot be one."""
         return None
 
 
@@ -117,6 +125,12 @@ class _PartForm(PairForm):
             bool(more) or isinstance(message.get(self.field), str),
             bool(results and more and more[0] < first),
         )
+
+    def role(self, message: JsonObject) -> str:
+        held = self.held(message)
+        if held.has_more or bool(held.calls) == bool(held.results):
+            return ""
+        return self.model_role if held.calls else self.result_role
 
     def call(self, message: JsonObject, number: int) -> JsonObject:
         return [part for part in as_objects(message.get(self.field)) if self._is(part, self.call_names)][number]
@@ -163,6 +177,19 @@ class _PartForm(PairForm):
         place = places[-1] + 1 if places else 0
         return {**message, self.field: [*own[:place], *self._parts(fresh), *own[place:]]}
 
+    def joined(self, first: JsonObject, second: JsonObject) -> JsonObject | None:
+        one, other = first.get(self.field), second.get(self.field)
+        if not (self.alternates and isinstance(one, list) and isinstance(other, list)):
+            return None
+        if {**first, self.field: None} != {**second, self.field: None}:
+            return None
+        parts = [*as_list(one), *as_list(other)]
+        # What a model says stands before its calls, and what tools returned before what a person says.
+        order = (self.result_names, (), self.call_names)
+        ranks = {name: rank for rank, names in enumerate(order) for name in names}
+        parts.sort(key=lambda item: min((ranks[name] for name in as_object(item) if name in ranks), default=1))
+        return {**first, self.field: parts}
+
     def _parts(self, fresh: Sequence[FreshResult]) -> list[JsonObject]:
         return [
             self._with_id(item.taken, self.result_id, item.wire_id)
@@ -199,6 +226,11 @@ class _ChatForm(PairForm):
         calls = as_objects(message.get("tool_calls"))
         has_more = any(message.get(name) for name in message if name not in ("role", "tool_calls"))
         return Held(tuple(first_id(call, "id") for call in calls), has_more=has_more or not calls)
+
+    def role(self, message: JsonObject) -> str:
+        if message.get("tool_calls"):
+            return "assistant"
+        return "tool" if message.get("tool_call_id") else ""
 
     def call(self, message: JsonObject, number: int) -> JsonObject:
         return as_objects(message.get("tool_calls"))[number]
@@ -248,6 +280,9 @@ class _ItemForm(PairForm):
             return Held(calls=(first_id(message, "call_id", "id"),))
         is_output = kind in _OUTPUT_ITEMS and (kind != "tool_search_output" or message.get("execution") == "client")
         return Held(results=(first_id(message, "call_id", "id"),)) if is_output else Held(has_more=True)
+
+    def role(self, message: JsonObject) -> str:
+        return ""  # an item that is a call or an output has none
 
     def call(self, message: JsonObject, number: int) -> JsonObject:
         return message

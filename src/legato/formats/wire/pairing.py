@@ -18,7 +18,7 @@ from legato.formats.patching.layout import Laid, lay_out
 from legato.formats.patching.plan import Closing, Demands, MendStep, Plan, PlanRecord, plan_records
 from legato.formats.patching.quotation import quotation
 from legato.formats.wire.pair_forms import PAIR_FORMS, FreshResult, Held, PairForm
-from legato.model import CallId, Dialect, JsonObject, Speaker, Target, ToolCall, ToolResponse, closure_text
+from legato.model import CallId, Dialect, Json, JsonObject, Speaker, Target, ToolCall, ToolResponse, closure_text
 from legato.model.records import Imported, Recorded
 from legato.transcript.conversation import Conversation
 from legato.wire.contract import Parsed
@@ -45,12 +45,12 @@ class IdsKept(Enum):
 def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | None:
     """`body` with its pairs mended."""
     parts = dialect_parts(target.dialect)
-    messages = [as_object(item) for item in as_list(body.get(parts.messages_field))]
-    parsed = parts.parse(body)
+    form = PAIR_FORMS[target.dialect]
+    messages, righted = _righted(body.get(parts.messages_field), form, parts.messages_field)
+    parsed = parts.parse({**body, parts.messages_field: messages})
     talk = Conversation()
     talk.apply([Imported(format=target.dialect, digest="", entries=len(parsed.entries))])
     talk.take(parsed.entries)
-    form = PAIR_FORMS[target.dialect]
     records = _records(parsed, talk, messages, form, parts.messages_field)
     if records is None:
         return None
@@ -66,7 +66,38 @@ def pair_messages(body: JsonObject, target: Target, ids: IdsKept) -> Paired | No
     plan = plan_records(records, talk.ledger, demands)
     where = {call.id: (record.index, number) for record in records for number, call in enumerate(record.calls)}
     mended = _Messages(messages, plan, form, where).mended()
-    return Paired({**body, parts.messages_field: mended}, plan.changes)
+    joined = _joined(mended, form)
+    told = [FileNote(parts.messages_field, "messages of one side that followed each other were joined")]
+    changes = [*righted, *plan.changes, *(told if len(joined) < len(mended) else ())]
+    return Paired({**body, parts.messages_field: joined}, changes)
+
+
+def _righted(messages: Json, form: PairForm, field: str) -> tuple[list[JsonObject], list[FileNote]]:
+    """The messages, with those that are only calls or only results on the side where these belong."""
+    out: list[JsonObject] = []
+    told: list[FileNote] = []
+    for index, item in enumerate(as_list(messages)):
+        message = as_object(item)
+        role = form.role(message)
+        if role and message.get("role") != role:
+            message = {**message, "role": role}
+            told.append(
+                FileNote(f"{field}[{index}].role", f"calls and results were on the wrong side; it is {role} now")
+            )
+        out.append(message)
+    return out, told
+
+
+def _joined(messages: Sequence[JsonObject], form: PairForm) -> list[JsonObject]:
+    """The messages, with neighbours of one side as one where the provider takes them in turns only."""
+    out: list[JsonObject] = []
+    for message in messages:
+        both = form.joined(out[-1], message) if out else None
+        if both is None:
+            out.append(message)
+        else:
+            out[-1] = both
+    return out
 
 
 # --- what the parser read, message by message -------------------------------------------------------------------------

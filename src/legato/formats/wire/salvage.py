@@ -10,6 +10,7 @@ follows the provider skips it. It is still part of the conversation, so it is re
 
 from __future__ import annotations
 
+from collections.abc import Set
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
 from legato.wire.dialects import dialect_parts
+from legato.wire.phrases import INSTRUCTION_MARK
 
 _UNTYPED = frozenset({Dialect.GEMINI, Dialect.BEDROCK})
 """those whose parts have no type, and whose messages hold no instructions"""
@@ -56,6 +58,49 @@ def make_blocks_readable(content: Json) -> tuple[list[Json], list[FileNote]]:
         return [{"type": "text", "text": content}], []
     blocks: list[Json] = [content] if isinstance(content, dict) else as_list(content)
     return salvage.parts(well_typed(blocks), "content"), salvage.notes
+
+
+def tidy_messages(body: JsonObject, dialect: Dialect, wrong: Set[str]) -> tuple[JsonObject, list[FileNote]]:
+    """`body` without messages that hold nothing, and without ids of items that others have, where `wrong` has them."""
+    field = dialect_parts(dialect).messages_field
+    kept: list[Json] = []
+    told: list[FileNote] = []
+    ids: set[str] = set()
+    for index, item in enumerate(as_list(body.get(field))):
+        message = as_object(item)
+        is_wrong = not wrong.isdisjoint(
+            (f"{field}[{index}]", f"{field}[{index}].role", f"{field}[{index}].content", f"{field}[{index}].parts")
+        )
+        if is_wrong and _holds_nothing(message):
+            told.append(FileNote(f"{field}[{index}]", "a message that holds nothing was left out"))
+            continue
+        if dialect is Dialect.ANTHROPIC and is_wrong and is_instruction(message):
+            told.append(FileNote(f"{field}[{index}]", "an instruction was put among the words of the user, and marked"))
+            kept.append({**message, "role": "user", "content": _marked(message.get("content"))})
+            continue
+        own = as_text(message.get("id")) if dialect is Dialect.OPENAI_RESPONSES else ""
+        if own in ids:
+            told.append(FileNote(f"{field}[{index}].id", f"the id {own} was taken; the item has none now"))
+            item = {name: value for name, value in message.items() if name != "id"}
+        elif own:
+            ids.add(own)
+        kept.append(item)
+    return ({**body, field: kept}, told) if told else (body, [])
+
+
+def _marked(content: Json) -> Json:
+    """The content of an instruction, with the mark that tells it from what a person says."""
+    if isinstance(content, str):
+        return f"{INSTRUCTION_MARK}{content}"
+    parts = as_list(content)
+    first = as_object(parts[0]) if parts else {}
+    return [{**first, "text": f"{INSTRUCTION_MARK}{as_text(first.get('text'))}"}, *parts[1:]]
+
+
+def _holds_nothing(message: JsonObject) -> bool:
+    """Whether there is nothing in a message but its role. An item may be its type alone."""
+    said = [value for name, value in message.items() if name not in ("role", "type", "id", "status")]
+    return not message or ("role" in message and not any(said))
 
 
 # --- instructions among the messages ----------------------------------------------------------------------------------

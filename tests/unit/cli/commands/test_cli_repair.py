@@ -205,7 +205,7 @@ def test_many_losses_are_told_in_part(tmp_path: Path):
     lines = legato("repair", path, "--dry-run").stderr.splitlines()
 
     assert len(lines) == 52
-    assert lines[50] == f"{path}: and 10 more"
+    assert lines[50] == f"{path}: and 11 more"
 
 
 def test_a_loss_is_told_without_secrets(tmp_path: Path):
