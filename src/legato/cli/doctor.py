@@ -11,15 +11,15 @@ import stat
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
-from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
 
-from msgspec import Struct
-
 from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.chat.notices import notices
+from legato.cli.checks import DoctorCheck, Health
+from legato.cli.client_settings import url_of
 from legato.cli.exits import line_of
+from legato.cli.gateway_check import check_clients, check_gateway
 from legato.cli.providers import (
     NotConfigured,
     catalogue_of,
@@ -42,25 +42,11 @@ from legato.store import default_path, open_store
 from legato.version import __version__
 
 
-class Health(StrEnum):
-    """How a thing is."""
+async def examine(config: Path | None, *, online: bool, gateway: str | None = None) -> list[DoctorCheck]:
+    """All checks. Settings that cannot be read leave only those that need none.
 
-    WELL = "ok"
-    NOTE = "note"
-    """worth knowing; nothing is broken"""
-    BROKEN = "broken"
-
-
-class DoctorCheck(Struct, frozen=True):
-    """What was looked at, how it is, and what to do about it."""
-
-    about: str
-    health: Health
-    told: str
-
-
-async def examine(config: Path | None, *, online: bool) -> list[DoctorCheck]:
-    """All checks. Settings that cannot be read leave only those that need none."""
+    `gateway` is the address of one that is looked at as well; an empty one is that of the settings.
+    """
     checks = [
         DoctorCheck("legato", Health.WELL, f"{__version__}, Python {platform.python_version()}, {platform.system()}")
     ]
@@ -71,6 +57,10 @@ async def examine(config: Path | None, *, online: bool) -> list[DoctorCheck]:
     checks += [*_settings(loaded), *_keys(loaded.settings), *_routes(loaded.settings)]
     checks += [check async for check in _store(loaded.settings)]
     checks += [*_servers(loaded), *_terminal()]
+    if gateway is not None:
+        url = gateway or url_of(loaded.settings.serve.host, loaded.settings.serve.port)
+        checks += [check async for check in check_gateway(url, online=online)]
+        checks += check_clients(url, os.environ)
     if online:
         checks += [check async for check in _online(loaded.settings)]
     return checks

@@ -57,6 +57,7 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
                 keeper=keeper,
                 limits=AppLimits(requests=wanted.limits.concurrent, body=wanted.body),
                 meter=meter_of(wanted, world.monotonic),
+                simulated=settings.simulate,
                 finished=_tell,
             )
             server = HttpServer(app, listener, idle=wanted.idle)

@@ -72,7 +72,7 @@ class Served(Struct, kw_only=True):
 class GatewayApp:
     """Serves `gateway` to whomever `keeper` admits, as much as `meter` allows.
 
-    `finished` is told of every request when it is done.
+    `finished` is told of every request when it is done; `simulated` says that answers cost nothing.
     """
 
     def __init__(
@@ -82,6 +82,7 @@ class GatewayApp:
         keeper: Gatekeeper | None = None,
         limits: AppLimits | None = None,
         meter: Meter | None = None,
+        simulated: bool = False,
         finished: Callable[[Served], None] | None = None,
     ) -> None:
         self._gateway = gateway
@@ -89,6 +90,7 @@ class GatewayApp:
         self._limits = limits or AppLimits()
         self._meter = meter or Meter(clock=gateway.world.monotonic)
         self._finished = finished
+        self._simulated = simulated
         self._running = 0
         self._is_stopping = False
         routes = [
@@ -111,7 +113,7 @@ class GatewayApp:
     # --- about the gateway itself -------------------------------------------------------------------------------------
 
     async def _healthz(self, _: Request) -> Response:
-        return JSONResponse({"status": "ok"})
+        return JSONResponse({"status": "ok", "simulated": self._simulated})
 
     async def _readyz(self, _: Request) -> Response:
         busy = self._busy()

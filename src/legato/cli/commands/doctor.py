@@ -12,20 +12,34 @@ from legato.cli.exits import ExitCode
 @click.command(short_help="Check keys, routes, store and terminal.")
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
 @click.option("--online", is_flag=True, help="Also send a very short message on each configured route.")
+@click.option(
+    "--gateway",
+    is_flag=False,
+    flag_value="",
+    metavar="[URL]",
+    help="Also check that clients get through to the gateway that runs there; without a URL, where [serve] puts it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def doctor(config: Path | None, online: bool, as_json: bool) -> int:
+def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool) -> int:
     """Check settings, keys, routes, store and terminal, and say what to do about what is not well.
 
-    Nothing is sent unless --online asks for it, and no key is shown. Exit status: 0 if nothing is broken, 3 otherwise.
+    Nothing is sent unless --online or --gateway asks for it, and no key is shown. A gateway is asked for its models,
+    and for an answer in each API if its providers are simulated; of real ones only with --online. Its key is taken from
+    GATEWAY_KEY. Exit status: 0 if nothing is broken, 3 otherwise.
     """
     import msgspec
 
+    from legato.cli.gateway_check import is_address
+
+    if gateway and not is_address(gateway):
+        raise click.UsageError(f"--gateway: {gateway!r} is not an address such as http://127.0.0.1:8100")
     from legato.cli.async_main import run_async
-    from legato.cli.doctor import Health, examine
+    from legato.cli.checks import Health
+    from legato.cli.doctor import examine
     from legato.cli.terminal.cells import one_line
     from legato.cli.terminal.styles import Style, paint
 
-    found = run_async(lambda: examine(config, online=online))
+    found = run_async(lambda: examine(config, online=online, gateway=gateway))
     styles = {Health.WELL: Style.GREEN, Health.NOTE: Style.YELLOW, Health.BROKEN: Style.RED}
     for check in found:
         if as_json:
