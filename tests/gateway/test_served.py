@@ -18,7 +18,7 @@ from google import genai
 from google.genai import types
 
 from gateway_clients import EACH_REQUEST, simulated_gateway
-from legato.gateway.app import AppLimits, GatewayApp
+from legato.gateway.app import AppLimits, GatewayApp, Served
 from legato.gateway.contract import ConnectionCut
 from legato.gateway.gatekeeper import Gatekeeper, digest_of
 from legato.gateway.gateway import SwitchAt
@@ -203,3 +203,36 @@ def test_the_head_of_a_response_says_nothing_about_the_server(url: str) -> None:
     response = httpx2.post(f"{url}/v1/messages", json=HELLO, headers={"x-api-key": KEY})
     assert "server" not in response.headers
     assert json.loads(response.content)["type"] == "message"
+
+
+def test_what_is_aborted_says_so_in_its_line_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    async def chunks() -> AsyncIterator[bytes]:
+        yield b"first"
+        await anyio.sleep_forever()
+
+    served: list[Served] = []
+
+    async def run() -> None:
+        listener = listen("127.0.0.1", 0)
+        address = listener.getsockname()
+        app = GatewayApp(ScriptedGateway(chunks), limits=AppLimits(requests=2), finished=served.append)
+        server = HttpServer(app, listener)
+        url = f"http://127.0.0.1:{address[1]}"
+        async with anyio.create_task_group() as group, httpx2.AsyncClient(base_url=url) as client:
+            group.start_soon(server.run)
+            async with (
+                await anyio.connect_tcp(*address) as half,
+                client.stream("POST", "/v1/messages", json=HELLO) as response,
+            ):
+                await half.send(b"POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n{")
+                pieces = response.aiter_raw()
+                assert await anext(pieces) == b"first"
+                while (await client.get("/readyz")).status_code == 200:
+                    pass  # until both are being served
+                server.abort()
+                with pytest.raises(httpx2.RemoteProtocolError):
+                    await anext(pieces)
+
+    anyio.run(run)
+    assert sorted((one.status, one.is_cut) for one in served) == [(200, True), (499, True)]
+    assert caplog.records == []

@@ -62,6 +62,22 @@ def shell_lines(client: str, url: str) -> list[str]:
     return ['export GATEWAY_KEY="${GATEWAY_KEY:-legato}"', *CLIENTS[client](url)]
 
 
+def fish_lines(lines: list[str]) -> list[str]:
+    """The same for fish, which has no `${NAME:-value}`; aliases and comments are written alike there."""
+    told: list[str] = []
+    for line in lines:
+        verb, _, rest = line.partition(" ")
+        name, _, value = rest.partition("=")
+        if verb != "export":
+            told.append(line)
+        elif ":-" in value:
+            default = value.partition(":-")[2].rstrip('}"')
+            told.append(f"set -q {name}; or set -gx {name} {default}")
+        else:
+            told.append(f"set -gx {name} {value}")
+    return told
+
+
 def url_of(host: str, port: int) -> str:
     """The address that clients are told."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import signal
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -26,7 +27,7 @@ from legato.cli.providers import (
 from legato.cli.settings.folders import state_folder
 from legato.cli.settings.schema import ServeSettings, Settings
 from legato.cli.signals import handling_signals
-from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.cells import clip, one_line
 from legato.diagnostics.emission import emit
 from legato.errors import ConfigError
 from legato.gateway.app import AppLimits, GatewayApp, Served
@@ -35,9 +36,13 @@ from legato.gateway.gateway import Gateway
 from legato.gateway.http_server import HttpServer, listen
 from legato.gateway.limits import Meter
 from legato.gateway.passthrough import check_forwardable
+from legato.gateway.reports import RequestReport
 from legato.model import Decision
 from legato.routing import Policy, Profile, only
 from legato.world import World
+
+_LONGEST_NAME = 60
+"""columns that a name which a client gave may take in a line: our choice, longer than real models and programs have"""
 
 _TURNS = "turns"
 """the name of the profile in which several routes take turns"""
@@ -138,21 +143,32 @@ def _log_file(wanted: ServeSettings) -> Path | None:
 
 def request_line(served: Served) -> str:
     """One line about a request: how it ended, who asked, who answered, tokens, time, and what was done to it."""
-    client = served.ask.headers.get("user-agent", "?").partition(" ")[0]
-    words = [str(served.status), *([served.tenant] if served.tenant else []), client]
+    client = clip(served.ask.headers.get("user-agent", "?").partition(" ")[0], _LONGEST_NAME)
+    words = [str(served.status), *([clip(served.tenant, _LONGEST_NAME)] if served.tenant else []), client]
     report = served.report
-    if report is None:
-        words += [served.ask.method, served.ask.path]
-    else:
-        words += [report.asked, "→", report.route or "nobody"]
+    if report is None or not report.asked:
+        words += [served.ask.method, clip(served.ask.path, _LONGEST_NAME)]
+    if report is not None:
+        words += [clip(report.asked, _LONGEST_NAME)] if report.asked else []
+        words += ["→", report.route or "nobody"]
         if report.usage is not None:
             words.append(f"{report.usage.input:,} in, {report.usage.output:,} out")
     words.append(f"{served.seconds:.1f} s")
     if served.is_cut:
         words.append("broke off")
-    if report is not None and report.decisions:
-        words.append(f"({'would have ' if report.passthrough else ''}{_done_to(report.decisions)})")
+    if report is not None:
+        words += _what_happened(report)
     return one_line(" ".join(words))
+
+
+def _what_happened(report: RequestReport) -> Iterator[str]:
+    failed = [f"{attempt.route}: {attempt.error}" for attempt in report.attempts if attempt.error]
+    if failed:
+        yield f"[{', '.join(failed)}]"
+    elif report.error:
+        yield f"[{report.error}]"
+    if report.decisions:
+        yield f"({'would have ' if report.passthrough else ''}{_done_to(report.decisions)})"
 
 
 def _done_to(decisions: Sequence[Decision]) -> str:
@@ -167,7 +183,8 @@ def _done_to(decisions: Sequence[Decision]) -> str:
 
 
 def _tell(served: Served) -> None:
-    click.echo(request_line(served), err=True)
+    with suppress(OSError):  # whoever read the lines has gone; that is no reason to stop answering
+        click.echo(request_line(served), err=True)
     report = served.report
     emit(
         "gateway",
@@ -208,6 +225,10 @@ def _announce(url: str, profile: Profile, settings: Settings) -> None:
     simulated = " (simulated)" if settings.simulate else ""
     click.echo(f"Gateway on {url}; Ctrl-C ends it.")
     click.echo(f"  answered by {routes}{simulated}")
+    if settings.serve.passthrough:
+        click.echo("  requests are forwarded as they are, and mended in the report alone")
+    if settings.serve.pass_keys:
+        click.echo("  keys of clients are used at their own vendors")
     click.echo(f"  ANTHROPIC_BASE_URL={url}  OPENAI_BASE_URL={url}/v1  GOOGLE_GEMINI_BASE_URL={url}")
 
 

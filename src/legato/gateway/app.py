@@ -93,6 +93,7 @@ class GatewayApp:
         self._simulated = simulated
         self._running = 0
         self._is_stopping = False
+        self._serving: set[anyio.CancelScope] = set()
         routes = [
             Route("/healthz", self._healthz),
             Route("/readyz", self._readyz),
@@ -109,6 +110,12 @@ class GatewayApp:
     def stop(self) -> None:
         """Take no more requests; those that run go on to their end."""
         self._is_stopping = True
+
+    def abort(self) -> None:
+        """End those that run, in the middle of their answers."""
+        self._is_stopping = True
+        for scope in self._serving:
+            scope.cancel()
 
     # --- about the gateway itself -------------------------------------------------------------------------------------
 
@@ -139,11 +146,18 @@ class GatewayApp:
             return
         served, began = Served(ask=_head(scope)), self._gateway.world.monotonic()
         self._running += 1
+        aborted = anyio.CancelScope()
+        self._serving.add(aborted)
         try:
-            await self._exchange(served, Request(scope, receive), send)
+            with aborted:
+                await self._exchange(served, Request(scope, receive), send)
+            if aborted.cancelled_caught:
+                served.is_cut = True
+                raise ConnectionCut("the gateway was ended")
         except ClientDisconnect:
             return  # before its request was whole
         finally:
+            self._serving.discard(aborted)
             self._running -= 1
             served.seconds = self._gateway.world.monotonic() - began
             if self._finished is not None:

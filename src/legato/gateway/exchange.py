@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import assert_never
 
+import anyio
 from msgspec import Struct, field
 from msgspec.structs import replace
 
@@ -126,7 +127,7 @@ class Relay:
                     yield piece
             if speaker.is_cut:
                 raise ConnectionCut("the answer broke off, and so must the stream")
-        except GeneratorExit:
+        except (GeneratorExit, anyio.get_cancelled_exc_class()):
             if self._answer is None:
                 self.done.attempts.append(RouteAttempt(self.route, LEFT))
             raise

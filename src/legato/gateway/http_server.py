@@ -16,7 +16,7 @@ import uvicorn
 
 from legato.errors import ConfigError
 from legato.gateway.app import GatewayApp
-from legato.gateway.contract import ConnectionCut
+from legato.gateway.contract import CLOSING, ConnectionCut
 from legato.gateway.operator_settings import IDLE
 
 _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket library")
@@ -29,7 +29,7 @@ def listen(host: str, port: int) -> socket.socket:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][0]
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        why = (error.strerror or str(error)).lower()
+        why = (error.strerror or str(error)).partition(" (while")[0].lower()  # Python adds the address
         raise ConfigError(f"cannot listen on {host}:{port}: {why}; choose another with --port or --host") from None
 
 
@@ -65,9 +65,10 @@ class HttpServer:
 
     def abort(self) -> None:
         """End now, in the middle of answers if need be."""
-        self._server.force_exit = True
-        if self._scope is not None:
-            self._scope.cancel()
+        self.stop()
+        self._app.abort()
+        if self._scope is not None:  # nothing that is left may keep it from ending
+            self._scope.deadline = anyio.current_time() + CLOSING
 
 
 class _Server(uvicorn.Server):

@@ -48,10 +48,10 @@ def speaking(profile: Profile, door: Door, world: World) -> Profile:
     """`profile` with those of its routes that speak the API of a client at `door`; raises `TurnedAway` if none does."""
     routes = [route for route in profile.routes if _speaks(world.target(route.name), door.dialect)]
     if not routes:
-        named = ", ".join(route.name for route in profile.routes)
+        named = " and ".join(route.name for route in profile.routes)
         raise TurnedAway(
-            f"this gateway forwards requests as they are (--passthrough), and {named} does not speak the API of this "
-            f"request ({door.dialect}); ask for a model that does, or run the gateway without --passthrough",
+            f"this gateway forwards requests as they are (--passthrough), and the API of this request, {door.dialect}, "
+            f"is not that of {named}; ask for a model that speaks it, or run the gateway without --passthrough",
             reason=RefusalReason.SHAPE,
         )
     return Profile(profile.name, tuple(routes), profile.policy, profile.sticky_turns)
@@ -111,7 +111,7 @@ class Forwarding:
             async with aclosing(self._forwarded()) as pieces:
                 async for piece in pieces:
                     yield piece
-        except GeneratorExit:
+        except (GeneratorExit, anyio.get_cancelled_exc_class()):
             if not self.done.attempts:
                 self.done.attempts.append(RouteAttempt(self.route, LEFT))
             raise

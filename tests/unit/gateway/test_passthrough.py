@@ -148,7 +148,7 @@ def test_another_api_than_the_clients_is_refused_in_its_own_words(path: str, bod
     response, answer = ask(gateway(provider, GPT, KIMI), post(path, body))
     error = json.loads(answer)
     assert (response.status, told(error), provider.sent) == (400, "invalid_request_error", [])
-    assert f"{GPT}, {KIMI} does not speak the API of this request" in error["error"]["message"]
+    assert f"is not that of {GPT} and {KIMI}; ask for a model that speaks it" in error["error"]["message"]
 
 
 def test_of_several_routes_one_that_speaks_the_clients_api_is_asked() -> None:

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from legato.cli.exits import complain, line_of
 from legato.errors import ConfigError
 
 _MODE = 0o600
@@ -32,7 +34,7 @@ def logging_to(path: Path | None) -> Generator[None]:
         return
     from legato.diagnostics import LOGGER  # few runs keep a log
 
-    handler = logging.StreamHandler(_open(path))
+    handler = _FileHandler(_open(path), path)
     handler.setFormatter(_JsonLines())
     level = LOGGER.level
     LOGGER.addHandler(handler)
@@ -42,7 +44,8 @@ def logging_to(path: Path | None) -> Generator[None]:
     finally:
         LOGGER.removeHandler(handler)
         LOGGER.setLevel(level)
-        handler.stream.close()
+        with suppress(OSError):  # said when it was written
+            handler.stream.close()
 
 
 def _open(path: Path) -> Any:
@@ -52,6 +55,19 @@ def _open(path: Path) -> Any:
         raise ConfigError(
             f"--log-file: {path} cannot be written: {error.strerror or error}; name another file"
         ) from None
+
+
+class _FileHandler(logging.StreamHandler[Any]):
+    """Writes to a file; if that fails, as on a full disk, it is said once and what is going on goes on."""
+
+    def __init__(self, stream: Any, path: Path) -> None:
+        super().__init__(stream)
+        self._path: Path | None = path
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # logging's own name
+        if self._path is not None:
+            complain(f"the log {self._path} is not complete: {line_of(sys.exc_info()[1] or OSError())}")
+        self._path = None
 
 
 class _JsonLines(logging.Formatter):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from legato.cli.client_settings import CLIENTS, shell_lines, url_of
+from legato.cli.client_settings import CLIENTS, fish_lines, shell_lines, url_of
 from legato.cli.exits import ExitCode
 
 if TYPE_CHECKING:
@@ -152,5 +153,7 @@ def _tell_of_settings(loaded: Loaded) -> None:
 def _print_settings(client: str, host: str, port: int) -> int:
     if port == 0:
         raise click.UsageError("--env needs the port that the gateway is on")
-    click.echo("\n".join(shell_lines(client, url_of(host, port))))
+    lines = shell_lines(client, url_of(host, port))
+    is_fish = Path(os.environ.get("SHELL", "")).name == "fish"
+    click.echo("\n".join(fish_lines(lines) if is_fish else lines))
     return ExitCode.OK

@@ -118,3 +118,12 @@ def test_the_json_outputs_hold_the_diagnosis_and_the_report_of_the_request(home:
     (refused,) = [line for line in lines if line["event"] == "refused"]
     assert (refused["fault"], refused["report"]["format"]) == ("rendering", "openai_chat/openai")
     assert "opensesame" not in json.dumps([result, lines])
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is needed")
+def test_a_log_that_cannot_be_written_is_told_once_and_ends_nothing(home: Home):
+    ran = home.legato("--simulate", "-p", "hello", "--log-file", "/dev/full")
+
+    assert ran.exit_code == 0
+    assert ran.stderr.count("the log /dev/full is not complete: no space left on device") == 1
+    assert "Traceback" not in ran.stderr

@@ -30,7 +30,7 @@ from legato.model import Action, CallId, Decision, Fault, Usage
 from legato.routing import Policy
 from legato.transport.contract import Ask
 from program import Home
-from serving import Caller
+from serving import HELLO, Caller
 
 CLAUDE, KIMI = "anthropic/claude-sonnet-4-5", "kimi/kimi-k2-thinking"
 
@@ -227,7 +227,7 @@ def test_a_line_says_who_asked_who_answered_and_what_was_used() -> None:
         attempts=[RouteAttempt(CLAUDE, "Overloaded"), RouteAttempt(KIMI)],
     )  # fmt: skip
     served = Served(ask=ask, tenant="ann", status=200, seconds=1.25, report=report, is_cut=True)
-    line = f"200 ann claude-cli/2.1 opus → {KIMI} 1,200 in, 34 out 1.2 s broke off"
+    line = f"200 ann claude-cli/2.1 opus → {KIMI} 1,200 in, 34 out 1.2 s broke off [{CLAUDE}: Overloaded]"
     assert request_line(served) == line
     assert request_line(Served(ask=ask, status=404)) == "404 claude-cli/2.1 POST /v1/messages 0.0 s"
 
@@ -249,6 +249,41 @@ def test_a_line_says_what_was_done_and_what_would_have_been() -> None:
     assert request_line(Served(ask=ask, status=200, report=report)) == line.replace("(closed", "(would have closed")
 
 
+def test_a_line_of_a_request_that_could_not_be_read_says_where_it_went_and_why_not() -> None:
+    ask = Ask(method="POST", path="/v1/messages", headers={}, body=b"")
+    report = RequestReport(id="req_1", tenant="", api="anthropic", asked="", error="FormatError")
+    line = "400 ? POST /v1/messages → nobody 0.0 s [FormatError]"
+    assert request_line(Served(ask=ask, status=400, report=report)) == line
+
+
+def test_names_of_a_client_do_not_fill_the_screen() -> None:
+    ask = Ask(method="POST", path="/" + "x" * 500, headers={"user-agent": "y" * 500}, body=b"")
+    report = RequestReport(id="req_1", tenant="z" * 500, api="anthropic", asked="m" * 500)
+    for served in (Served(ask=ask, tenant="z" * 500), Served(ask=ask, tenant="z" * 500, report=report)):
+        assert len(request_line(served)) < 220
+
+
+def test_requests_are_answered_also_when_nobody_reads_the_lines(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    from legato.cli import gateway_server
+
+    statuses: list[int] = []
+
+    class Server:
+        def __init__(self, app: GatewayApp, listener: Any, *, idle: int) -> None:
+            self.app = app
+
+        async def run(self) -> None:
+            def gone(*_: object, **__: object) -> None:
+                raise BrokenPipeError
+
+            monkeypatch.setattr(gateway_server.click, "echo", gone)
+            statuses.append((await Caller(self.app, "/v1/messages", HELLO).call()).status)
+
+    monkeypatch.setattr(gateway_server, "HttpServer", Server)
+    assert home.legato("serve", "--simulate", "--port", "0").exit_code == 143
+    assert statuses == [200]
+
+
 def test_a_line_of_a_hostile_client_stays_one_harmless_line() -> None:
     ask = Ask(method="POST", path="/v1\n\x1b[2J", headers={"user-agent": "a\nb\x1b[31m"}, body=b"")
     line = request_line(Served(ask=ask))
@@ -257,7 +292,10 @@ def test_a_line_of_a_hostile_client_stays_one_harmless_line() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-def test_the_settings_of_a_client_are_lines_that_a_shell_reads(home: Home, client: str) -> None:
+def test_the_settings_of_a_client_are_lines_that_a_shell_reads(
+    home: Home, client: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHELL", "/bin/zsh")
     told = home.legato("serve", "--env", client, "--port", "9000").stdout
     script = f"shopt -s expand_aliases\n{told}\nenv; alias"
     shell = subprocess.run(
@@ -265,6 +303,15 @@ def test_the_settings_of_a_client_are_lines_that_a_shell_reads(home: Home, clien
     )
     assert "http://127.0.0.1:9000" in shell.stdout
     assert "GATEWAY_KEY=legato" in shell.stdout
+
+
+def test_fish_gets_lines_of_its_own(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/usr/bin/fish")
+    lines = [line for client in CLIENTS for line in home.legato("serve", "--env", client).stdout.splitlines()]
+    assert "set -q GATEWAY_KEY; or set -gx GATEWAY_KEY legato" in lines
+    assert "set -gx ANTHROPIC_BASE_URL http://127.0.0.1:8100" in lines
+    assert 'set -gx ANTHROPIC_AUTH_TOKEN "$GATEWAY_KEY"' in lines
+    assert not any("${" in line or line.startswith("export") for line in lines)
 
 
 def test_the_settings_of_opencode_and_codex_name_the_gateway_as_their_provider() -> None:
@@ -305,6 +352,8 @@ def test_a_port_that_is_taken_is_told_in_one_line(home: Home) -> None:
     import socket
 
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = home.legato("serve", "--simulate", "--port", str(taken.getsockname()[1]))
+        taken_port = taken.getsockname()[1]
+        result = home.legato("serve", "--simulate", "--port", str(taken_port))
     assert result.exit_code == 2
-    assert "cannot listen on 127.0.0.1" in result.stderr
+    told = f"cannot listen on 127.0.0.1:{taken_port}: address already in use; choose another with --port or --host"
+    assert told in result.stderr
