@@ -33,7 +33,11 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 AHEAD = 16
-"""how many items an iterator may have ready that no one has taken yet"""
+"""how many items an iterator may have ready that no one has taken yet: our choice, a burst of tokens"""
+
+AT_FIRST = 3
+"""how many of them before the first is taken, which is handed over before more work is done: the head of a response,
+its first piece, and what may be all of the rest"""
 
 GRACE = 5.0
 """seconds that tasks have for their end when the process exits; then the thread is left behind"""
@@ -76,21 +80,12 @@ class Portal:
         One task makes, reads and closes it, as its task groups and timeouts need. Leaving the iterator before its end
         closes the source.
         """
-        arrived: SimpleQueue[tuple[T] | None] = SimpleQueue()
-        room = asyncio.Semaphore(ahead)
-
-        async def pump() -> None:
-            async with _closing(source()) as items:
-                await room.acquire()
-                async for item in items:
-                    arrived.put((item,))
-                    await room.acquire()
-
-        with self.running(pump) as running:
-            running.when_done(lambda: arrived.put(None))
-            while (got := arrived.get()) is not None:
+        passage: _Passage[T] = _Passage(ahead)
+        with self.running(passage.fill, source) as running:
+            running.when_done(passage.end)
+            while (got := passage.take()) is not None:
                 yield got[0]
-                running.tell(room.release)
+                passage.taken(running)
             running.result()
 
     def close(self) -> None:
@@ -114,6 +109,62 @@ class Portal:
             if self._served.is_own_thread:
                 raise RuntimeError("this waits for the thread that it runs in; await the asynchronous form instead")
             return self._served
+
+
+class _Passage(Generic[T]):
+    """Items on their way from the loop, where one task makes them, to the thread that takes them.
+
+    Neither side wakes the other for nothing: the task goes on until there is no room, and is told of more room only if
+    it waits for that and half of it is there.
+    """
+
+    def __init__(self, ahead: int) -> None:
+        self._ahead = ahead
+        self._arrived: SimpleQueue[tuple[T] | None] = SimpleQueue()
+        self._made = self._taken = 0
+        self._is_full = False
+        self._room = asyncio.Event()
+
+    # --- in the loop --------------------------------------------------------------------------------------------------
+
+    async def fill(self, source: Callable[[], AsyncIterable[T]]) -> None:
+        """Make the items, as far ahead as there is room."""
+        async with _closing(source()) as items:
+            async for item in items:
+                self._arrived.put((item,))
+                self._made += 1
+                while self._made - self._taken >= (self._ahead if self._taken else min(AT_FIRST, self._ahead)):
+                    self._room.clear()
+                    self._is_full = True  # from here on the taker tells; what it took before that is looked at again
+                    if self._has_room:
+                        break
+                    await self._room.wait()
+                self._is_full = False
+
+    # --- in the thread that takes them --------------------------------------------------------------------------------
+
+    def take(self) -> tuple[T] | None:
+        """The next item, as soon as it is there; None at the end."""
+        return self._arrived.get()
+
+    def taken(self, running: Running[None]) -> None:
+        """One more was taken."""
+        self._taken += 1
+        if self._is_full and self._has_room:
+            self._is_full = False
+            running.tell(self._room.set)
+        else:
+            running.require_here()
+
+    # --- in either ----------------------------------------------------------------------------------------------------
+
+    @property
+    def _has_room(self) -> bool:
+        return bool(self._taken) and self._made - self._taken <= self._ahead // 2
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self._arrived.put(None)
 
 
 class Running(Generic[T]):
@@ -143,13 +194,17 @@ class Running(Generic[T]):
 
     def tell(self, function: Callable[[], object]) -> None:
         """Call `function` in the loop, for the task's ears; RuntimeError in a forked child, where nothing runs."""
-        self._served.require_here()
+        self.require_here()
         self._served.soon(function)
+
+    def require_here(self) -> None:
+        """RuntimeError in a forked child, where nothing runs."""
+        self._served.require_here()
 
     def result(self) -> T:
         """Wait for what it returns or raises; `concurrent.futures.CancelledError` if it was cancelled."""
         if not self.is_done:
-            self._served.require_here()
+            self.require_here()
         return self._outcome.result()
 
     def cancel(self) -> None:

@@ -14,7 +14,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from interrupting import ctrl_c_raises, press_ctrl_c, told_by_child
-from legato.portal import SHARED, Portal
+from legato.portal import AHEAD, AT_FIRST, SHARED, Portal
 
 
 @pytest.fixture
@@ -190,6 +190,16 @@ def test_a_source_waits_until_its_items_are_taken(portal: Portal) -> None:
         portal.call(checkpoint)
     assert source.made <= 2 + 4
     assert list(items) == list(range(2, 100))
+
+
+def test_the_first_item_is_handed_over_before_the_source_works_on(portal: Portal) -> None:
+    source = Source(100)
+    items = portal.iterate(source.items)
+    assert next(items) == 0
+    for _ in range(50):
+        portal.call(checkpoint)
+    assert source.made == AT_FIRST < AHEAD
+    assert list(items) == list(range(1, 100))
 
 
 def test_leaving_an_iterator_closes_its_source(portal: Portal) -> None:

@@ -221,7 +221,7 @@ def _ask(request: httpx2.Request, body: bytes) -> Ask:
         method=request.method,
         path=request.url.path,
         query=dict(request.url.params),
-        headers=dict(request.headers),
+        headers=dict(request.headers.items()),  # a lookup of each name would look through all of them
         body=body,
     )
 
