@@ -238,7 +238,8 @@ class Relay:
         """The answer to `request`, and how many bytes were sent."""
         said, world = self._said, self._world
         known = (entry for _, entry in self._recalled.talk.standing_entries())
-        body = unchanged_body(said, request, known) if self._asks_as_said(request) else None
+        judge = self._recalled.told.judge
+        body = unchanged_body(said, request, known, judge) if self._asks_as_said(request) else None
         self.done.unchanged = body is not None
         if body is None:
             request.verify()

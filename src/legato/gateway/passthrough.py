@@ -158,16 +158,17 @@ class Forwarding:
 
     def _would_send(self, target: Target, route: Route) -> Request | None:
         """The request that the gateway would have made of it, which is noted; None if it would have refused."""
-        said, talk = self._said, self._recalled.talk
+        said, talk, judge = self._said, self._recalled.talk, self._recalled.told.judge
         parsed = said.parsed
-        self.notes += [f"as it came: {one.path}: {one.message}" for one in refused_in(said, target)]
+        self.notes += [f"as it came: {one.path}: {one.message}" for one in refused_in(said, target, judge)]
         try:
             options = options_at(route, parsed.options)
             request = render(talk, target, tools=parsed.tools, system=parsed.system, options=options)
         except LegatoError as error:
             self.notes.append(f"the gateway would have refused it: {error.message}")
             return None
-        if unchanged_body(said, request, (entry for _, entry in talk.standing_entries())) is None:
+        known = (entry for _, entry in talk.standing_entries())
+        if unchanged_body(said, request, known, judge) is None:
             self.done.report = request.report
         return request
 

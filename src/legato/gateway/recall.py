@@ -30,6 +30,7 @@ from msgspec.structs import replace
 
 from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
+from legato.gateway.judged import SaidJudge
 from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
@@ -94,6 +95,8 @@ class Told(Struct):
     """the keys of the places where an answer was looked for"""
     size: int
     """about how many bytes its entries take"""
+    judge: SaidJudge
+    """what the client's own provider would refuse of it"""
 
 
 class Recalled(Struct):
@@ -146,7 +149,7 @@ class Recall:
         """The conversation of a request. Whoever takes it calls `keep` or `give_back` when the request is over."""
         chain = links(parsed.entries)
         kept = self._longest(tenant, chain)
-        told = kept or Told(talk=Conversation(), links=[], turns=Turns(), places=set(), size=0)
+        told = kept or Told(talk=Conversation(), links=[], turns=Turns(), places=set(), size=0, judge=SaidJudge())
         known, told.links = len(told.links), chain
         news: list[Entry] = []
         for index in range(known, len(chain)):

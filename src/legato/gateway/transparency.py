@@ -15,11 +15,12 @@ from collections.abc import Iterable
 import msgspec
 
 from legato.gateway.intake import ClientRequest
+from legato.gateway.judged import SaidJudge
 from legato.model import Dialect, Entry, JsonObject, Platform, Speaker, Target, Thinking
 from legato.model.json_access import as_objects
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
-from legato.wire.findings import Severity, Violation
+from legato.wire.findings import Violation
 from legato.wire.openai_chat.message import THOUGHT_FIELDS
 
 _PASSED = {Dialect.ANTHROPIC: ("anthropic-beta", "anthropic-version"), Dialect.OPENAI_RESPONSES: ("openai-beta",)}
@@ -33,10 +34,11 @@ def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry]) -> bytes | None:
+def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry], judge: SaidJudge) -> bytes | None:
     """The client's bytes, if they can be sent as they are, but for the name of the model.
 
-    `known` are the entries of the conversation, with what the client does not give back.
+    `known` are the entries of the conversation, with what the client does not give back, and `judge` knows what the
+    client said in it before.
     """
     target = request.target
     if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted:
@@ -47,7 +49,7 @@ def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry]
         return None  # the provider's own, which the client has left out
     if said.delivery.model != target.model and not _suits_another(said, request):
         return None
-    return None if refused_in(said, target) else renamed_body(said, target)
+    return None if refused_in(said, target, judge) else renamed_body(said, target)
 
 
 def renamed_body(said: ClientRequest, target: Target) -> bytes:
@@ -56,10 +58,9 @@ def renamed_body(said: ClientRequest, target: Target) -> bytes:
     return said.body if said.body is not None and fields is said.fields else msgspec.json.encode(fields)
 
 
-def refused_in(said: ClientRequest, target: Target) -> list[Violation]:
+def refused_in(said: ClientRequest, target: Target, judge: SaidJudge) -> list[Violation]:
     """What `target` would refuse in the request as the client sent it."""
-    found = dialect_parts(target.dialect).check(_renamed(said, target), target)
-    return [violation for violation in found if violation.severity is Severity.REFUSED]
+    return judge.refusals(_renamed(said, target), target)
 
 
 def _renamed(said: ClientRequest, target: Target) -> JsonObject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from legato.model import ToolSpec
 from legato.wire.anthropic.parse import parse as parse_anthropic
-from legato.wire.known_tools import ReadTools, ToolListReader
+from legato.wire.known_tools import ReadTools, ToolListReader, decode_known
 from legato.wire.openai_chat.parse import parse as parse_chat
 
 
@@ -80,3 +81,34 @@ def test_what_a_client_changes_later_does_not_change_tools_that_were_read():
 
         assert before[0].parameters["properties"] == {}
         assert "more" in parse({"messages": [], "tools": [tool]}).tools[0].parameters["properties"]
+
+
+def test_tools_of_known_json_are_neither_decoded_nor_read_again():
+    reading, other = Reading(), Reading()
+    data = b'[{"name": "search"}]'
+    first = decode_known(data)
+
+    assert decode_known(b"%s" % data) is first
+    assert decode_known(b'[{"name": "find"}]') == [{"name": "find"}]
+    assert reading.tools(first) is reading.tools(decode_known(data))
+    assert (len(reading.lists), other.tools(first)) == (1, ReadTools((ToolSpec("tool_1"),)))
+
+
+def test_only_so_many_lists_are_kept():
+    reading = Reading()
+    first = decode_known(b"[0]")
+    reading.tools(first)
+    for number in range(1, 40):
+        decode_known(b"[%d]" % number)
+
+    again = decode_known(b"[0]")
+    assert again == first
+    assert again is not first
+    reading.tools(again)
+    assert len(reading.lists) == 2
+
+
+@pytest.mark.parametrize("data", [b"null", b'{"a": 1}', b"[" + b" " * (1 << 20) + b"]"])
+def test_what_is_no_list_or_too_long_a_one_is_not_kept(data: bytes):
+    assert decode_known(data) == decode_known(data) == json.loads(data)
+    assert data == b"null" or decode_known(data) is not decode_known(data)

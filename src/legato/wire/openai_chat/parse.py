@@ -7,6 +7,7 @@ Out: a `Parsed`. What no option covers stays in `Options.extra`; what is not und
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -106,15 +107,15 @@ def _read_tools(fields: JsonObject, notes: list[str]) -> list[ToolSpec]:
     for name in _TOOL_FIELDS:
         listed: Json = fields.get(name)
         if listed is not None:
-            read = _TOOLS({name: listed})
+            read = _LISTS[name](listed)
             tools += read.tools
             notes += read.notes
     return tools
 
 
-def _read_list(named: object) -> ReadTools:
-    """The tools of one field of a body, by its name."""
-    ((name, listed),) = as_object(ingest(named)).items()
+def _read_list(name: str, listed: object) -> ReadTools:
+    """The tools in the field of a body that has this name."""
+    listed = ingest(listed)
     if not isinstance(listed, list):
         return ReadTools((), (f"{name}: not a list, so no tools were read",))
     tools: list[ToolSpec] = []
@@ -128,7 +129,7 @@ def _read_list(named: object) -> ReadTools:
     return ReadTools(tuple(tools), tuple(notes))
 
 
-_TOOLS = ToolListReader(_read_list)
+_LISTS = {name: ToolListReader(partial(_read_list, name)) for name in _TOOL_FIELDS}
 
 
 def _read_tool(item: JsonObject, *, is_bare: bool) -> ToolSpec | None:

@@ -23,6 +23,7 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_object, as_objects, as_text, present
+from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
 from legato.wire.options.efforts import NONE, effort_word
 from legato.wire.options.paths import take
@@ -95,11 +96,21 @@ def _thinking(rest: JsonObject) -> dict[str, Any]:
 
 def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
     """The tools of a request, and those that were added in the middle of it."""
-    tools = _definitions(body.get("tools"), "tools", notes)
+    read = _TOOLS(body.get("tools"))
+    tools = list(read.tools)
+    notes += read.notes
     for index, item in enumerate(as_objects(body.get("input"))):
         if item.get("type") == "additional_tools":
             tools += _definitions(item.get("tools"), f"input[{index}].tools", notes)
     return tools
+
+
+def _read_listed(listed: object) -> ReadTools:
+    notes: list[str] = []
+    return ReadTools(tuple(_definitions(listed, "tools", notes)), tuple(notes))
+
+
+_TOOLS = ToolListReader(_read_listed)
 
 
 def _definitions(source: object, path: str, notes: list[str]) -> list[ToolSpec]:
