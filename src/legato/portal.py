@@ -114,8 +114,8 @@ class Portal:
 class _Passage(Generic[T]):
     """Items on their way from the loop, where one task makes them, to the thread that takes them.
 
-    Neither side wakes the other for nothing: the task goes on until there is no room, and is told of more room only if
-    it waits for that and half of it is there.
+    Neither side wakes the other for nothing: the task goes on until there is no room, and is told to go on when all is
+    taken and more is asked for.
     """
 
     def __init__(self, ahead: int) -> None:
@@ -131,15 +131,15 @@ class _Passage(Generic[T]):
         """Make the items, as far ahead as there is room."""
         async with _closing(source()) as items:
             async for item in items:
-                self._arrived.put((item,))
                 self._made += 1
-                while self._made - self._taken >= (self._ahead if self._taken else min(AT_FIRST, self._ahead)):
+                self._arrived.put((item,))
+                if self._made - self._taken >= (self._ahead if self._taken else min(AT_FIRST, self._ahead)):
                     self._room.clear()
                     self._is_full = True  # from here on the taker tells; what it took before that is looked at again
-                    if self._has_room:
-                        break
-                    await self._room.wait()
-                self._is_full = False
+                    while self._made > self._taken:
+                        await self._room.wait()
+                        self._room.clear()
+                    self._is_full = False
 
     # --- in the thread that takes them --------------------------------------------------------------------------------
 
@@ -150,17 +150,12 @@ class _Passage(Generic[T]):
     def taken(self, running: Running[None]) -> None:
         """One more was taken."""
         self._taken += 1
-        if self._is_full and self._has_room:
-            self._is_full = False
+        if self._is_full and self._made == self._taken:
             running.tell(self._room.set)
         else:
             running.require_here()
 
-    # --- in either ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _has_room(self) -> bool:
-        return bool(self._taken) and self._made - self._taken <= self._ahead // 2
+    # --- in whichever thread knows first ------------------------------------------------------------------------------
 
     def end(self) -> None:
         """Nothing more will come."""
