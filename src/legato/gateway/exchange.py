@@ -27,9 +27,9 @@ from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, unchanged_body
-from legato.model import Answer, Ending, Options, Target, Usage
+from legato.model import Answer, Decision, Ending, Options, Target, Usage
 from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
-from legato.request import RenderReport, Request, render
+from legato.request import Request, render
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.transcript.unproven import unproven_media
@@ -52,7 +52,7 @@ class Relayed(Struct, kw_only=True):
     """What is known of an answer afterwards."""
 
     attempts: list[RouteAttempt] = field(default_factory=list[RouteAttempt])
-    report: RenderReport | None = None
+    decisions: tuple[Decision, ...] = ()
     """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
     unchanged: bool = False
     """whether the client's own bytes were sent"""
@@ -288,7 +288,7 @@ class Relay:
             options=options_at(route, summary.options if summary else parsed.options),
             tail=summary.tail if summary else (),
         )
-        self.done.report, self._target = request.report, request.target
+        self.done.decisions, self._target = request.decisions, request.target
         return request
 
     def _replace_content(self, error: ProviderError, target: Target, route: Route) -> None:

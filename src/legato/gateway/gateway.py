@@ -279,7 +279,7 @@ class Gateway:
         done = relay.done
         report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
         report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
-        report.decisions = done.report.decisions if done.report is not None else ()
+        report.decisions = done.decisions
         self.reports.keep(report)
 
     def _note_refusal(self, error: LegatoError, request_id: str, tenant: str, door: Door) -> None:

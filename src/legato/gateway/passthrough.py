@@ -169,7 +169,7 @@ class Forwarding:
             return None
         known = (entry for _, entry in talk.standing_entries())
         if unchanged_body(said, request, known, judge) is None:
-            self.done.report = request.report
+            self.done.decisions = request.decisions
         return request
 
     async def _answer(self, pieces: Intake, would: Request | None) -> AsyncGenerator[bytes]:

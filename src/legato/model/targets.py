@@ -6,6 +6,8 @@ URL. Encoders never ask for a model's name: they look at capabilities.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from msgspec import Struct
 
 from legato.model.entries import Origin
@@ -216,7 +218,11 @@ class Target(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True
 
 _DEFAULT_PORTS = {"https": 443, "http": 80}
 
+_ENDPOINTS = 64
+"""endpoints whose normal form is remembered, since each answer is compared by it: our choice, more than anyone asks"""
 
+
+@lru_cache(_ENDPOINTS)
 def normal_endpoint(url: str) -> str:
     """`url` without what does not matter: case of scheme and host, default port, trailing slash."""
     from urllib.parse import urlsplit  # rendering for a target that never answered does not need it

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -191,12 +191,9 @@ class Request:
     @cached_property
     def report(self) -> RenderReport:
         """What was closed, moved, dropped, renamed, and why."""
-        decisions: list[Decision] = []
         emitted: list[Emitted] = []
         ids = self._context.ids
-        places = self._encoded_places
-        for place, unit in enumerate(islice(places.units, self._places)):
-            decisions += places.decisions(place)
+        for unit in islice(self._encoded_places.units, self._places):
             if type(unit) is Exchange:
                 emitted += [
                     Emitted(
@@ -209,16 +206,22 @@ class Request:
                     )
                     for call, completion in zip(unit.calls, unit.completions, strict=True)
                 ]
-        decisions += self._decisions
         return RenderReport(
             format=f"{self.target.dialect}/{self.target.profile}",
             route=self.target.route,
             calls_seen=tuple(islice(ids, self._known)),
             emitted=tuple(emitted),
-            decisions=tuple(decisions),
+            decisions=self.decisions,
             prefix_change=self.prefix_change,
             strategy="native" if self.target.capabilities.native_tool_history else "text-embed",
         )
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """Those of the report alone."""
+        places = self._encoded_places
+        decided = [place for place in sorted({*places.decided, *places.projected}) if place < self._places]
+        return tuple(chain(*map(places.decisions, decided), self._decisions))
 
     def mention(self, decisions: Iterable[Decision]) -> None:
         """Put into the report what was decided before this conversation was rendered."""

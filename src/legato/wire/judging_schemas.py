@@ -58,13 +58,16 @@ def _is_in_order(schema: Json) -> bool:
     """Whether there is certainly nothing to find; looks at the same values in any order, and at some others too."""
     waiting: list[Any] = [schema]
     for one in waiting:
-        if isinstance(one, list):
-            waiting += cast("list[Json]", one)
-        elif isinstance(one, dict):
+        if isinstance(one, dict):
             for keyword, value in cast(JsonObject, one).items():
                 if keyword == "type":
                     if not isinstance(value, str) or value not in _TYPES:
                         return False
                 elif keyword in _HOLDING:
-                    waiting += value.values() if keyword in _HOLD_NAMED and isinstance(value, dict) else (value,)
+                    if keyword in _HOLD_NAMED and isinstance(value, dict):
+                        waiting += cast(JsonObject, value).values()
+                    else:
+                        waiting.append(value)
+        elif isinstance(one, list):
+            waiting += cast("list[Json]", one)
     return True
