@@ -57,7 +57,8 @@ class World(Struct, frozen=True, kw_only=True):
         target = self.catalogue.resolve(route, endpoint=self.endpoints.get(route.partition("/")[0], ""))
         # What is missing is said when something is sent there: a simulated provider does without.
         target = self.catalogue.fill(target, self.keys.environment, leaves_missing=True)
-        return replace(target, account=account_of(target, self.keys))
+        account = account_of(target, self.keys)
+        return target if account == target.account else replace(target, account=account)
 
     async def outgoing(
         self,

@@ -173,7 +173,8 @@ class Retelling:
 
     def _foresee(self, answer: Answer) -> None:
         """Let the first carrier hold what would be known only after it in a stream."""
-        if self._target is None:
+        blocks = (block for block in answer.entry.blocks if isinstance(block, Text | ToolCall))
+        if self._target is None or not any(map(self._carried, blocks)):
             return
         scout = Retelling(self._delivery, self._sealer, self._answer_id, self._told)
         scout.begin(self._target, self._route)
