@@ -7,12 +7,13 @@ from pathlib import Path
 
 import anyio
 import pytest
+from msgspec.structs import replace
 
 from legato.errors import CallerError, CodecError, StoreCorrupt, StoreError, StoreUnavailable
 from legato.store.contract import Problem
 from legato.store.sqlite import SqliteStore
 from legato.store.sqlite.file import connect_file, safe_journal
-from legato.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, SPAN, migrate
+from legato.store.sqlite.schema import APPLICATION_ID, MIGRATIONS, SESSIONS, SPAN, migrate
 from legato.store.testing.samples import EVERY_RECORD, say
 
 FIXED = [(3, 51, 3), (3, 51, 9), (3, 53, 0), (3, 54, 2), (4, 0, 0)]
@@ -117,14 +118,16 @@ def test_a_file_of_version_one_is_migrated_with_all_it_holds(tmp_path: Path) -> 
             return await store.create(records=EVERY_RECORD)
 
     session = anyio.run(make)
-    later = (*MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'",))
+    later = replace(
+        SESSIONS, migrations=(*MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'blue'",))
+    )
     with closing(connect_file(path, journal="delete", patience=1)) as connection:
-        migrate(connection, path, migrations=later)
-        migrate(connection, path, migrations=later)
+        migrate(connection, path, later)
+        migrate(connection, path, later)
         assert connection.execute("SELECT id, colour, length FROM sessions").fetchall() == [
             (session, "blue", len(EVERY_RECORD))
         ]
-    assert _version_and_columns(path)[:2] == (len(later), APPLICATION_ID)
+    assert _version_and_columns(path)[:2] == (len(later.migrations), APPLICATION_ID)
 
 
 def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
@@ -132,9 +135,15 @@ def test_a_migration_that_fails_changes_nothing(tmp_path: Path) -> None:
     with closing(connect_file(path, journal="delete", patience=1)) as connection:
         migrate(connection, path)
         before = _version_and_columns(path)
-        broken = (*MIGRATIONS, ("ALTER TABLE sessions ADD COLUMN colour TEXT", "ALTER TABLE nothing ADD COLUMN x"))
+        broken = replace(
+            SESSIONS,
+            migrations=(
+                *MIGRATIONS,
+                ("ALTER TABLE sessions ADD COLUMN colour TEXT", "ALTER TABLE nothing ADD COLUMN x"),
+            ),
+        )
         with pytest.raises(sqlite3.OperationalError):
-            migrate(connection, path, migrations=broken)
+            migrate(connection, path, broken)
         assert not connection.in_transaction
     assert _version_and_columns(path) == before
 

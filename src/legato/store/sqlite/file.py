@@ -28,7 +28,7 @@ from pathlib import Path
 import platformdirs
 
 from legato.errors import StoreCorrupt, StoreError, StoreUnavailable
-from legato.store.sqlite.schema import refuse_foreign
+from legato.store.sqlite.schema import SESSIONS, Schema, refuse_foreign
 
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
@@ -50,7 +50,7 @@ _UNAVAILABLE = {
 _CORRUPT = {
     sqlite3.SQLITE_CORRUPT: "it is damaged; restore it from a backup",
     sqlite3.SQLITE_NOTADB: "it is no database, or its beginning is damaged, and nothing in it was changed; name another"
-    " file for sessions, or restore it from a backup if it held some",
+    " file for {holds}, or restore it from a backup if it held some",
 }
 
 
@@ -65,18 +65,18 @@ def safe_journal(version: tuple[int, ...]) -> str:
     return "wal" if fixed else "delete"
 
 
-def connect_file(path: Path, *, journal: str, patience: float) -> sqlite3.Connection:
-    """A connection for writing to the file at `path`, which is made if need be.
+def connect_file(path: Path, *, journal: str, patience: float, schema: Schema = SESSIONS) -> sqlite3.Connection:
+    """A connection for writing to the file at `path`, which is made if need be, and else has to be one of `schema`.
 
     `patience` is how many seconds a statement waits while another process holds the file.
     """
-    _make_or_recognise(path, patience)
+    _make_or_recognise(path, patience, schema)
     connection = _connect(path, patience)
     try:
         connection.execute("PRAGMA fullfsync = ON")  # macOS: flush the drive's own cache too
         _set_journal(connection, journal, patience)
         connection.execute(f"PRAGMA synchronous = {'FULL' if journal == 'wal' else 'EXTRA'}")
-        connection.execute("PRAGMA secure_delete = ON")  # a deleted session leaves nothing in free pages
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted leaves nothing in free pages
     except BaseException:
         connection.close()
         raise
@@ -97,22 +97,22 @@ def reading(path: Path, *, patience: float) -> Generator[sqlite3.Connection]:
 
 
 @contextmanager
-def translated(path: Path) -> Generator[None]:
+def translated(path: Path, schema: Schema = SESSIONS) -> Generator[None]:
     """Raise what SQLite or the system says about the file at `path` as a `StoreError` that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
-        raise _refusal(error, path) from error
+        raise _refusal(error, path, schema) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StoreUnavailable(f"the sessions in {path} cannot be reached: {reason}", path=str(path)) from error
+        raise StoreUnavailable(f"the {schema.holds} in {path} cannot be reached: {reason}", path=str(path)) from error
 
 
-def _refusal(error: sqlite3.Error, path: Path) -> StoreError:
+def _refusal(error: sqlite3.Error, path: Path, schema: Schema) -> StoreError:
     code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
     facts = {"path": str(path), "sqlite": getattr(error, "sqlite_errorname", "")}
     if code in _CORRUPT:
-        return StoreCorrupt(f"{path} cannot be used ({error}): {_CORRUPT[code]}", **facts)
+        return StoreCorrupt(f"{path} cannot be used ({error}): {_CORRUPT[code].format(holds=schema.holds)}", **facts)
     if code in _UNAVAILABLE:
         return StoreUnavailable(
             f"{path} is not available ({error}): {_UNAVAILABLE[code]}. What was acknowledged before is safe, and"
@@ -163,35 +163,37 @@ def _make_folder(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(folder)) from None
 
 
-def _make_or_recognise(path: Path, patience: float) -> None:
+def _make_or_recognise(path: Path, patience: float, schema: Schema) -> None:
     """Make the file, or make sure that it is ours and closed to others. What is not ours is not touched."""
     try:
         create_file(path)
     except FileExistsError:
-        _refuse_other_kinds(path)
+        _refuse_other_kinds(path, schema)
     else:
         return
     # Asked through SQLite, because of the locks (see above). To a database that is not ours this does what any reader
     # does to it, and no more.
     with closing(_connect(path, patience)) as connection:
-        refuse_foreign(connection, path)
+        refuse_foreign(connection, path, schema)
     # Before the first real connection: SQLite gives its journals the mode of the database.
     _narrow(path, _FILE_MODE)
 
 
-def _refuse_other_kinds(path: Path) -> None:
+def _refuse_other_kinds(path: Path, schema: Schema) -> None:
     """Raise unless a regular file is at `path`, or a link to one."""
-    advice = "name a file for sessions (the setting `store`, LEGATO_STORE), or `memory:` to keep none"
     try:
         status = path.stat()
     except FileNotFoundError:
         target = os.path.realpath(path)
-        raise StoreError(f"{path} is a link to {target}, which does not exist; {advice}", path=str(path)) from None
+        raise StoreError(
+            f"{path} is a link to {target}, which does not exist; {schema.advice}", path=str(path)
+        ) from None
     if not stat.S_ISREG(status.st_mode):
         kind = next((word for is_so, word in _KINDS if is_so(status.st_mode)), "no regular file")
-        raise StoreError(f"{path} is {kind}: sessions cannot be stored there; {advice}", path=str(path))
+        raise StoreError(f"{path} is {kind}: {schema.holds} cannot be stored there; {schema.advice}", path=str(path))
     if status.st_size == 1:  # SQLite takes it for an empty database and would write over it (`unixFileSize`)
-        raise StoreCorrupt(f"{path} cannot be used: {_CORRUPT[sqlite3.SQLITE_NOTADB]}", path=str(path))
+        advice = _CORRUPT[sqlite3.SQLITE_NOTADB].format(holds=schema.holds)
+        raise StoreCorrupt(f"{path} cannot be used: {advice}", path=str(path))
 
 
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (

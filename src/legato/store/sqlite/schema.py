@@ -1,7 +1,8 @@
-"""What is in the file, and how an older file becomes a current one.
+"""What is in a file, and how an older file becomes a current one.
 
-`user_version` counts the migrations a file has been through; `application_id` tells our files from other people's. A
-file from the future is refused, because what this program does not know it could only damage.
+A `Schema` says what one kind of file holds; `SESSIONS` is the store's. `user_version` counts the migrations a file has
+been through; `application_id` tells files of this kind from all others. A file from the future is refused, because what
+this program does not know it could only damage.
 
 A record's key is its session's number and its sequence number in one integer. The rows of a session so lie side by side
 in the file: reading a log is one scan, and appending touches the same few pages however long the log has become.
@@ -10,8 +11,9 @@ in the file: reading a log is one scan, and appending touches the same few pages
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
+
+from msgspec import Struct
 
 from legato.errors import StoreCorrupt, StoreError
 
@@ -58,19 +60,42 @@ MIGRATIONS: tuple[Migration, ...] = (
 )
 
 
-def migrate(connection: sqlite3.Connection, path: Path, *, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+class Schema(Struct, frozen=True, kw_only=True):
+    """What one kind of file holds."""
+
+    application_id: int
+    holds: str
+    """in a word, for messages"""
+    advice: str
+    """what to do about a path where no such file can be"""
+    migrations: tuple[Migration, ...]
+    tables: frozenset[str]
+    """without which it is damaged"""
+
+
+SESSIONS = Schema(
+    application_id=APPLICATION_ID,
+    holds="sessions",
+    advice="name a file for sessions (the setting `store`, LEGATO_STORE), or `memory:` to keep none",
+    migrations=MIGRATIONS,
+    tables=frozenset({"sessions", "records"}),
+)
+
+
+def migrate(connection: sqlite3.Connection, path: Path, schema: Schema = SESSIONS) -> None:
     """Bring the file to the current version, in one transaction; a current file is not written to."""
-    if _check_version(connection, path, len(migrations)) == len(migrations):
+    known = len(schema.migrations)
+    if _check_version(connection, path, schema) == known:
         return
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Once more, under the lock: another process may have migrated meanwhile.
-        version = _check_version(connection, path, len(migrations))
-        for migration in migrations[version:]:
+        version = _check_version(connection, path, schema)
+        for migration in schema.migrations[version:]:
             for statement in migration:
                 connection.execute(statement)
-        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(migrations)}")
+        connection.execute(f"PRAGMA application_id = {schema.application_id}")
+        connection.execute(f"PRAGMA user_version = {known}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -78,22 +103,23 @@ def migrate(connection: sqlite3.Connection, path: Path, *, migrations: Sequence[
         raise
 
 
-def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` unless the database is ours, or holds nothing at all yet."""
+def refuse_foreign(connection: sqlite3.Connection, path: Path, schema: Schema) -> None:
+    """Raise `StoreError` unless the database is one of `schema`, or holds nothing at all yet."""
     application: int = connection.execute("PRAGMA application_id").fetchone()[0]
-    if application == APPLICATION_ID:
+    if application == schema.application_id:
         return
     if application or _version(connection) or _tables(connection):
         raise StoreError(
-            f"{path} is a database of another program, and nothing in it was changed; name another file for sessions",
+            f"{path} is a database of another program or for another purpose, and nothing in it was changed; name"
+            f" another file for {schema.holds}",
             path=str(path),
         )
 
 
-def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """The version of the file; raises `StoreError` if it is newer than `known`, not ours, or not whole."""
-    refuse_foreign(connection, path)
-    version = _version(connection)
+def _check_version(connection: sqlite3.Connection, path: Path, schema: Schema) -> int:
+    """The version of the file; raises `StoreError` if it is newer than this program, not ours, or not whole."""
+    refuse_foreign(connection, path, schema)
+    version, known = _version(connection), len(schema.migrations)
     if version > known:
         raise StoreError(
             f"{path} was written by a newer Legato: its schema has version {version}, this program knows versions up"
@@ -102,7 +128,7 @@ def _check_version(connection: sqlite3.Connection, path: Path, known: int) -> in
             version=version,
             known=known,
         )
-    if version and not {"sessions", "records"} <= _tables(connection):
+    if version and not schema.tables <= _tables(connection):
         raise StoreCorrupt(f"{path} has lost its tables; restore it from a backup", path=str(path))
     return version
 

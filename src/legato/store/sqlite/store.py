@@ -1,7 +1,7 @@
 """The store contract on one SQLite file.
 
-Writes go through the writer's queue; each read has a connection of its own, in a worker thread, so that a session stays
-readable while the writer waits or its disk is full, and decoding a long log does not hold up the event loop.
+Writes go through the writer's queue; each read has a connection of its own, so that a session stays readable while the
+writer waits or its disk is full.
 """
 
 from __future__ import annotations
@@ -12,12 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
-from typing import TypeVar
 
-import anyio
-import anyio.to_thread
-
-from legato.errors import CallerError, StoreCorrupt, StoreError, StoreUnavailable
+from legato.errors import CallerError, StoreCorrupt, StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.checksums import rows_of_records
@@ -25,15 +21,9 @@ from legato.store.contract import Lease, Problem, SessionSummary, Store
 from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.sqlite import statements
-from legato.store.sqlite.file import connect_file, create_file, reading, safe_journal, sessions_file, translated
-from legato.store.sqlite.schema import migrate
-from legato.store.sqlite.writer import WriterThread
+from legato.store.sqlite.access import Beat, SqliteFile
+from legato.store.sqlite.file import connect_file, create_file, safe_journal, sessions_file, translated
 from legato.store.summary import clean_title, log_summary_of
-
-T = TypeVar("T")
-
-_THREADS = 8
-"""Worker threads for one store. Its own limit: tools that fill the common one must not keep a result from the disk."""
 
 
 class SqliteStore(Store):
@@ -54,26 +44,18 @@ class SqliteStore(Store):
     ) -> None:
         self.path = sessions_file() if path is None else Path(path).expanduser().absolute()
         self._term = lease_seconds
-        self._patience = patience
-        self._journal = safe_journal(sqlite_version)
-        self._connect_file = connect
         self._leases: dict[str, Lease] = {}  # by claim; changed in the writer's thread only
-        self._writer: WriterThread | None = None
-        self._limiter = anyio.CapacityLimiter(_THREADS)
-        self._ready = False
-        self._closed = False
+        self._file = SqliteFile(
+            self.path,
+            Beat(job=self._renew, interval=lease_seconds / 4, is_needed=lambda: bool(self._leases)),
+            journal=safe_journal(sqlite_version),
+            patience=patience,
+            connect=connect,
+        )
 
     async def connect(self) -> None:
         """Make or migrate the file; see `Store.connect`."""
-        if self._ready:
-            return
-
-        def run() -> None:
-            with translated(self.path):
-                self._connect().close()
-
-        await self._in_thread(run)
-        self._ready = True
+        await self._file.connect()
 
     async def create(
         self,
@@ -85,7 +67,7 @@ class SqliteStore(Store):
     ) -> str:
         """A new session; see `Store.create`."""
         new = prepare_session(session_id, meta, records=records, parent=parent)
-        await self._write(lambda connection: statements.insert_session(connection, new))
+        await self._file.write(lambda connection: statements.insert_session(connection, new))
         return new.id
 
     async def open(self, session_id: str, *, holder: str) -> Lease:
@@ -106,7 +88,7 @@ class SqliteStore(Store):
             return lease
 
         try:
-            return await self._write(job)
+            return await self._file.write(job)
         except StoreError:
             self._leases.pop(claim, None)
             raise
@@ -118,13 +100,13 @@ class SqliteStore(Store):
             self._leases.pop(lease.claim, None)
             statements.release_leases(connection, [lease])
 
-        await self._write(job)
+        await self._file.write(job)
 
     async def append(self, lease: Lease, expected: int, records: Sequence[Record]) -> int:
         """Store records; see `Store.append`."""
         rows = rows_of_records(records, expected)
         summary = log_summary_of(records)
-        return await self._write(
+        return await self._file.write(
             lambda connection: statements.append_rows(
                 connection, lease, expected, rows=rows, summary=summary, term=self._term, where=str(self.path)
             )
@@ -132,25 +114,27 @@ class SqliteStore(Store):
 
     async def read(self, session_id: str, start: int = 0, *, stop: int | None = None) -> Sequence[Record]:
         """The records; see `Store.read`."""
-        return await self._read(
+        return await self._file.read(
             lambda connection: statements.load_records(connection, session_id, start, stop=stop, where=str(self.path))
         )
 
     async def describe(self, session_id: str) -> SessionSummary:
         """What a list shows of one session; see `Store.describe`."""
-        return await self._read(lambda connection: statements.load_summary(connection, session_id, str(self.path)))
+        return await self._file.read(lambda connection: statements.load_summary(connection, session_id, str(self.path)))
 
     async def list(self) -> Sequence[SessionSummary]:
         """All sessions; see `Store.list`."""
-        return await self._read(statements.load_summaries)
+        return await self._file.read(statements.load_summaries)
 
     async def annotate(self, session_id: str, changes: JsonObject) -> None:
         """Change the metadata; see `Store.annotate`."""
-        await self._write(lambda connection: statements.change_meta(connection, session_id, changes, str(self.path)))
+        await self._file.write(
+            lambda connection: statements.change_meta(connection, session_id, changes, str(self.path))
+        )
 
     async def delete(self, session_id: str) -> None:
         """Forget a session; see `Store.delete`."""
-        await self._write(lambda connection: statements.remove_session(connection, session_id, str(self.path)))
+        await self._file.write(lambda connection: statements.remove_session(connection, session_id, str(self.path)))
 
     async def check(self, session_id: str | None = None) -> Sequence[Problem]:
         """Look at every byte; see `Store.check`. A file that is no database is a finding too."""
@@ -161,7 +145,7 @@ class SqliteStore(Store):
             return tuple(statements.inspect_file(connection))
 
         try:
-            return await self._read(look)
+            return await self._file.read(look)
         except StoreCorrupt as error:
             return [Problem(error.message, session_id)]
 
@@ -185,71 +169,16 @@ class SqliteStore(Store):
                 path.unlink(missing_ok=True)  # half a backup is worse than none: it looks like one
                 raise
 
-        await self._read(save)
+        await self._file.read(save)
 
     async def close(self) -> None:
-        """Release every lease and end the writer; see `Store.close`."""
-        self._closed = True
-        writer, self._writer = self._writer, None
-        if writer is None:
-            return
+        """Release every lease and end the writer; see `Store.close`. A lease that stays ends with this process."""
 
         def job(connection: sqlite3.Connection) -> None:
             statements.release_leases(connection, tuple(self._leases.values()))
             self._leases.clear()
 
-        def end() -> None:
-            try:
-                if self._leases:
-                    with translated(self.path):
-                        writer.submit(job).result()
-            except StoreUnavailable:
-                pass  # a lease that cannot be given back ends with this process
-            finally:
-                writer.stop()
+        await self._file.close(job if self._leases else None)
 
-        await anyio.to_thread.run_sync(end, limiter=self._limiter)
-
-    async def _write(self, job: Callable[[sqlite3.Connection], T]) -> T:
-        """What `job` returns once it is committed. A cancellation waits until then: the outcome is never unknown."""
-        self._refuse_if_closed()
-        if self._writer is None:
-            self._writer = WriterThread(
-                self._connect, self._beat, needs_beat=lambda: bool(self._leases), interval=self._term / 4
-            )
-        writer = self._writer
-
-        def run() -> T:
-            with translated(self.path):
-                return writer.submit(job).result()
-
-        return await self._in_thread(run)
-
-    async def _read(self, look: Callable[[sqlite3.Connection], T]) -> T:
-        self._refuse_if_closed()
-        await self.connect()
-
-        def run() -> T:
-            with translated(self.path), reading(self.path, patience=self._patience) as connection:
-                return look(connection)
-
-        return await self._in_thread(run)
-
-    def _refuse_if_closed(self) -> None:
-        if self._closed:
-            raise StoreError(f"the store of {self.path} is closed; open a new one", path=str(self.path))
-
-    async def _in_thread(self, run: Callable[[], T]) -> T:
-        return await anyio.to_thread.run_sync(run, limiter=self._limiter)
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = self._connect_file(self.path, journal=self._journal, patience=self._patience)
-        try:
-            migrate(connection, self.path)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
-
-    def _beat(self, connection: sqlite3.Connection) -> None:
+    def _renew(self, connection: sqlite3.Connection) -> None:
         statements.renew_leases(connection, tuple(self._leases.values()), self._term)
