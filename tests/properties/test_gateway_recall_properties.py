@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from gateway_support import CLIENTS, sent_back
+from gateway_support import CLIENTS, at_once, sent_back
 from legato.gateway.carriers import Sealer
 from legato.gateway.chain import links
 from legato.gateway.recall import Recall, Recalled
@@ -154,7 +154,7 @@ class Clients:
         draw = self._draw
         said = self._ask()
         parsed = Parsed(said, places=list(range(len(said))))
-        kept, anew = (memory.take(parsed, Dialect.ANTHROPIC, TENANT) for memory in (self._memory, self._cold))
+        kept, anew = (at_once(memory.take(parsed, Dialect.ANTHROPIC, TENANT)) for memory in (self._memory, self._cold))
         route = kept.route or draw(st.sampled_from(BACKENDS))
         assert not anew.is_warm
         assert (kept.route, kept.last, kept.turns) == (anew.route, anew.last, anew.turns)
@@ -164,7 +164,7 @@ class Clients:
             self._memory.give_back(kept, TENANT)
             return
         answer = draw(answers(route, self._wire_ids))
-        self._memory.keep(kept, answer, route, TENANT)
+        at_once(self._memory.keep(kept, answer, route, TENANT))
         shown = draw(st.sampled_from(SPELLINGS))(replace(answer, origin=None))
         self._branches.append([*said, *shown])
 
@@ -207,7 +207,7 @@ def test_a_conversation_is_the_same_kept_remembered_or_carried(data: st.DataObje
         said.append(tool(*(response(call.wire_id) for call in calls)) if calls else user("go on"))
         parsed = Parsed(said, places=list(range(len(said))))
         memories = (keeping, remembering, Recall(SEALER, MemoryState()))
-        kept, remembered, carried = (memory.take(parsed, dialect, TENANT) for memory in memories)
+        kept, remembered, carried = (at_once(memory.take(parsed, dialect, TENANT)) for memory in memories)
         assert (kept.is_warm, remembered.is_warm, carried.is_warm) == (number > 0, False, False)
         route = kept.route or data.draw(st.sampled_from(BACKENDS))
         for target in BACKENDS:
@@ -222,7 +222,7 @@ def test_a_conversation_is_the_same_kept_remembered_or_carried(data: st.DataObje
         shown = sent_back(json.loads(speaker.whole(Answer(answer))), dialect)
         assert shown is not None
         said = [*said, shown]
-        keeping.keep(kept, speaker.entry, route, TENANT)
+        at_once(keeping.keep(kept, speaker.entry, route, TENANT))
 
 
 @given(st.lists(entries(), max_size=6), st.lists(entries(), max_size=3))

@@ -130,7 +130,7 @@ class GatewayApp:
         ask = _head(request.scope)
         try:
             tenant = self._keeper.admit(ask)
-            report = self._gateway.reports.find(request.path_params["id"], tenant)
+            report = await self._gateway.report(request.path_params["id"], tenant)
             if report is None:
                 raise TurnedAway("there is no report under this id", reason=RefusalReason.PATH)
         except TurnedAway as error:

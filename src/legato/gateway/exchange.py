@@ -10,7 +10,7 @@ something visible was said (thinking is not), another route may answer and the c
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import assert_never
 
@@ -25,6 +25,7 @@ from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import PassedKey, key_for
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import OF_CLIENT
+from legato.gateway.reports import RouteAttempt
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, unchanged_body
 from legato.model import Answer, Decision, Ending, Options, Target, Usage
@@ -39,13 +40,6 @@ from legato.world import World
 
 LEFT = "ClientLeft"
 """how an attempt ended for which the client did not wait"""
-
-
-class RouteAttempt(Struct, frozen=True):
-    """One request that was sent, and how it ended; `error` is empty for the one that was answered."""
-
-    route: str
-    error: str = ""
 
 
 class Relayed(Struct, kw_only=True):
@@ -79,7 +73,7 @@ class Relay:
         estimator: Estimator,
         bound: str = "",
         summary: SummaryRequest | None = None,
-        kept: Callable[[Answer, Target], None] | None = None,
+        kept: Callable[[Answer, Target], Awaitable[None]] | None = None,
     ) -> None:
         """`bound` is the route that the turn belongs to, if one has begun it.
 
@@ -122,7 +116,9 @@ class Relay:
                         yield piece
             if self._answer is not None:
                 last = speaker.finish(self._answer)
-                self._keep(self._answer)  # before the client has it all: OpenAI's hangs up when it reads the last event
+                await self._keep(
+                    self._answer
+                )  # before the client has it all: OpenAI's hangs up when it reads the last event
                 for piece in last:
                     yield piece
             if speaker.is_cut:
@@ -138,7 +134,7 @@ class Relay:
                 yield piece
             raise ConnectionCut(str(error)) from error
         finally:
-            self._keep_partial()
+            await self._keep_partial()
             self._release()
 
     async def whole(self) -> bytes:
@@ -146,7 +142,7 @@ class Relay:
         try:
             answer = await self._whole_answer()
             body = self._speaker.whole(answer)
-            self._keep(answer)
+            await self._keep(answer)
             return body
         finally:
             self._release()
@@ -166,19 +162,23 @@ class Relay:
             raise AssertionError("the deltas of an answer end with it, or raise")
         return self._answer
 
-    def _keep(self, answer: Answer) -> None:
+    async def _keep(self, answer: Answer) -> None:
         """The client is given the whole answer: it is part of the conversation now."""
-        self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
+        await self._remember()
         if self._told is not None and self._target is not None:
-            self._told(answer, self._target)
+            await self._told(answer, self._target)
 
-    def _keep_partial(self) -> None:
+    async def _keep_partial(self) -> None:
         """Remember what the client saw of an answer that failed, or that it did not wait for."""
         if self._answer is None and self._speaker.visible and self._stream is not None:
             partial = self._stream.partial()
             if partial is not None:
                 self._speaker.record(replace(partial, entry=replace(partial.entry, ending=Ending.CUT)))
-                self._recall.keep(self._recalled, self._speaker.entry, self.route, self._said.delivery.tenant)
+                await self._remember()
+
+    async def _remember(self) -> None:
+        speaker, tenant = self._speaker, self._said.delivery.tenant
+        await self._recall.keep(self._recalled, speaker.entry, self.route, tenant, speaker.response_id)
 
     def _release(self) -> None:
         """Give the conversation back, if `_keep` has not done so."""

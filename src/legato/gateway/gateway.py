@@ -54,8 +54,9 @@ class Gateway:
     """Answers clients of any API with any route.
 
     `default` answers for every model name that is not otherwise known. `key` signs what the client carries for us; with
-    the same key, another process of the same deployment reads it. With `pass_keys`, a key that the client has for its
-    own vendor is used there in place of the operator's. With `passthrough` requests are forwarded as they are.
+    the same key, another process of the same deployment reads it. `state` is where it remembers; whoever made it closes
+    it. With `pass_keys`, a key that the client has for its own vendor is used there in place of the operator's. With
+    `passthrough` requests are forwarded as they are.
     """
 
     def __init__(
@@ -76,13 +77,15 @@ class Gateway:
         self.world = world
         self.names = ModelNames(profile, world.catalogue, profiles=profiles, patterns=models)
         self.reports = Reports()
+        """the newest of this process"""
         self._switch = switch
         self._pass_keys = pass_keys
         self._passthrough = passthrough
         self._health: RecentlyUsed[HealthBook] = RecentlyUsed(_ACCOUNTS, _ACCOUNTS)
         """by account: how routes are for clients with a key of their own"""
         self._sealer = Sealer(key or secrets.token_bytes(32))
-        self._recall = Recall(self._sealer, state or MemoryState())
+        self._state = state or MemoryState()
+        self._recall = Recall(self._sealer, self._state)
         self._estimator = Estimator()
         self._fresh_id = fresh_id
         self._opened: dict[str, str] = {}
@@ -97,9 +100,13 @@ class Gateway:
         try:
             response = await self._at(door, ask, tenant, request_id)
         except LegatoError as error:
-            self._note_refusal(error, request_id, tenant, door)
+            await self._note_refusal(error, request_id, tenant, door)
             response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue)
         return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
+
+    async def report(self, request_id: str, tenant: str = "") -> RequestReport | None:
+        """What became of a request, for its own tenant alone: one of the newest, or one that the state has kept."""
+        return self.reports.find(request_id, tenant) or await self._state.report(tenant, request_id)
 
     async def close(self) -> None:
         """Close the connections to providers."""
@@ -110,11 +117,11 @@ class Gateway:
             case Operation.MODELS | Operation.MODEL:
                 return _json(models_body(door, {name: self._target_of(name) for name in self.names.offered}))
             case Operation.STORED | Operation.FORGET:
-                return _json(self._stored(door, tenant))
+                return _json(await self._stored(door, tenant))
             case Operation.COUNT:
                 return _json(self._count(ask, door))
             case Operation.COMPACT | Operation.ANSWER:
-                said = self._said(ask, door, tenant)
+                said = await self._said(ask, door, tenant)
                 if self._pass_keys:
                     said = msgspec.structs.replace(said, own_key=find_passed_key(ask, door))
                 if self._passthrough:
@@ -129,14 +136,14 @@ class Gateway:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
+    async def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
         """What the client said, with all that came before it if it only names that."""
         said = read_ask(ask, door, tenant=tenant)
         if self._passthrough:
             return said
         previous = previous_id(said.fields, door.dialect)
         if previous is not None:
-            stored = self._recall.stored(previous, tenant)
+            stored = await self._recall.stored(previous, tenant)
             if stored is None:
                 message = f"the response {previous!r} is not kept here; send the whole conversation"
                 raise TurnedAway(message, reason=RefusalReason.PREVIOUS)
@@ -148,12 +155,12 @@ class Gateway:
         return said if parsed is said.parsed else msgspec.structs.replace(said, parsed=parsed, body=None)
 
     async def _answered(self, said: ClientRequest, request_id: str) -> WireResponse:
-        relay, report = self._relay(said, request_id)
+        relay, report = await self._relay(said, request_id)
         if not said.delivery.stream:
             try:
                 body = await relay.whole()
             finally:
-                self._note(report, relay)
+                await self._note(report, relay)
             return whole_response(200, body, self._headers(relay))
         pieces = self._noting(relay, report)
         first = await anext(pieces)
@@ -169,7 +176,7 @@ class Gateway:
         if door.operation is Operation.COMPACT:
             raise TurnedAway("/responses/compact is not forwarded (--passthrough)", reason=RefusalReason.PATH)
         profile = speaking(self._profile(said), door, self.world)
-        recalled = self._recall.take(said.parsed, door.dialect, said.delivery.tenant)
+        recalled = await self._recall.take(said.parsed, door.dialect, said.delivery.tenant)
         forwarding = Forwarding(
             said,
             recalled,
@@ -189,12 +196,12 @@ class Gateway:
 
     async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
-        relay, report = self._relay(said, request_id, control.summary_request(said.parsed.options))
+        relay, report = await self._relay(said, request_id, control.summary_request(said.parsed.options))
         delivery = said.delivery
         try:
             answer = await relay.summary()
         finally:
-            self._note(report, relay)
+            await self._note(report, relay)
         sealed = control.compaction_answer(
             answer, lambda data: self._sealer.sign(data, delivery.tenant), seed=request_id
         )
@@ -206,11 +213,11 @@ class Gateway:
         events = b"".join(parts.reply_stream(sealed, delivery.model))
         return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
 
-    def _relay(
+    async def _relay(
         self, said: ClientRequest, request_id: str, summary: control.SummaryRequest | None = None
     ) -> tuple[Relay, RequestReport]:
         delivery, profile = said.delivery, self._profile(said)
-        recalled = self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
+        recalled = await self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
         answer_id = self._fresh_id()
         relay = Relay(
             said,
@@ -273,44 +280,48 @@ class Gateway:
             report.error = type(cut.__cause__ or cut).__name__
             raise
         finally:
-            self._note(report, relay)
+            await self._note(report, relay)
 
-    def _note(self, report: RequestReport, relay: Relay | Forwarding) -> None:
+    async def _note(self, report: RequestReport, relay: Relay | Forwarding) -> None:
         done = relay.done
         report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
         report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
         report.decisions = done.decisions
-        self.reports.keep(report)
+        await self._keep_report(report)
 
-    def _note_refusal(self, error: LegatoError, request_id: str, tenant: str, door: Door) -> None:
+    async def _note_refusal(self, error: LegatoError, request_id: str, tenant: str, door: Door) -> None:
         """Say in the report of a request why it was refused; one that was not even routed has none yet."""
         report = self.reports.find(request_id, tenant)
         if report is None:
             report = RequestReport(id=request_id, tenant=tenant, api=str(door.dialect), asked=door.name)
-            self.reports.keep(report)
         report.error = type(error).__name__
+        await self._keep_report(report)
+
+    async def _keep_report(self, report: RequestReport) -> None:
+        self.reports.keep(report)
+        await self._state.keep_report(report)
 
     def _headers(self, relay: Relay | Forwarding) -> dict[str, str]:
         return {ROUTE_HEADER: relay.route}
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    def _keep_response(self, said: ClientRequest, answer_id: str, answer: Answer, target: Target) -> None:
+    async def _keep_response(self, said: ClientRequest, answer_id: str, answer: Answer, target: Target) -> None:
         """Keep a response of which the client may send nothing but the id next time."""
         delivery = said.delivery
         if wants_keeping(said.fields, delivery.door.dialect):
             speaker = AnswerSpeaker(delivery, self._sealer, answer_id)
             speaker.begin(target, target.route)
             body: JsonObject = msgspec.json.decode(speaker.whole(answer))
-            self._recall.keep_response(body, said.fields, delivery.tenant)
+            await self._recall.keep_response(body, said.fields, delivery.tenant)
 
-    def _stored(self, door: Door, tenant: str) -> JsonObject:
-        stored = self._recall.stored(door.name, tenant)
+    async def _stored(self, door: Door, tenant: str) -> JsonObject:
+        stored = await self._recall.stored(door.name, tenant)
         if stored is None:
             raise TurnedAway(f"the response {door.name!r} is not kept here", reason=RefusalReason.STORED)
         if door.operation is Operation.STORED:
             return stored.response
-        self._recall.forget(door.name, tenant)
+        await self._recall.forget(door.name, tenant)
         return {"id": door.name, "object": "response", "deleted": True}
 
     def _target_of(self, model: str) -> Target:

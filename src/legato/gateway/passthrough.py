@@ -18,11 +18,12 @@ from msgspec.structs import replace
 
 from legato.errors import BadAnswer, ConfigError, LegatoError, ProviderError, QuotaExhausted, Unauthorized
 from legato.gateway.contract import CLOSING, ConnectionCut, Door
-from legato.gateway.exchange import LEFT, Relayed, RouteAttempt, options_at
+from legato.gateway.exchange import LEFT, Relayed, options_at
 from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import key_for
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import OF_CLIENT, TurnedAway
+from legato.gateway.reports import RouteAttempt
 from legato.gateway.transparency import passed_headers, refused_in, renamed_body, unchanged_body
 from legato.model import Answer, Dialect, Platform, Target
 from legato.request import Request, render
@@ -193,7 +194,7 @@ class Forwarding:
         answer = reading.answer()
         if answer is not None:
             self.done.usage, self.done.served = answer.usage, answer.served
-            self._recall.keep(self._recalled, answer.entry, self.route, self._said.delivery.tenant)
+            await self._recall.keep(self._recalled, answer.entry, self.route, self._said.delivery.tenant)
 
     async def _refusal(self, response: WireResponse, pieces: Intake, wire: WireRequest, *, is_own: bool) -> bytes:
         """What the provider says, without secrets that it repeats; raises what is the operator's matter."""

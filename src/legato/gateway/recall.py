@@ -22,7 +22,7 @@ kept or is built anew, and a request that comes again finds it as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
 from msgspec import Struct
@@ -145,17 +145,25 @@ class Recall:
 
     # --- conversations ------------------------------------------------------------------------------------------------
 
-    def take(self, parsed: Parsed, dialect: Dialect, tenant: str) -> Recalled:
+    async def take(self, parsed: Parsed, dialect: Dialect, tenant: str) -> Recalled:
         """The conversation of a request. Whoever takes it calls `keep` or `give_back` when the request is over."""
         chain = links(parsed.entries)
         kept = self._longest(tenant, chain)
         told = kept or Told(talk=Conversation(), links=[], turns=Turns(), places=set(), size=0, judge=SaidJudge())
         known, told.links = len(told.links), chain
+        results = _last_results(parsed)
+        clues = {
+            index: _Clues.of(parsed.entries[index], chain, index)
+            for index in range(known, len(chain))
+            if parsed.entries[index].speaker is _AI
+        }
+        asked = dict.fromkeys([*(key for one in clues.values() for key in one.keys), *_call_keys(results)])
+        given = await self._state.find(tenant, list(asked))
         news: list[Entry] = []
         for index in range(known, len(chain)):
             entry = parsed.entries[index]
             if entry.speaker is _AI:
-                entry, route = self._attributed(told, index, entry, dialect, tenant)
+                entry, route = self._attributed(told, entry, clues[index], given, dialect, tenant)
                 told.turns.answer(route)
             elif _is_from_person(parsed, index):
                 told.turns.begin()
@@ -163,16 +171,15 @@ class Recall:
                 news.append(entry)
         told.talk.take(news)
         told.size += size_of(news)
-        route = self._begun_by(parsed, told.turns, tenant)
+        route = _begun_by(results, told.turns, given)
         return Recalled(told, route, is_warm=kept is not None, new=len(chain) - known)
 
-    def keep(self, recalled: Recalled, answer: Entry, route: str, tenant: str, response_id: str = "") -> None:
+    async def keep(self, recalled: Recalled, answer: Entry, route: str, tenant: str, response_id: str = "") -> None:
         """Remember `answer`, with the ids that the client sees, and keep the conversation for the next request."""
-        place = _place_key(recalled.links, len(recalled.links), answer)
-        keys = [_call_key(call.wire_id) for call in answer.calls if call.wire_id]
-        self._state.remember(tenant, [*keys, place], GivenAnswer(answer, route, response_id))
+        clues = _Clues.of(answer, recalled.links, len(recalled.links))
+        await self._state.remember(tenant, clues.keys, GivenAnswer(answer, route, response_id))
         for link, told in self._kept.of(tenant):
-            if place in told.places:  # what it has there was given before
+            if clues.place in told.places:  # what it has there was given before
                 self._kept.pop(tenant, link)
         self.give_back(recalled, tenant)
 
@@ -194,53 +201,65 @@ class Recall:
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def _attributed(self, told: Told, index: int, entry: Entry, dialect: Dialect, tenant: str) -> tuple[Entry, str]:
-        """The answer that is the entry at `index` as it was given, and the route that gave it."""
-        given = self._called(entry, tenant)
+    def _attributed(
+        self,
+        told: Told,
+        entry: Entry,
+        clues: _Clues,
+        known: Mapping[str, GivenAnswer],
+        dialect: Dialect,
+        tenant: str,
+    ) -> tuple[Entry, str]:
+        """The answer that `entry` shows as it was given, and the route that gave it."""
+        given = _first(clues.calls, known)
         if given is None:
-            place = _place_key(told.links, index, entry)
-            told.places.add(place)
-            (carried,), known = restore([entry], dialect, self._sealer, tenant)
-            if known:
-                return replace(carried, blocks=_joined(carried.blocks)), known[0].route
-            given = self._state.find(tenant, place)
+            told.places.add(clues.place)
+            (carried,), carriers = restore([entry], dialect, self._sealer, tenant)
+            if carriers:
+                return replace(carried, blocks=_joined(carried.blocks)), carriers[0].route
+            given = known.get(clues.place)
         return (visible(entry), "") if given is None else (as_given(visible(entry), given), given.route)
-
-    def _called(self, entry: Entry, tenant: str) -> GivenAnswer | None:
-        """The answer that asked for the calls of `entry`."""
-        found = (self._state.find(tenant, _call_key(call.wire_id)) for call in entry.calls if call.wire_id)
-        return next((given for given in found if given is not None), None)
-
-    def _begun_by(self, parsed: Parsed, turns: Turns, tenant: str) -> str:
-        """The route whose calls the request ends in results of."""
-        results = _last_results(parsed)
-        if not results:
-            return ""
-        if turns.is_answered and turns.last:
-            return turns.last
-        found = (self._state.find(tenant, _call_key(result.wire_id)) for result in results if result.wire_id)
-        return next((given.route for given in found if given is not None), "")
 
     # --- responses that are kept --------------------------------------------------------------------------------------
 
-    def stored(self, response_id: str, tenant: str) -> Stored | None:
+    async def stored(self, response_id: str, tenant: str) -> Stored | None:
         """A response that was kept, with the request that led to it; None if it is unknown."""
-        return self._state.response(tenant, response_id)
+        return await self._state.response(tenant, response_id)
 
-    def keep_response(self, response: JsonObject, body: JsonObject, tenant: str) -> None:
+    async def keep_response(self, response: JsonObject, body: JsonObject, tenant: str) -> None:
         """Keep a response as the client saw it. `body` is its request with all that came before (`go_on_from`)."""
-        self._state.keep_response(Stored(tenant, response, body))
+        await self._state.keep_response(Stored(tenant, response, body))
 
-    def forget(self, response_id: str, tenant: str) -> bool:
+    async def forget(self, response_id: str, tenant: str) -> bool:
         """Keep a response no longer; whether it was there."""
-        return self._state.forget_response(tenant, response_id)
+        return await self._state.forget_response(tenant, response_id)
 
 
 # --- keys -------------------------------------------------------------------------------------------------------------
 
 
-def _call_key(wire_id: str) -> str:
-    return f"call {wire_id}"
+class _Clues(Struct, frozen=True):
+    """What an answer may be remembered under."""
+
+    calls: list[str]
+    place: str
+
+    @classmethod
+    def of(cls, answer: Entry, chain: Sequence[bytes], index: int) -> _Clues:
+        """The clues of `answer`, which stands at `index` of what `chain` is of."""
+        return cls(_call_keys(answer.calls), _place_key(chain, index, answer))
+
+    @property
+    def keys(self) -> list[str]:
+        return [*self.calls, self.place]
+
+
+def _call_keys(blocks: Iterable[ToolCall | ToolResponse]) -> list[str]:
+    return [f"call {block.wire_id}" for block in blocks if block.wire_id]
+
+
+def _first(keys: Iterable[str], known: Mapping[str, GivenAnswer]) -> GivenAnswer | None:
+    return next((known[key] for key in keys if key in known), None)
 
 
 def _place_key(chain: Sequence[bytes], index: int, answer: Entry) -> str:
@@ -264,6 +283,16 @@ def _is_beside_results(parsed: Parsed, index: int) -> bool:
     near = [at for at in (index - 1, index + 1) if 0 <= at < len(places) and entries[at].speaker is _TOOL]
     here = parsed.messages_of(index) if near else range(0)
     return any(number in here for at in near for number in parsed.messages_of(at))
+
+
+def _begun_by(results: Sequence[ToolResponse], turns: Turns, known: Mapping[str, GivenAnswer]) -> str:
+    """The route whose calls a request ends in `results` of."""
+    if not results:
+        return ""
+    if turns.is_answered and turns.last:
+        return turns.last
+    given = _first(_call_keys(results), known)
+    return "" if given is None else given.route
 
 
 def _last_results(parsed: Parsed) -> list[ToolResponse]:

@@ -10,11 +10,17 @@ from collections import OrderedDict
 
 from msgspec import Struct
 
-from legato.gateway.exchange import RouteAttempt
 from legato.model import Decision, Usage
 
 KEPT = 1_000
 """reports; the oldest go first"""
+
+
+class RouteAttempt(Struct, frozen=True):
+    """One request that was sent, and how it ended; `error` is empty for the one that was answered."""
+
+    route: str
+    error: str = ""
 
 
 class RequestReport(Struct, kw_only=True):

@@ -3,19 +3,22 @@
     answers      by the keys under which a client may show them again (`recall` makes the keys): where an answer came
                  from, its thoughts and its opaque data
     responses    of the Responses API, by their ids: what `previous_response_id` goes on from
+    reports      of requests, by their ids, where the state outlives the process; it has its newest at hand itself
 
-Each tenant sees its own and nobody else's. All of it is bounded, and what was used longest ago goes first.
+Each tenant sees its own and nobody else's. All of it is bounded. None of these ever fails: a state that cannot read or
+write for a while knows nothing and keeps nothing.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from legato.gateway.reports import RequestReport
 from legato.model import Entry
 from legato.transport.stored_responses import Stored, StoredResponses
 
@@ -40,34 +43,43 @@ class GivenAnswer(Struct, frozen=True, omit_defaults=True):
     entry: Entry
     route: str
     response_id: str = ""
+    """under which the client knows it"""
 
 
 class GatewayState(Protocol):
-    """Where the gateway remembers."""
+    """Where the gateway remembers. What was handed over is safe when the call returns."""
 
-    def remember(self, tenant: str, keys: Iterable[str], answer: GivenAnswer) -> None:
+    async def remember(self, tenant: str, keys: Sequence[str], answer: GivenAnswer) -> None:
         """Remember `answer` under each of `keys`; under a key that is known the newer one counts."""
         ...
 
-    def find(self, tenant: str, key: str) -> GivenAnswer | None:
-        """The answer that was remembered under `key`."""
+    async def find(self, tenant: str, keys: Sequence[str]) -> Mapping[str, GivenAnswer]:
+        """The answers that were remembered under `keys`, as far as they are known."""
         ...
 
-    def keep_response(self, stored: Stored) -> None:
+    async def keep_response(self, stored: Stored) -> None:
         """Keep a response for the account that it names."""
         ...
 
-    def response(self, tenant: str, response_id: str) -> Stored | None:
+    async def response(self, tenant: str, response_id: str) -> Stored | None:
         """The response of that id."""
         ...
 
-    def forget_response(self, tenant: str, response_id: str) -> bool:
-        """Keep it no longer; whether it was there."""
+    async def forget_response(self, tenant: str, response_id: str) -> bool:
+        """Keep it no longer, nor the answer that it gave; whether it was there."""
+        ...
+
+    async def keep_report(self, report: RequestReport) -> None:
+        """Keep a report for its tenant; a newer one takes the place of one under the same id."""
+        ...
+
+    async def report(self, tenant: str, request_id: str) -> RequestReport | None:
+        """The report of that request."""
         ...
 
 
 class MemoryState:
-    """A `GatewayState` that lives as long as the program."""
+    """A `GatewayState` that lives as long as the program; what was used longest ago makes room."""
 
     def __init__(
         self,
@@ -80,30 +92,40 @@ class MemoryState:
         self._answers: RecentlyUsed[GivenAnswer] = RecentlyUsed(answer_keys, answer_bytes)
         self._responses = StoredResponses(responses, response_bytes)
 
-    def remember(self, tenant: str, keys: Iterable[str], answer: GivenAnswer) -> None:
+    async def remember(self, tenant: str, keys: Sequence[str], answer: GivenAnswer) -> None:
         """Remember `answer` under each of `keys`."""
         size = size_of(answer)
         for key in keys:
             self._answers.put(tenant, key, answer, size)
 
-    def find(self, tenant: str, key: str) -> GivenAnswer | None:
-        """The answer that was remembered under `key`."""
-        return self._answers.get(tenant, key)
+    async def find(self, tenant: str, keys: Sequence[str]) -> Mapping[str, GivenAnswer]:
+        """The answers that were remembered under `keys`."""
+        found = ((key, self._answers.get(tenant, key)) for key in keys)
+        return {key: answer for key, answer in found if answer is not None}
 
-    def keep_response(self, stored: Stored) -> None:
+    async def keep_response(self, stored: Stored) -> None:
         """Keep a response for the account that it names."""
         self._responses.keep(stored)
 
-    def response(self, tenant: str, response_id: str) -> Stored | None:
+    async def response(self, tenant: str, response_id: str) -> Stored | None:
         """The response of that id."""
         return self._responses.find(response_id, tenant)
 
-    def forget_response(self, tenant: str, response_id: str) -> bool:
+    async def forget_response(self, tenant: str, response_id: str) -> bool:
         """Keep it no longer; whether it was there."""
         if self._responses.find(response_id, tenant) is None:
             return False
         self._responses.forget(response_id)
+        for key, answer in self._answers.of(tenant):
+            if answer.response_id == response_id:
+                self._answers.pop(tenant, key)
         return True
+
+    async def keep_report(self, report: RequestReport) -> None:
+        """Nothing: the gateway has its newest reports in memory, and this would be no other place."""
+
+    async def report(self, tenant: str, request_id: str) -> RequestReport | None:
+        """None: see `keep_report`."""
 
 
 class RecentlyUsed(Generic[V]):

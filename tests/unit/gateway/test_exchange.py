@@ -12,8 +12,9 @@ from msgspec.structs import replace
 
 from gateway_clients import Heard, hear, hear_each, post
 from gateway_support import body_of, door, events_in
-from legato.gateway.exchange import LEFT, RouteAttempt
+from legato.gateway.exchange import LEFT
 from legato.gateway.gateway import Gateway
+from legato.gateway.reports import RouteAttempt
 from legato.gateway.state import MemoryState
 from legato.model import Dialect, Entry, Speaker, Text, Thinking
 from legato.routing import Policy, Profile, Route

@@ -198,13 +198,13 @@ class Spy(MemoryState):
         super().__init__()
         self.told: list[Any] = []
 
-    def remember(self, tenant: str, keys: Any, answer: Any) -> None:
+    async def remember(self, tenant: str, keys: Any, answer: Any) -> None:
         self.told.append((tenant, list(keys), answer))
-        super().remember(tenant, keys, answer)
+        await super().remember(tenant, keys, answer)
 
-    def keep_response(self, stored: Any) -> None:
+    async def keep_response(self, stored: Any) -> None:
         self.told.append(stored)
-        super().keep_response(stored)
+        await super().keep_response(stored)
 
 
 @pytest.mark.parametrize("fails", [False, True])

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from gateway_support import CLIENTS, sent_back
+from gateway_support import CLIENTS, at_once, sent_back
 from legato.gateway.carriers import Sealer
 from legato.gateway.recall import Recall, Recalled, as_given, visible
 from legato.gateway.speakers import AnswerSpeaker
@@ -41,13 +41,13 @@ def parsed(*entries: Entry, places: Sequence[int] = ()) -> Parsed:
 
 
 def take(memory: Recall, *entries: Entry, tenant: str = "t", places: Sequence[int] = ()) -> Recalled:
-    return memory.take(parsed(*entries, places=places), Dialect.ANTHROPIC, tenant)
+    return at_once(memory.take(parsed(*entries, places=places), Dialect.ANTHROPIC, tenant))
 
 
 def answer(memory: Recall, *entries: Entry, given: Entry = GIVEN, route: str = CLAUDE, tenant: str = "t") -> Recalled:
     """A request that is answered."""
     recalled = take(memory, *entries, tenant=tenant)
-    memory.keep(recalled, given, route, tenant)
+    at_once(memory.keep(recalled, given, route, tenant))
     return recalled
 
 
@@ -346,12 +346,12 @@ def test_turns_in_a_row_are_counted():
 def test_a_response_is_kept_for_its_tenant_until_it_is_forgotten():
     memory = recall()
     response_body, request = {"id": "resp_1", "output": []}, {"input": "hi"}
-    memory.keep_response(response_body, request, "t")
-    stored = memory.stored("resp_1", "t")
+    at_once(memory.keep_response(response_body, request, "t"))
+    stored = at_once(memory.stored("resp_1", "t"))
 
     assert stored is not None
     assert (stored.response, stored.body) == (response_body, request)
-    assert memory.stored("resp_1", "u") is None
-    assert memory.stored("resp_2", "t") is None
-    assert memory.forget("resp_1", "t")
-    assert memory.stored("resp_1", "t") is None
+    assert at_once(memory.stored("resp_1", "u")) is None
+    assert at_once(memory.stored("resp_2", "t")) is None
+    assert at_once(memory.forget("resp_1", "t"))
+    assert at_once(memory.stored("resp_1", "t")) is None

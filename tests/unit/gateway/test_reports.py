@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from gateway_clients import Heard, hear, post
-from legato.gateway.exchange import RouteAttempt
 from legato.gateway.gateway import Gateway
-from legato.gateway.reports import Reports, RequestReport
+from legato.gateway.reports import Reports, RequestReport, RouteAttempt
 from legato.model import Usage
 from legato.routing import Policy, Profile, Route
 from scripted_backends import Failing, Point, Scripted, failing_stream, scripted_world, whole_stream

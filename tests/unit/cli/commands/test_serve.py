@@ -22,10 +22,9 @@ from legato.cli.settings.files import load
 from legato.cli.settings.schema import ServeKey, ServeSettings, Settings
 from legato.errors import ConfigError, UnknownTarget
 from legato.gateway.app import GatewayApp, Served
-from legato.gateway.exchange import RouteAttempt
 from legato.gateway.gatekeeper import digest_of
 from legato.gateway.gateway import Gateway
-from legato.gateway.reports import RequestReport
+from legato.gateway.reports import RequestReport, RouteAttempt
 from legato.model import Action, CallId, Decision, Fault, Usage
 from legato.routing import Policy
 from legato.transport.contract import Ask
