@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import anyio
 import pytest
 
+from legato.gateway.sqlite_state import SqliteState
 from legato.gateway.state import GatewayState, GivenAnswer, MemoryState
 from legato.transport.stored_responses import Stored
 
@@ -29,7 +30,14 @@ async def in_memory(_: Path) -> AsyncIterator[GatewayState]:
     yield MemoryState()
 
 
-STATES: dict[str, Callable[[Path], Opened]] = {"memory": in_memory}
+WAL = (3, 53, 0)
+"""a version of SQLite that is trusted with a write-ahead log, whatever is linked here"""
+
+STATES: dict[str, Callable[[Path], Opened]] = {
+    "memory": in_memory,
+    "sqlite": lambda folder: SqliteState(folder / "state.db"),
+    "sqlite-wal": lambda folder: SqliteState(folder / "state.db", sqlite_version=WAL),
+}
 
 
 def stored(number: int, tenant: str = "t", text: str = "hi") -> Stored:

@@ -96,8 +96,9 @@ class WriterThread:
             future.set_exception(error)
 
     def _try_beat(self) -> None:
-        # A disk that fails now is reported by the next append, and a lease lost meanwhile is fenced off there.
-        with suppress(sqlite3.Error, OSError):
+        # A file that fails now is reported by the next job, and a lease lost meanwhile is fenced off there. Nothing may
+        # end this thread: whoever waits for a job would wait for ever.
+        with suppress(sqlite3.Error, OSError, StoreError):
             self._transact(self._beat)
 
     def _transact(self, job: Callable[[sqlite3.Connection], T]) -> T:
