@@ -7,14 +7,18 @@ simulated providers know their own signatures and refuse all others.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from secrets import token_bytes
+from typing import Any, TypeAlias
 
 import anyio
 import pytest
 
 from gateway_clients import EACH_REQUEST, FAMILIES, read, seen_by, simulated_world
 from legato.gateway.gateway import Gateway, SwitchAt
+from legato.gateway.sqlite_state import SqliteState
 from legato.simulation.world import Seen
 from legato.world import World
 from raw_agents import RAW_AGENTS, RawAgent
@@ -32,22 +36,35 @@ TURNS = (
 CALLS = 13 + 6
 
 
-def fresh_each_time(world: World) -> Iterator[Gateway]:
-    """Another process for each request: all that they have in common is the key."""
+Gateways: TypeAlias = AsyncGenerator[Gateway]
+"""the gateway of each request"""
+
+
+async def fresh_each_time(world: World, folder: Path) -> Gateways:
+    """Another process for each request: all that they have in common is the key, which they find in a file."""
     while True:
         for route in FAMILIES.values():
-            yield Gateway(world, route, key=KEY)
+            async with SqliteState(folder / "state.db") as state:
+                yield Gateway(world, route, key=await state.sealing_key(token_bytes(32)))
 
 
-def one_that_remembers(world: World) -> Iterator[Gateway]:
+async def one_that_remembers(world: World, _: Path) -> Gateways:
     gateway = Gateway(world, EACH_REQUEST, switch=SwitchAt.REQUEST, key=KEY)
     while True:
         yield gateway
 
 
-PLACES: dict[str, tuple[Callable[[World], Iterator[Gateway]], bool]] = {
+async def fresh_on_the_same_file(world: World, folder: Path) -> Gateways:
+    """Another process for each request: all that they have in common is the file, from which the state comes."""
+    while True:
+        async with SqliteState(folder / "state.db") as state:
+            yield Gateway(world, EACH_REQUEST, switch=SwitchAt.REQUEST, key=token_bytes(32), state=state)
+
+
+PLACES: dict[str, tuple[Callable[[World, Path], Gateways], bool]] = {
     "carriers": (fresh_each_time, False),
     "state": (one_that_remembers, True),
+    "state in a file": (fresh_on_the_same_file, True),
     "both": (one_that_remembers, False),
 }
 """how reasoning comes home: the gateways, and whether the client forgets it"""
@@ -56,11 +73,11 @@ PLACES: dict[str, tuple[Callable[[World], Iterator[Gateway]], bool]] = {
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 @pytest.mark.parametrize("client", RAW_AGENTS)
-def test_twenty_requests_to_another_backend_each(client: str, stream: bool, place: str) -> None:
+def test_twenty_requests_to_another_backend_each(client: str, stream: bool, place: str, tmp_path: Path) -> None:
     gateways, forgets = PLACES[place]
     world = simulated_world()
     agent = RAW_AGENTS[client](stream=stream, forgets=forgets)
-    anyio.run(run, agent, gateways(world))
+    anyio.run(run, agent, gateways(world, tmp_path))
     seen = seen_by(world)
     assert [refused.refusal for refused in seen.refusals] == []
     assert len(seen.requests) == 20
@@ -75,15 +92,16 @@ def test_twenty_requests_to_another_backend_each(client: str, stream: bool, plac
         assert sent_back == list(own), family  # each time all that it has thought before, and nothing else
 
 
-async def run(agent: RawAgent, gateways: Iterator[Gateway]) -> None:
-    for text in TURNS:
-        agent.say(text)
-        for gateway in gateways:
-            response = await gateway.answer(agent.ask())
-            data = await read(response)
-            assert response.status == 200, data
-            if not agent.take(data):
-                break
+async def run(agent: RawAgent, gateways: Gateways) -> None:
+    async with aclosing(gateways):
+        for text in TURNS:
+            agent.say(text)
+            async for gateway in gateways:
+                response = await gateway.answer(agent.ask())
+                data = await read(response)
+                assert response.status == 200, data
+                if not agent.take(data):
+                    break
 
 
 def family_of(seen: Seen) -> str:

@@ -118,19 +118,20 @@ class Heard(Struct, frozen=True):
 
 def hear(gateway: Gateway, request: Ask, *, tenant: str = "") -> Heard:
     """The response to `request`, and whether it came to an end."""
-    return anyio.run(_heard, gateway, request, tenant)
+    return anyio.run(heard_from, gateway, request, tenant)
 
 
 def hear_each(gateways: Iterable[Gateway], request: Ask) -> list[Heard]:
     """What each of `gateways` responds to `request`."""
 
     async def run() -> list[Heard]:
-        return [await _heard(gateway, request) for gateway in gateways]
+        return [await heard_from(gateway, request) for gateway in gateways]
 
     return anyio.run(run)
 
 
-async def _heard(gateway: Gateway, request: Ask, tenant: str = "") -> Heard:
+async def heard_from(gateway: Gateway, request: Ask, tenant: str = "") -> Heard:
+    """The same as `hear`, in an event loop that runs already."""
     response = await gateway.answer(request, tenant=tenant)
     chunks: list[bytes] = []
     try:

@@ -48,11 +48,10 @@ GATEWAY_STATE = Schema(
         ),
     ),
     tables=frozenset({"kept", "names", "secrets"}),
+    survives_power_cuts=False,  # nothing is wrong without it, and a client waits for each commit
 )
 
 _SEALING = "sealing"
-_BATCH = 64
-"""rows that make room at once: our choice, so that a file that is full is not cleared row by row"""
 
 
 class Item(Struct, frozen=True, kw_only=True):
@@ -115,12 +114,11 @@ def remove_all(connection: sqlite3.Connection, tenant: str | None) -> Counter[st
 
 def make_room(connection: sqlite3.Connection, most_bytes: int) -> None:
     """Remove the oldest until at most so many bytes of the file are in use; what is free in it is used again."""
-    oldest = "SELECT number FROM kept ORDER BY number LIMIT ?"
     while _bytes_in_use(connection) > most_bytes:
-        numbers = [number for (number,) in connection.execute(oldest, (_BATCH,))]
-        if not numbers:
+        oldest = connection.execute("SELECT min(number) FROM kept").fetchone()[0]
+        if oldest is None:
             return
-        _remove(connection, numbers)
+        _remove(connection, [oldest])
 
 
 def sealing_key(connection: sqlite3.Connection, proposed: bytes) -> bytes:

@@ -24,9 +24,15 @@ def test_a_write_ahead_log_is_used_only_where_several_writers_cannot_corrupt_it(
     assert [safe_journal(version) for version in (*FIXED, *UNFIXED)] == ["wal"] * len(FIXED) + ["delete"] * len(UNFIXED)
 
 
-@pytest.mark.parametrize(("journal", "synchronous"), [("delete", 3), ("wal", 2)])
-def test_a_commit_is_on_the_disk_before_it_returns(tmp_path: Path, journal: str, synchronous: int) -> None:
-    with closing(connect_file(tmp_path / "a.db", journal=journal, patience=1)) as connection:
+@pytest.mark.parametrize(
+    ("journal", "survives", "synchronous"),
+    [("delete", True, 3), ("wal", True, 2), ("delete", False, 2), ("wal", False, 1)],
+)
+def test_a_commit_is_on_the_disk_before_it_returns(
+    tmp_path: Path, journal: str, survives: bool, synchronous: int
+) -> None:
+    schema = replace(SESSIONS, survives_power_cuts=survives)
+    with closing(connect_file(tmp_path / "a.db", journal=journal, patience=1, schema=schema)) as connection:
         found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
     assert found == [journal, synchronous]
 

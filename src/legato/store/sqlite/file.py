@@ -1,7 +1,8 @@
 """Open the database file: private, durable, and in a journal mode that the linked SQLite can be trusted with.
 
 In:  a path.
-Out: a connection on which a commit that returned is on the disk, or an error that says what to do.
+Out: a connection on which a commit that returned is on the disk (unless the `Schema` asks for less), or an error that
+     says what to do.
 
 What is at the path is used only if we made it: a new file, an empty one, or a database of ours. A device, a pipe, a
 folder, a text or another program's database is refused, and nothing about it is changed, neither its bytes nor its
@@ -35,6 +36,15 @@ _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 # A file that is opened and closed outside SQLite drops the POSIX locks that SQLite holds on it in this process. So the
 # file is opened by us only when it is new, and no one here connects to it before it is closed again.
 _creating = threading.Lock()
+
+# By journal, and by whether a commit has to survive a power cut. Otherwise the newest may be lost in one, but the file
+# is never damaged.
+_SYNCHRONOUS = {
+    ("wal", True): "FULL",
+    ("wal", False): "NORMAL",
+    ("delete", True): "EXTRA",
+    ("delete", False): "FULL",
+}
 
 _UNAVAILABLE = {
     sqlite3.SQLITE_FULL: "its disk is full; free some space and try again",
@@ -75,7 +85,7 @@ def connect_file(path: Path, *, journal: str, patience: float, schema: Schema = 
     try:
         connection.execute("PRAGMA fullfsync = ON")  # macOS: flush the drive's own cache too
         _set_journal(connection, journal, patience)
-        connection.execute(f"PRAGMA synchronous = {'FULL' if journal == 'wal' else 'EXTRA'}")
+        connection.execute(f"PRAGMA synchronous = {_SYNCHRONOUS[journal, schema.survives_power_cuts]}")
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted leaves nothing in free pages
     except BaseException:
         connection.close()

@@ -71,6 +71,8 @@ class Schema(Struct, frozen=True, kw_only=True):
     migrations: tuple[Migration, ...]
     tables: frozenset[str]
     """without which it is damaged"""
+    survives_power_cuts: bool = True
+    """whether that is promised of a commit, and not only that it survives the process"""
 
 
 SESSIONS = Schema(
