@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import click
+from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.cli.chat.log_file import logging_to
@@ -37,6 +39,8 @@ from legato.gateway.http_server import HttpServer, listen
 from legato.gateway.limits import Meter
 from legato.gateway.passthrough import check_forwardable
 from legato.gateway.reports import RequestReport
+from legato.gateway.sqlite_state import SqliteState
+from legato.gateway.state import GatewayState, MemoryState
 from legato.model import Decision
 from legato.routing import Policy, Profile, only
 from legato.world import World
@@ -55,8 +59,8 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
     profile = profile_of(settings)
     received: list[signal.Signals] = []
     with logging_to(_log_file(wanted)), listen(wanted.host, wanted.port) as listener:
-        async with open_world(settings) as world:
-            gateway = gateway_of(settings, world, profile)
+        async with open_world(settings) as world, open_memory(settings) as memory:
+            gateway = gateway_of(settings, world, profile, memory)
             app = GatewayApp(
                 gateway,
                 keeper=keeper,
@@ -72,7 +76,38 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
     return received[0] if received else signal.SIGTERM
 
 
-def gateway_of(settings: Settings, world: World, profile: Profile) -> Gateway:
+class Remembering(Struct, frozen=True):
+    """Where a gateway remembers, and the key that signs what its clients carry for it."""
+
+    state: GatewayState
+    key: bytes
+
+
+@asynccontextmanager
+async def open_memory(settings: Settings) -> AsyncGenerator[Remembering]:
+    """What these settings say about it; raises `StoreError` for a file that cannot be used."""
+    wanted = settings.serve
+    if wanted.store is None:
+        yield Remembering(MemoryState(), secrets.token_bytes(32) if settings.simulate else lasting_key())
+        return
+    # The key that was used without a store goes on in it, so that what clients carry by then stays good.
+    proposed = None if settings.simulate else _key_of_this_machine()
+    async with SqliteState(wanted.store, retention=seconds_of(wanted.retention), warn=_warn) as state:
+        yield Remembering(state, await state.sealing_key(proposed or secrets.token_bytes(32)))
+
+
+_SECONDS = {"h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+
+
+def seconds_of(retention: str) -> float:
+    """The time that is written in `retention`; raises `ConfigError` for anything else."""
+    found = re.fullmatch("([1-9][0-9]{0,4})([hdw])", retention.strip())
+    if found is None:
+        raise ConfigError(f"serve.retention: {retention!r} is no time; write hours, days or weeks, as 12h, 30d or 4w")
+    return int(found[1]) * _SECONDS[found[2]]
+
+
+def gateway_of(settings: Settings, world: World, profile: Profile, memory: Remembering) -> Gateway:
     """The gateway that these settings describe; raises `ConfigError` for models that lead nowhere."""
     wanted, profiles = settings.serve, profiles_of(settings)
     try:
@@ -84,7 +119,8 @@ def gateway_of(settings: Settings, world: World, profile: Profile) -> Gateway:
             switch=wanted.switch,
             pass_keys=wanted.pass_keys,
             passthrough=wanted.passthrough,
-            key=secrets.token_bytes(32) if settings.simulate else lasting_key(),
+            key=memory.key,
+            state=memory.state,
         )
     except ConfigError as error:
         raise ConfigError(f"serve.models: {error.message}") from None
@@ -229,14 +265,27 @@ def _announce(url: str, profile: Profile, settings: Settings) -> None:
         click.echo("  requests are forwarded as they are, and mended in the report alone")
     if settings.serve.pass_keys:
         click.echo("  keys of clients are used at their own vendors")
+    if settings.serve.store is not None:
+        click.echo(f"  remembers in {settings.serve.store}, for {settings.serve.retention}")
     click.echo(f"  ANTHROPIC_BASE_URL={url}  OPENAI_BASE_URL={url}/v1  GOOGLE_GEMINI_BASE_URL={url}")
+
+
+def _warn(message: str) -> None:
+    click.echo(one_line(f"legato: {message}"), err=True)
 
 
 def lasting_key() -> bytes:
     """What signs the carriers in answers: kept, so that conversations go on after a restart."""
-    path = state_folder() / "gateway.key"
-    if path.exists():
-        return path.read_bytes()
-    key = secrets.token_bytes(32)
-    write_private(path, key)
+    key = _key_of_this_machine()
+    if key is None:
+        key = secrets.token_bytes(32)
+        write_private(_key_file(), key)
     return key
+
+
+def _key_of_this_machine() -> bytes | None:
+    return _key_file().read_bytes() if _key_file().exists() else None
+
+
+def _key_file() -> Path:
+    return state_folder() / "gateway.key"

@@ -26,7 +26,7 @@ from legato.diagnostics.logs import log_events
 from legato.errors import StoreError
 from legato.gateway import sqlite_tables as tables
 from legato.gateway.reports import RequestReport
-from legato.gateway.sqlite_tables import GATEWAY_STATE, Item
+from legato.gateway.sqlite_tables import GATEWAY_STATE, KeptItem
 from legato.gateway.state import GivenAnswer
 from legato.store.sqlite.access import Beat, SqliteFile
 from legato.store.sqlite.file import connect_file, safe_journal, translated
@@ -169,7 +169,7 @@ class SqliteState:
 
     async def _put(self, tenant: str, kind: str, names: Sequence[str], value: object) -> None:
         def job(connection: sqlite3.Connection) -> None:
-            item = Item(tenant=tenant, kind=kind, names=names, data=_packed(value), made=self._clock())
+            item = KeptItem(tenant=tenant, kind=kind, names=names, data=_packed(value), made=self._clock())
             tables.put(connection, item, self._max_bytes)
 
         await self._write(job, otherwise=None)

@@ -54,7 +54,7 @@ GATEWAY_STATE = Schema(
 _SEALING = "sealing"
 
 
-class Item(Struct, frozen=True, kw_only=True):
+class KeptItem(Struct, frozen=True, kw_only=True):
     """Something to keep."""
 
     tenant: str
@@ -64,7 +64,7 @@ class Item(Struct, frozen=True, kw_only=True):
     made: float
 
 
-def put(connection: sqlite3.Connection, item: Item, most_bytes: int) -> None:
+def put(connection: sqlite3.Connection, item: KeptItem, most_bytes: int) -> None:
     """Keep `item` under its names, in place of what had them before; the oldest make room for it."""
     insert = "INSERT INTO kept (tenant, kind, made, data) VALUES (?, ?, ?, ?)"
     number = connection.execute(insert, (item.tenant, item.kind, item.made, item.data)).lastrowid

@@ -152,7 +152,9 @@ def test_a_place_that_cannot_be_reached_is_named(tmp_path: Path) -> None:
     path = tmp_path / "file" / "a.db"
     with pytest.raises(StoreUnavailable) as caught:
         anyio.run(open_store(path).connect)
-    assert caught.value.message == f"the sessions in {path} cannot be reached: Not a directory"
+    assert caught.value.message == (
+        f"the sessions in {path} cannot be reached: Not a directory; look at the path and its permissions"
+    )
 
 
 # --- what is not ours ---

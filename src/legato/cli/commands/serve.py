@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from legato.cli.settings.layers import Loaded
     from legato.cli.settings.schema import Settings
 
+_EVERYBODY = "all"
+"""in place of a key's name"""
+
 
 @click.command(short_help="Let any client ask any provider, through a local gateway.")
 @click.option("--host", help="The address to listen on; 127.0.0.1 unless the settings say otherwise.")
@@ -48,6 +51,14 @@ if TYPE_CHECKING:
     help="Forward requests as they are, to compare: mend nothing, and say what would have been done.",
 )
 @click.option("--new-key", metavar="NAME", help="Make a key for NAME, add its digest to your settings, and leave.")
+@click.option(
+    "--store",
+    type=click.Path(),
+    metavar="FILE",
+    help="Remember in FILE what was answered, so that a restart loses nothing; else it is in memory alone.",
+)
+@click.option("--retention", metavar="TIME", help="How long it stays there: 12h, 30d, 4w; 30d unless set otherwise.")
+@click.option("--forget", metavar="NAME", help="Delete what the store has of the key NAME, or of `all`, and leave.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="URL", help="A web page that may ask.")
 @click.option(
     "--env",
@@ -71,6 +82,9 @@ def serve(
     pass_keys: bool | None,
     passthrough: bool | None,
     new_key: str | None,
+    store: str | None,
+    retention: str | None,
+    forget: str | None,
     origins: tuple[str, ...],
     client: str | None,
     config: Path | None,
@@ -94,6 +108,8 @@ def serve(
         "serve.switch": ("--switch", switch),
         "serve.pass_keys": ("--pass-keys", pass_keys),
         "serve.passthrough": ("--passthrough", passthrough),
+        "serve.store": ("--store", store),
+        "serve.retention": ("--retention", retention),
         "serve.origins": ("--allow-origin", origins or None),
         "serve.log_file": ("--log-file", log_file),
     }
@@ -103,6 +119,8 @@ def serve(
     _tell_of_settings(loaded)
     if client is not None:
         return _print_settings(client, loaded.settings.serve.host, loaded.settings.serve.port)
+    if forget is not None:
+        return _forget(forget, loaded.settings.serve.store)
     return _serve(loaded.settings)
 
 
@@ -133,10 +151,25 @@ def _add_key(name: str, config: Path | None) -> int:
 
     if not name or len(name.split()) != 1:
         raise click.UsageError(f"--new-key: {name!r} cannot be the name of a key: it is one word")
+    if name == _EVERYBODY:
+        raise click.UsageError(f"--new-key: {name} cannot be the name of a key: it means everybody for --forget")
     key, place = new_key(), user_file(config)
     add_serve_key(place, name, digest_of(key))
     click.echo(f"{name} may ask with this key; it is not shown again, and {place} keeps its digest:", err=True)
     click.echo(key)
+    return ExitCode.OK
+
+
+def _forget(name: str, store: str | None) -> int:
+    """Delete what the store has of the key `name`, or of everybody, and say how much that was."""
+    if store is None:
+        raise click.UsageError("--forget needs to know the file: add --store FILE, or set serve.store")
+    from legato.gateway.sqlite_state import forget
+
+    removed = forget(store, None if name == _EVERYBODY else name)
+    counted = [f"{count:,} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(removed.items())]
+    whose = "everybody" if name == _EVERYBODY else name
+    click.echo(f"Deleted of {whose} in {store}: {', '.join(counted) or 'nothing, because there was nothing'}.")
     return ExitCode.OK
 
 

@@ -105,6 +105,10 @@ class ServeSettings(_Table, frozen=True):
     """a file to which requests are added, as JSON"""
     origins: tuple[str, ...] = ()
     """web pages that may ask"""
+    store: str | None = None
+    """a file in which is remembered what was answered; unset: in memory alone"""
+    retention: str = "30d"
+    """how long anything stays in that file: hours, days or weeks (12h, 30d, 4w)"""
     body: AtLeastOne = LARGEST_BODY
     """bytes of a request"""
     idle: AtLeastOne = IDLE

@@ -115,7 +115,8 @@ def translated(path: Path, schema: Schema = SESSIONS) -> Generator[None]:
         raise _refusal(error, path, schema) from error
     except OSError as error:
         reason = error.strerror or type(error).__name__
-        raise StoreUnavailable(f"the {schema.holds} in {path} cannot be reached: {reason}", path=str(path)) from error
+        message = f"the {schema.holds} in {path} cannot be reached: {reason}; look at the path and its permissions"
+        raise StoreUnavailable(message, path=str(path)) from error
 
 
 def _refusal(error: sqlite3.Error, path: Path, schema: Schema) -> StoreError:

@@ -17,7 +17,7 @@ import pytest
 
 from gateway_clients import simulated_world
 from legato.cli.client_settings import CLIENTS, shell_lines, url_of
-from legato.cli.gateway_server import gatekeeper_of, gateway_of, lasting_key, profile_of, request_line
+from legato.cli.gateway_server import Remembering, gatekeeper_of, gateway_of, lasting_key, profile_of, request_line
 from legato.cli.settings.files import load
 from legato.cli.settings.schema import ServeKey, ServeSettings, Settings
 from legato.errors import ConfigError, UnknownTarget
@@ -25,6 +25,7 @@ from legato.gateway.app import GatewayApp, Served
 from legato.gateway.gatekeeper import digest_of
 from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RequestReport, RouteAttempt
+from legato.gateway.state import MemoryState
 from legato.model import Action, CallId, Decision, Fault, Usage
 from legato.routing import Policy
 from legato.transport.contract import Ask
@@ -158,7 +159,7 @@ def test_a_route_that_leads_nowhere_is_refused_before_anything_is_served() -> No
 
 def _gateway(models: dict[str, str], **changes: Any) -> Gateway:
     settings = Settings(simulate=True, serve=ServeSettings(models=models), **changes)
-    return gateway_of(settings, simulated_world(), profile_of(settings))
+    return gateway_of(settings, simulated_world(), profile_of(settings), Remembering(MemoryState(), b"a key for tests"))
 
 
 def test_models_are_answered_by_whom_the_settings_say() -> None:

@@ -120,6 +120,8 @@ WITHHELD: list[tuple[str, Any]] = [
     ("serve.passthrough", True),
     ("serve.log_file", "/tmp/everything.log"),
     ("serve.origins", ["https://evil.example"]),
+    ("serve.store", "/tmp/everything.db"),
+    ("serve.retention", "9999w"),
     ("serve.body", 1),
     ("serve.idle", 1),
     ("serve.limits.concurrent", 1),
