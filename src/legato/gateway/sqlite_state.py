@@ -95,8 +95,16 @@ class SqliteState:
 
     async def __aenter__(self) -> Self:
         """Make or migrate the file, and remove what is too old; raises `StoreError` that says what is wrong with it."""
-        await self._file.write(self._sweep)
-        self._is_open = True
+
+        def job(connection: sqlite3.Connection) -> None:
+            self._sweep(connection)
+            self._is_open = True  # in the writer's thread, which asks after each job whether it has to sweep later
+
+        try:
+            await self._file.write(job)
+        except BaseException:
+            await self.__aexit__()
+            raise
         return self
 
     async def __aexit__(self, *_: object) -> None:

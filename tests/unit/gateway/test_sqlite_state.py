@@ -19,6 +19,8 @@ from msgspec.structs import replace
 from gateway_clients import heard_from, post, seen_by, simulated_world
 from gateway_support import body_of, door
 from legato.errors import StoreCorrupt, StoreError, StoreUnavailable
+from legato.gateway import sqlite_state
+from legato.gateway.contract import give_back
 from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RequestReport, RouteAttempt
 from legato.gateway.sqlite_state import REST, SqliteState, forget
@@ -173,6 +175,21 @@ def test_what_is_too_old_is_not_found_and_is_removed_at_the_next_start(tmp_path:
     on(tmp_path / "a.db", keep, retention=100, clock=clock)
     assert on(tmp_path / "a.db", look, retention=100, clock=clock) == ["new"]
     assert everything_in(tmp_path / "a.db") == 2
+
+
+def test_what_is_too_old_is_removed_from_time_to_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_state, "SWEEP", 0.01)
+    clock = Clock()
+
+    async def scenario(state: SqliteState) -> None:
+        await state.remember("t", ["a"], given())
+        assert everything_in(state.path) == 2
+        clock.now += 100
+        with anyio.fail_after(30):
+            while everything_in(state.path):  # noqa: ASYNC110 - the writer's thread tells nobody
+                await anyio.sleep(0.01)
+
+    on(tmp_path / "a.db", scenario, retention=100, clock=clock, sqlite_version=WAL)
 
 
 def test_the_oldest_make_room(tmp_path: Path) -> None:
@@ -399,6 +416,22 @@ def test_a_client_goes_on_from_a_response_after_a_restart(tmp_path: Path, stream
 
     response_id, request_id = on(tmp_path / "a.db", first)
     on(tmp_path / "a.db", second)
+
+
+def test_what_a_client_saw_before_it_left_is_in_the_file(tmp_path: Path) -> None:
+    async def scenario(state: SqliteState) -> None:
+        gateway = Gateway(simulated_world(), KIMI, state=state)
+        response = await gateway.answer(ask(True))
+        with anyio.CancelScope() as scope:
+            async for chunk in response.chunks:
+                if b"heard" in chunk:
+                    scope.cancel()
+        await give_back(response)
+        assert scope.cancelled_caught
+
+    on(tmp_path / "a.db", scenario)
+    with closing(sqlite3.connect(tmp_path / "a.db")) as connection:
+        assert {kind for (kind,) in connection.execute("SELECT kind FROM kept")} >= {"answer", "report"}
 
 
 def test_a_refusal_is_in_the_report_after_a_restart(tmp_path: Path) -> None:
