@@ -19,8 +19,14 @@ from legato.formats.format import Mended
 from legato.formats.origins import route_of
 from legato.formats.patching.records import RawFile
 from legato.formats.wire.pair_forms import PAIR_FORMS
-from legato.formats.wire.pairing import IdsKept, pair_messages
-from legato.formats.wire.salvage import leading_instructions, make_readable, move_instructions, tidy_messages
+from legato.formats.wire.pairing import IdsKept, Paired, pair_messages
+from legato.formats.wire.salvage import (
+    leading_instructions,
+    make_readable,
+    move_instructions,
+    tidy_messages,
+    without_parts,
+)
 from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
 from legato.model import Action, JsonObject, Target
@@ -29,7 +35,7 @@ from legato.request.conceding import with_less
 from legato.request.rendering import render
 from legato.request.request import Request
 from legato.wire.dialects import dialect_parts
-from legato.wire.findings import Severity, Violation
+from legato.wire.findings import Severity
 from legato.wire.phrases import CONTINUE, HUMAN_BRIDGE
 
 _FIELD = re.compile(r"[.\[]")
@@ -102,12 +108,11 @@ class _Smallest:
         formed = self._with_fields(self._put_in_form())
         if not self._refused(formed):
             return formed
-        for ids in IdsKept:
-            paired = pair_messages(formed, self.request.target, ids)
-            for body, told in self._completed(self._with_fields(paired.body)) if paired is not None else ():
-                if paired is not None and not self._refused(body):
-                    self.pairing = [*self.formed, *paired.changes, *told]
-                    return body
+        without, left_out = without_parts(formed, self.field, self._wrong(formed))
+        for body, told in ((formed, []), (without, left_out)):
+            if (paired := self._paired(body)) is not None:
+                self.pairing = [*self.formed, *told, *paired.changes]
+                return paired.body
         for name in formed.keys() - {self.field}:
             if not self._refused(body := self._with_field(formed, name)):
                 return body
@@ -115,6 +120,15 @@ class _Smallest:
         mended = self._with_fields(self._with_messages(formed))
         self.found = self.rendered if self._refused(mended) else mended
         return self.found
+
+    def _paired(self, body: JsonObject) -> Paired | None:
+        """The body with its calls and results put right, if it is accepted then."""
+        for ids in IdsKept:
+            paired = pair_messages(body, self.request.target, ids)
+            for tried, told in self._completed(self._with_fields(paired.body)) if paired is not None else ():
+                if paired is not None and not self._refused(tried):
+                    return Paired(tried, [*paired.changes, *told])
+        return None
 
     def _completed(self, body: JsonObject) -> Iterator[tuple[JsonObject, list[FileNote]]]:
         """The body, and the body with a first or a last word of the human side, where the provider may ask for one."""
@@ -128,7 +142,7 @@ class _Smallest:
         """The messages that nobody objects to and that would not be what they were, if the messages were rendered."""
         if not self.is_rendered:
             return []
-        wrong = {item.path for item in self._findings(self.body) if item.severity is Severity.REFUSED}
+        wrong = self._wrong(self.body)
         now = {msgspec.json.encode(item, order="sorted") for item in as_list(self.found.get(self.field))}
         anew: list[str] = []
         for index, message in enumerate(as_list(self.body.get(self.field))):
@@ -138,7 +152,7 @@ class _Smallest:
                 anew.append(place)
         if not anew:
             return []
-        others = "" if len(anew) == 1 else f", and so would {len(anew) - 1} others"
+        others = "" if len(anew) == 1 else f" ({len(anew)} messages in all)"
         return [FileNote(anew[0], f"it would be written anew, though nothing is wrong with it{others}")]
 
     def _with_field(self, body: JsonObject, name: str) -> JsonObject:
@@ -156,8 +170,7 @@ class _Smallest:
         if moved is not self.body:
             self.formed.append(FileNote(self.field, "instructions among the messages were moved to their own field"))
         self.formed += readable.notes
-        wrong = {item.path for item in self._findings(readable.body) if item.severity is Severity.REFUSED}
-        tidy, told = tidy_messages(readable.body, dialect, wrong)
+        tidy, told = tidy_messages(readable.body, dialect, self._wrong(readable.body))
         self.formed += told
         return tidy
 
@@ -174,9 +187,10 @@ class _Smallest:
 
     def _refused(self, body: JsonObject) -> set[str]:
         """The fields of a body that its provider refuses."""
-        found = self._findings(body)
-        return {_FIELD.split(item.path)[0] for item in found if item.severity is Severity.REFUSED}
+        return {_FIELD.split(path)[0] for path in self._wrong(body)}
 
-    def _findings(self, body: JsonObject) -> list[Violation]:
+    def _wrong(self, body: JsonObject) -> set[str]:
+        """The places in a body that its provider refuses."""
         target = self.request.target
-        return dialect_parts(target.dialect).check(body, target)
+        found = dialect_parts(target.dialect).check(body, target)
+        return {item.path for item in found if item.severity is Severity.REFUSED}

@@ -88,6 +88,40 @@ def tidy_messages(body: JsonObject, dialect: Dialect, wrong: Set[str]) -> tuple[
     return ({**body, field: kept}, told) if told else (body, [])
 
 
+def without_parts(body: JsonObject, field: str, wrong: Set[str]) -> tuple[JsonObject, list[FileNote]]:
+    """`body` without the parts that `wrong` names: a blank text, a thought that nobody signed."""
+    kept: list[Json] = []
+    told: list[FileNote] = []
+    for index, item in enumerate(as_list(body.get(field))):
+        message = as_object(item)
+        name = next((name for name in ("content", "parts") if isinstance(message.get(name), list)), "")
+        place = f"{field}[{index}].{name}"
+        parts = as_list(message.get(name)) if name else []
+        right = [
+            part
+            for number, part in enumerate(parts)
+            if not (_is_said(as_object(part)) and _is_named(f"{place}[{number}]", wrong))
+        ]
+        if len(right) < len(parts):
+            told.append(FileNote(place, f"{len(parts) - len(right)} parts that are refused were left out"))
+            item = {**message, name: right}
+        if right or not parts:
+            kept.append(item)
+    return {**body, field: kept}, told
+
+
+def _is_said(part: JsonObject) -> bool:
+    """Whether a part is a text or a thought: a call, a result or an attachment is not left out for its form."""
+    kind = as_text(part.get("type"))
+    return kind in ("text", "input_text", "output_text", "thinking", "redacted_thinking") or (
+        not kind and not part.keys().isdisjoint(("text", "reasoningContent"))
+    )
+
+
+def _is_named(place: str, wrong: Set[str]) -> bool:
+    return any(path == place or path.startswith(f"{place}.") for path in wrong)
+
+
 def _marked(content: Json) -> Json:
     """The content of an instruction, with the mark that tells it from what a person says."""
     if isinstance(content, str):
