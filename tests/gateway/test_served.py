@@ -19,10 +19,10 @@ from google.genai import types
 
 from gateway_clients import EACH_REQUEST, simulated_gateway
 from legato.gateway.app import AppLimits, GatewayApp, Served
-from legato.gateway.contract import ConnectionCut
 from legato.gateway.gatekeeper import Gatekeeper, digest_of
 from legato.gateway.gateway import SwitchAt
-from legato.gateway.http_server import HttpServer, listen
+from legato.serving.contract import ConnectionCut
+from legato.serving.http_server import HttpServer, listen
 from serving import HELLO, ScriptedGateway, on_a_port
 
 SAID = "say exactly: the moon is up"

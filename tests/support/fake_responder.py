@@ -9,7 +9,7 @@ from typing import cast
 import anyio
 import anyio.to_thread
 
-from legato.gateway.contract import ConnectionCut
+from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse, whole_response
 
 BASE = "http://anywhere.invalid/v1"

@@ -13,10 +13,10 @@ import anyio
 from msgspec import Struct
 
 from dialect_support import SAMPLES
-from legato.gateway.contract import ConnectionCut
 from legato.gateway.gateway import Gateway, SwitchAt
 from legato.model import Dialect
 from legato.routing import Policy, Profile, Route
+from legato.serving.contract import ConnectionCut
 from legato.simulation import SimulatedTransport, SimulatedWorld
 from legato.transport import KeyRing
 from legato.transport.contract import Ask, WireResponse

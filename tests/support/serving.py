@@ -1,4 +1,4 @@
-"""A gateway behind ASGI or on a port of this machine, for tests."""
+"""An application behind ASGI or on a port of this machine, for tests: a gateway, or another."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import anyio
+from starlette.types import ASGIApp
 
 from gateway_clients import simulated_world
 from legato.gateway.app import GatewayApp
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
-from legato.gateway.http_server import HttpServer, listen
+from legato.serving.http_server import HttpServer, listen
 from legato.transport.contract import Ask, WireResponse
 
 HELLO = {"model": "m", "max_tokens": 99, "messages": [{"role": "user", "content": "hello"}]}
@@ -112,7 +113,7 @@ def called(app: GatewayApp, path: str, body: Any = None, **options: Any) -> Call
 
 
 @contextmanager
-def on_a_port(app: GatewayApp) -> Generator[str]:
+def on_a_port(app: ASGIApp) -> Generator[str]:
     """The base URL under which `app` is served by a thread meanwhile."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from legato.cli.chat.log_file import logging_to
 from legato.cli.client_settings import url_of
+from legato.cli.http_serving import run_until_signalled
 from legato.cli.private_files import write_private
 from legato.cli.providers import (
     NotConfigured,
@@ -28,14 +29,12 @@ from legato.cli.providers import (
 )
 from legato.cli.settings.folders import state_folder
 from legato.cli.settings.schema import ServeSettings, Settings
-from legato.cli.signals import handling_signals
 from legato.cli.terminal.cells import clip, one_line
 from legato.diagnostics.emission import emit
 from legato.errors import ConfigError
 from legato.gateway.app import AppLimits, GatewayApp, Served
 from legato.gateway.gatekeeper import Gatekeeper, is_loopback
 from legato.gateway.gateway import Gateway
-from legato.gateway.http_server import HttpServer, listen
 from legato.gateway.limits import Meter
 from legato.gateway.passthrough import check_forwardable
 from legato.gateway.reports import RequestReport
@@ -43,6 +42,7 @@ from legato.gateway.sqlite_state import SqliteState
 from legato.gateway.state import GatewayState, MemoryState
 from legato.model import Decision
 from legato.routing import Policy, Profile, only
+from legato.serving.http_server import HttpServer, listen
 from legato.world import World
 
 _LONGEST_NAME = 60
@@ -57,8 +57,8 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
     wanted = settings.serve
     keeper = gatekeeper_of(wanted)
     profile = profile_of(settings)
-    received: list[signal.Signals] = []
     with logging_to(_log_file(wanted)), listen(wanted.host, wanted.port) as listener:
+        url = url_of(wanted.host, listener.getsockname()[1])
         async with open_world(settings) as world, open_memory(settings) as memory:
             gateway = gateway_of(settings, world, profile, memory)
             app = GatewayApp(
@@ -70,10 +70,7 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
                 finished=_tell,
             )
             server = HttpServer(app, listener, idle=wanted.idle)
-            async with handling_signals(_ending(server, received)):
-                _announce(url_of(wanted.host, listener.getsockname()[1]), profile, settings)
-                await server.run()
-    return received[0] if received else signal.SIGTERM
+            return await run_until_signalled(server, lambda: _announce(url, profile, settings))
 
 
 class Remembering(Struct, frozen=True):
@@ -240,20 +237,6 @@ def _tell(served: Served) -> None:
             "decisions": [] if report is None else [str(decision.action) for decision in report.decisions],
         },
     )
-
-
-def _ending(server: HttpServer, received: list[signal.Signals]) -> Callable[[signal.Signals], None]:
-    """The first signal lets running answers end, the second does not."""
-
-    def end(number: signal.Signals) -> None:
-        received.append(number)
-        if len(received) == 1:
-            click.echo("Stopping when the running answers have ended; once more ends them now.", err=True)
-            server.stop()
-        else:
-            server.abort()
-
-    return end
 
 
 def _announce(url: str, profile: Profile, settings: Settings) -> None:

@@ -9,6 +9,6 @@
     refusals    errors in the client's own words
 
 None of these opens a socket: an `Ask` comes in, a `WireResponse` goes out. There are two faces of it: `app`, the ASGI
-application that `http_server` puts on a port behind a `gatekeeper`, and the clients in `http_clients`, which the
-official SDKs take for their connection. Only `app` and `http_server` need the extra `serve`.
+application that `serving` puts on a port behind a `gatekeeper`, and the clients in `http_clients`, which the official
+SDKs take for their connection. Only `app` needs the extra `serve`.
 """

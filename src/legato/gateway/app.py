@@ -5,9 +5,7 @@
     /readyz                     whether it takes requests now
     /legato/requests/{id}       what was done to a request, for whoever sent it
 
-While an answer is on its way three things may happen beside it. If nothing comes for a while, the client gets a sign of
-life in the form of its dialect. If the client goes away, whoever works on the answer is stopped. And if the answer
-breaks off, so does the connection: a stream that ended in order would be taken for a whole answer.
+What happens beside an answer while it is on its way (signs of life, clients that leave) is the business of `serving`.
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from typing import Any, cast
-from urllib.parse import parse_qsl
 
 import anyio
 import msgspec
@@ -28,20 +25,18 @@ from starlette.types import Receive, Scope, Send
 
 from legato.diagnostics import Redactor
 from legato.errors import OurFault
-from legato.gateway.contract import LARGEST_BODY, ConnectionCut, give_back
 from legato.gateway.gatekeeper import Gatekeeper
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
 from legato.gateway.limits import Meter
 from legato.gateway.operator_settings import MOST_AT_ONCE
 from legato.gateway.refusals import TurnedAway, refusal, too_large
 from legato.gateway.reports import RequestReport
-from legato.gateway.surfaces import door_or_any, is_upgrade
+from legato.gateway.surfaces import door_or_any
+from legato.serving.contract import LARGEST_BODY, ConnectionCut, is_upgrade
+from legato.serving.exchange import Sending, converse, head_of, read_body
 from legato.transport.contract import Ask, WireResponse
 from legato.transport.operations import Operation
 from legato.wire.hosting import RefusalReason
-
-_THROWN_AWAY = 4
-"""times the largest body: so much of one that is refused is read and dropped"""
 
 GONE = 499
 """the status in the log for a client that went away before it got one"""
@@ -67,6 +62,10 @@ class Served(Struct, kw_only=True):
     seconds: float = 0.0
     report: RequestReport | None = None
     """what the gateway did; None if the request did not get that far"""
+
+    def begin(self, status: int) -> None:
+        """The client gets a response with this status."""
+        self.status = status
 
 
 class GatewayApp:
@@ -127,7 +126,7 @@ class GatewayApp:
         return JSONResponse({"status": busy or "ready"}, status_code=503 if busy else 200)
 
     async def _report(self, request: Request) -> Response:
-        ask = _head(request.scope)
+        ask = head_of(request.scope)
         try:
             tenant = self._keeper.admit(ask)
             report = await self._gateway.report(request.path_params["id"], tenant)
@@ -144,7 +143,7 @@ class GatewayApp:
         if scope["type"] != "http":  # an ASGI server that knows WebSockets; ours asks over HTTP and is told 426
             await send({"type": "websocket.close"})
             return
-        served, began = Served(ask=_head(scope)), self._gateway.world.monotonic()
+        served, began = Served(ask=head_of(scope)), self._gateway.world.monotonic()
         self._running += 1
         aborted = anyio.CancelScope()
         self._serving.add(aborted)
@@ -171,14 +170,13 @@ class GatewayApp:
                 stack.enter_context(self._metered(served))
             except TurnedAway as error:
                 refused = error
-            # Also what is refused is read to its end: few clients look at a response before they have sent everything.
-            body = await self._read(request, 0 if refused else self._limits.body)
+            body = await read_body(request, self._limits.body, is_wanted=refused is None)
             if refused is None and body is not None:
                 await self._answer(served, body, request, send)
                 return
             response = refusal(refused or too_large(self._limits.body), door_or_any(served.ask))
             headers = {**response.headers, "connection": "close"}  # whatever may still come is not read any more
-            await _Sending(served, msgspec.structs.replace(response, headers=headers), send).all()
+            await Sending(msgspec.structs.replace(response, headers=headers), send, served.begin).all()
 
     @contextmanager
     def _metered(self, served: Served) -> Generator[None]:
@@ -194,25 +192,21 @@ class GatewayApp:
 
     async def _answer(self, served: Served, body: bytes, request: Request, send: Send) -> None:
         ask = self._keeper.without_own_keys(msgspec.structs.replace(served.ask, body=body))
-        cut: ConnectionCut | None = None
-        async with anyio.create_task_group() as group:
-            group.start_soon(_cancel_when_gone, request.receive, group.cancel_scope)
-            try:
-                response = await self._gateway.answer(ask, tenant=served.tenant)
-                sending = _Sending(served, response, send)
-                try:
-                    if response.keep_alive:
-                        group.start_soon(sending.keep_alive, self._limits.keep_alive)
-                    await sending.all()
-                finally:
-                    # The report is known when the last of the answer was given back.
-                    await give_back(response)
-                    served.report = self._gateway.reports.find(response.headers.get(REQUEST_HEADER, ""), served.tenant)
-            except ConnectionCut as error:  # told below: a task group would wrap it
-                cut, served.is_cut = error, True
-            group.cancel_scope.cancel()
-        if cut is not None:
-            raise cut
+        named = ""
+
+        async def answer() -> WireResponse:
+            nonlocal named
+            response = await self._gateway.answer(ask, tenant=served.tenant)
+            named = response.headers.get(REQUEST_HEADER, "")
+            return response
+
+        try:
+            await converse(request, send, answer, begun=served.begin, silence=self._limits.keep_alive)
+        except ConnectionCut:
+            served.is_cut = True
+            raise
+        finally:  # the report is known when the last of the answer was given back
+            served.report = self._gateway.reports.find(named, served.tenant)
 
     def _admit(self, ask: Ask) -> str:
         tenant = self._keeper.admit(ask)
@@ -233,61 +227,6 @@ class GatewayApp:
             return "stopping"
         return "busy" if self._running + also >= self._limits.requests else ""
 
-    async def _read(self, request: Request, most: int) -> bytes | None:
-        """The body of `request`; None if it has more bytes than `most`."""
-        size, body = 0, bytearray()
-        async for piece in request.stream():
-            size += len(piece)
-            if size <= most:
-                body += piece
-            elif size > self._limits.body * _THROWN_AWAY:
-                break
-        return bytes(body) if size <= most else None
-
-
-class _Sending:
-    """A response on its way to the client: pieces, and signs of life between them."""
-
-    def __init__(self, served: Served, response: WireResponse, send: Send) -> None:
-        self._served = served
-        self._response = response
-        self._send = send
-        self._turn = anyio.Lock()
-        self._last = anyio.current_time()
-        self._is_open = False
-
-    async def all(self) -> None:
-        """Send the head and the body to its end; raises `ConnectionCut` where the body has none."""
-        head = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._response.headers.items()]
-        await self._send({"type": "http.response.start", "status": self._response.status, "headers": head})
-        self._served.status = self._response.status
-        self._is_open = True
-        async for piece in self._response.chunks:
-            await self._piece(piece)
-        async with self._turn:
-            self._is_open = False
-            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    async def keep_alive(self, every: float) -> None:
-        """Send a sign of life whenever nothing was sent for `every` seconds, until this is cancelled."""
-        while True:
-            due = self._last + every
-            await anyio.sleep_until(due)
-            if self._last + every <= due and self._is_open:
-                await self._piece(self._response.keep_alive)
-
-    async def _piece(self, piece: bytes) -> None:
-        async with self._turn:
-            if self._is_open:
-                await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-                self._last = anyio.current_time()
-
-
-async def _cancel_when_gone(receive: Receive, scope: anyio.CancelScope) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-    scope.cancel()
-
 
 async def _apologise(request: Request, error: Exception) -> Response:
     """Tell a client, in its own words, of what should not have happened; the server logs it as well."""
@@ -297,21 +236,9 @@ async def _apologise(request: Request, error: Exception) -> Response:
         fault = TurnedAway("the answer broke off before it had begun", reason=RefusalReason.UPSTREAM)
     else:
         fault = OurFault(f"an unexpected {type(error).__name__}, which is in the log of the gateway")
-    return await _whole(refusal(fault, door_or_any(_head(request.scope))))
+    return await _whole(refusal(fault, door_or_any(head_of(request.scope))))
 
 
 async def _whole(response: WireResponse) -> Response:
     body = b"".join([chunk async for chunk in response.chunks])
     return Response(body, status_code=response.status, headers=dict(response.headers))
-
-
-def _head(scope: Scope) -> Ask:
-    """A request without its body."""
-    headers = cast("list[tuple[bytes, bytes]]", scope["headers"])
-    return Ask(
-        method=scope["method"],
-        path=scope["path"],
-        query=dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)),
-        headers={name.decode("latin-1").lower(): value.decode("latin-1") for name, value in headers},
-        body=b"",
-    )

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
-import anyio
 from msgspec import Struct
 
 from legato.model import Dialect
-from legato.transport.contract import WireResponse
 from legato.transport.operations import Operation
-
-LARGEST_BODY = 64 * 1024 * 1024
-"""bytes of a request; far above what any provider takes, far below what hurts"""
-
-CLOSING = 2.0
-"""seconds that giving back an answer may take; it is shielded from cancellation, so it must have an end"""
 
 
 class CallIdForm(StrEnum):
@@ -64,19 +55,3 @@ class Delivery(Struct, frozen=True, kw_only=True):
     """whether the client expects thinking beside the answer; programs that did not ask read `content[0].text`"""
     wants_usage: bool = True
     """whether a stream tells the usage: in the chat family only if it is asked for"""
-
-
-class ConnectionCut(Exception):
-    """Raised out of a response's chunks: the connection to the client has to break off here.
-
-    A stream that ended in order without its last event would be taken for a whole answer by several clients.
-    """
-
-
-async def give_back(response: WireResponse) -> None:
-    """Stop whoever still works on `response`; twice does no harm."""
-    with anyio.move_on_after(CLOSING, shield=True):
-        aclose: Callable[[], Awaitable[object]] | None = getattr(response.chunks, "aclose", None)
-        if aclose is not None:
-            await aclose()
-        await response.close()

@@ -19,7 +19,6 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from legato.errors import LegatoError, ProviderError
-from legato.gateway.contract import ConnectionCut
 from legato.gateway.control import SummaryRequest
 from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import PassedKey, key_for
@@ -33,6 +32,7 @@ from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
 from legato.request import Request, render
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
+from legato.serving.contract import ConnectionCut
 from legato.transcript.unproven import unproven_media
 from legato.transport import AnswerStream
 from legato.wire.deltas import Delta

@@ -15,7 +15,7 @@ import msgspec
 from legato.errors import LegatoError
 from legato.gateway import control
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import ConnectionCut, Door
+from legato.gateway.contract import Door
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
@@ -33,6 +33,7 @@ from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
 from legato.routing import HealthBook, Policy, Profile, Router, only
+from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse, whole_response
 from legato.transport.operations import Operation
 from legato.transport.stored_responses import go_on_from, previous_id, wants_keeping

@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 import anyio
 
-from legato.gateway.contract import CLOSING, LARGEST_BODY, ConnectionCut, give_back
 from legato.gateway.http_libraries import HttpLibrary, as_one_of
 from legato.gateway.refusals import refusal, too_large
 from legato.gateway.surfaces import door_or_any
 from legato.portal import SHARED, Running
+from legato.serving.contract import CLOSING, LARGEST_BODY, ConnectionCut, give_back
 from legato.transport.contract import Ask, WireResponse
 
 if TYPE_CHECKING:

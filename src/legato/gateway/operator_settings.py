@@ -15,10 +15,6 @@ AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
 MOST_AT_ONCE = 128
 """requests that a gateway answers at the same time unless it is told otherwise: our choice, each may hold a body"""
 
-IDLE = 75
-"""seconds for which a connection without a request stays open. A client that sends its next one at the very moment of
-the closing sees an error, so this is longer than most clients keep theirs."""
-
 
 class SwitchAt(StrEnum):
     """When a profile that takes turns moves on to its next route."""

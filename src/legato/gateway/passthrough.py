@@ -17,7 +17,7 @@ import anyio
 from msgspec.structs import replace
 
 from legato.errors import BadAnswer, ConfigError, LegatoError, ProviderError, QuotaExhausted, Unauthorized
-from legato.gateway.contract import CLOSING, ConnectionCut, Door
+from legato.gateway.contract import Door
 from legato.gateway.exchange import LEFT, Relayed, options_at
 from legato.gateway.intake import ClientRequest
 from legato.gateway.passed_keys import key_for
@@ -29,6 +29,7 @@ from legato.model import Answer, Dialect, Platform, Target
 from legato.request import Request, render
 from legato.request.tokens import Estimator
 from legato.routing import Profile, Route, Router
+from legato.serving.contract import CLOSING, ConnectionCut
 from legato.transport import WireRequest, scrub
 from legato.transport.classification import REQUEST_IDS, classify
 from legato.transport.complaint import read_complaint

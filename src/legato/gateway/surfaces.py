@@ -78,11 +78,6 @@ def _form_of_ids(dialect: Dialect, *, is_mistral: bool) -> CallIdForm:
     return CallIdForm.ANTHROPIC if dialect is Dialect.ANTHROPIC else CallIdForm.OPENAI
 
 
-def is_upgrade(ask: Ask) -> bool:
-    """Whether `ask` wants a WebSocket, which Codex gives up at once if it is answered 426, and only then."""
-    return ask.headers.get("upgrade", "").lower() == "websocket"
-
-
 _HOMES = {
     Dialect.ANTHROPIC: "anthropic/anthropic",
     Dialect.OPENAI_CHAT: "openai_chat/openai",

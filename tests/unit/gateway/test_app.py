@@ -10,9 +10,9 @@ import pytest
 
 from gateway_clients import simulated_gateway
 from legato.gateway.app import GONE, AppLimits, GatewayApp, Served
-from legato.gateway.contract import ConnectionCut
 from legato.gateway.gatekeeper import Gatekeeper, digest_of
 from legato.gateway.gateway import Gateway
+from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse
 from serving import HELLO, Caller, ScriptedGateway, called
 

@@ -20,12 +20,12 @@ from gateway_clients import heard_from, post, seen_by, simulated_world
 from gateway_support import body_of, door
 from legato.errors import StoreCorrupt, StoreError, StoreUnavailable
 from legato.gateway import sqlite_state
-from legato.gateway.contract import give_back
 from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RequestReport, RouteAttempt
 from legato.gateway.sqlite_state import REST, SqliteState, forget
 from legato.gateway.state import GivenAnswer
 from legato.model import Action, Decision, Dialect, Fault, Usage
+from legato.serving.contract import give_back
 from legato.store.sqlite import SqliteStore
 from legato.transport import KeyRing
 from legato.transport.contract import Ask

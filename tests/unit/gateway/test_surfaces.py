@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from legato.gateway.contract import CallIdForm, Door
-from legato.gateway.surfaces import find_door, is_upgrade
+from legato.gateway.surfaces import find_door
 from legato.model import Dialect
+from legato.serving.contract import is_upgrade
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation
 

@@ -128,15 +128,9 @@ def _serve(settings: Settings) -> int:
     import signal
 
     from legato.cli.async_main import run_async
+    from legato.serving import require_extra
 
-    try:
-        import starlette  # noqa: F401  # pyright: ignore[reportUnusedImport]
-        import uvicorn  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    except ImportError as error:
-        from legato.errors import ConfigError
-
-        message = f"the gateway needs the extra `serve` (pip install 'legato[serve]'): {error}"
-        raise ConfigError(message) from None
+    require_extra("the gateway")
     from legato.cli.gateway_server import serve_until_signalled
 
     number = run_async(lambda: serve_until_signalled(settings))

@@ -20,9 +20,9 @@ from msgspec import Meta, Struct
 from legato.cli.terminal.styles import ColorChoice
 from legato.cli.terminal.turn_display import ShowSettings
 from legato.errors import ConfigError
-from legato.gateway.contract import LARGEST_BODY
-from legato.gateway.operator_settings import IDLE, MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
+from legato.gateway.operator_settings import MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
 from legato.model import Options, ThinkingPolicy
+from legato.serving.contract import IDLE, LARGEST_BODY
 from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
 from legato.transport import Bounds, Timeouts

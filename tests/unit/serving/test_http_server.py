@@ -1,0 +1,79 @@
+"""An application on a port of this machine: what only a connection can show."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Callable
+
+import anyio
+import httpx2
+import pytest
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from legato.errors import ConfigError
+from legato.serving.contract import ConnectionCut
+from legato.serving.exchange import converse
+from legato.serving.http_server import HttpServer, listen
+from legato.transport.contract import WireResponse
+from serving import on_a_port
+
+
+def answering(chunks: Callable[[], AsyncIterator[bytes]]) -> ASGIApp:
+    """An application that answers every request with `chunks`."""
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer() -> WireResponse:
+            return WireResponse(200, {}, chunks())
+
+        await converse(Request(scope, receive), send, answer)
+
+    return app
+
+
+def test_a_connection_may_break_off_before_anything_was_said(caplog: pytest.LogCaptureFixture) -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        raise ConnectionCut("there is nobody")
+
+    with on_a_port(app) as url, pytest.raises(httpx2.RemoteProtocolError):
+        httpx2.get(url)
+    assert caplog.records == []  # it is no fault of the server
+
+
+def test_a_server_that_is_aborted_lets_go_of_everything(caplog: pytest.LogCaptureFixture) -> None:
+    ended: list[str] = []
+
+    async def chunks() -> AsyncIterator[bytes]:
+        try:
+            yield b"first"
+            await anyio.sleep_forever()
+        finally:
+            ended.append("answer")
+
+    async def run() -> None:
+        listener = listen("127.0.0.1", 0)
+        address = listener.getsockname()
+        server = HttpServer(answering(chunks), listener)
+        async with anyio.create_task_group() as group, httpx2.AsyncClient() as client:
+            group.start_soon(server.run)
+            async with client.stream("GET", f"http://127.0.0.1:{address[1]}/") as response:
+                pieces = response.aiter_raw()
+                assert await anext(pieces) == b"first"
+                assert server.is_busy
+                server.abort()
+                with pytest.raises(httpx2.TransportError):
+                    await anext(pieces)
+        assert ended == ["answer"]
+        assert not server.is_busy
+        with socket.create_server(address):  # nobody holds the port any more
+            pass
+
+    anyio.run(run)
+    assert caplog.records == []
+
+
+def test_a_port_that_is_taken_is_named_in_the_error() -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}: .* in use; choose another port"):
+            listen("127.0.0.1", port)
