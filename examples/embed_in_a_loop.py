@@ -3,8 +3,9 @@
     python examples/embed_in_a_loop.py           simulated providers, on a port of this machine: no key needed
     python examples/embed_in_a_loop.py --live    the real ones; set ANTHROPIC_API_KEY and OPENAI_API_KEY
 
-Needs the packages `anthropic` and `openai`. The loop is yours: Legato records, renders and decodes, nothing else. In
-the second turn one tool fails and another never returns; the third turn goes to another provider all the same.
+Needs the packages `anthropic` and `openai`, and for the simulated providers `legato[serve]`. The loop is yours: Legato
+records, renders and decodes, nothing else. In the second turn one tool fails and another never returns; the third turn
+goes to another provider all the same.
 """
 
 from __future__ import annotations

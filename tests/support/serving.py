@@ -12,7 +12,6 @@ import anyio
 from starlette.types import ASGIApp
 
 from gateway_clients import simulated_world
-from legato.gateway.app import GatewayApp
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
 from legato.serving.http_server import HttpServer, listen
 from legato.transport.contract import Ask, WireResponse
@@ -41,7 +40,7 @@ class ScriptedGateway(Gateway):
 class Caller:
     """One request to an application, by the protocol itself. `sent` is what came back; `leave` hangs up."""
 
-    def __init__(self, app: GatewayApp, path: str, body: Any = None, *, method: str = "", **headers: str) -> None:
+    def __init__(self, app: ASGIApp, path: str, body: Any = None, *, method: str = "", **headers: str) -> None:
         data = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         self._app = app
         self._scope = {
@@ -107,7 +106,7 @@ class Caller:
         self._arrived.set()
 
 
-def called(app: GatewayApp, path: str, body: Any = None, **options: Any) -> Caller:
+def called(app: ASGIApp, path: str, body: Any = None, **options: Any) -> Caller:
     """What `app` answers to one request."""
     return anyio.run(lambda: Caller(app, path, body, **options).call())
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import signal
-from functools import partial
 
-import anyio
 import click
 import msgspec
 
-from legato.cli.signals import handling_signals
+from legato.cli.http_serving import run_until_signalled
 from legato.cli.terminal.cells import one_line, table
-from legato.simulation import Ask, Reply, SimulatedProvider, SimulatedWorld, base_urls, serve
+from legato.serving.http_server import HttpServer, listen
+from legato.simulation import Ask, Outcome, Reply, SimulatedProvider, SimulatedWorld, base_urls
+from legato.simulation.app import SimulationApp
+from legato.simulation.server import DEFAULT_PORT, KEPT
 
 _SHOWN = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "gemini": "GOOGLE_GEMINI_BASE_URL"}
 
@@ -19,22 +20,20 @@ _SHOWN = {"openai": "OPENAI_BASE_URL", "anthropic": "ANTHROPIC_BASE_URL", "gemin
 class LoggingWorld(SimulatedWorld):
     """A world that says what it answers."""
 
-    def reply(self, provider: SimulatedProvider, ask: Ask) -> Reply:
-        """What `provider` replies; a line about it goes to standard error."""
-        reply = super().reply(provider, ask)
-        seen = self.requests[-1]
-        why = ""
-        if seen.refusal is not None:
-            why = f": {seen.refusal.message}"
-        elif seen.fault is not None:
-            why = f": {seen.fault.kind}, as it was asked to"
-        click.echo(one_line(f"{seen.status} {provider.name} {seen.model} {ask.method} {ask.path}{why}"), err=True)
+    def remember(self, provider: SimulatedProvider, ask: Ask, outcome: Outcome) -> Reply:
+        """Note what became of a request; a line about it goes to standard error."""
+        reply, why = super().remember(provider, ask, outcome), ""
+        if outcome.refusal is not None:
+            why = f": {outcome.refusal.message}"
+        elif outcome.fault is not None:
+            why = f": {outcome.fault.kind}, as it was asked to"
+        click.echo(one_line(f"{reply.status} {provider.name} {outcome.model} {ask.method} {ask.path}{why}"), err=True)
         return reply
 
 
 async def serve_until_signalled(
     host: str,
-    port: int,
+    port: int | None,
     *,
     window: int | None,
     pace: float | None,
@@ -42,22 +41,13 @@ async def serve_until_signalled(
     as_json: bool,
     verbose: bool,
 ) -> signal.Signals:
-    """Serve until a signal arrives; which one."""
-    ended = anyio.Event()
-    received: list[signal.Signals] = []
-
-    def end(number: signal.Signals) -> None:
-        received.append(number)
-        ended.set()
-
+    """Serve until a signal arrives, and then until what runs has come to its end; which signal it was."""
     kind = LoggingWorld if verbose else SimulatedWorld
-    world = kind(window=window, needs_keys=needs_keys, keeps=200)
-    async with handling_signals(end), anyio.create_task_group() as group:
-        bound: int = await group.start(partial(serve, host, port, world=world, pace=pace))
-        _announce(base_urls(host, bound), as_json=as_json)
-        await ended.wait()
-        group.cancel_scope.cancel()
-    return received[0]
+    world = kind(window=window, needs_keys=needs_keys, keeps=KEPT)
+    with listen(host, DEFAULT_PORT if port is None else port) as listener:
+        urls = base_urls(host, listener.getsockname()[1])
+        server = HttpServer(SimulationApp(world, urls, pace=pace), listener)
+        return await run_until_signalled(server, lambda: _announce(urls, as_json=as_json))
 
 
 def _announce(urls: dict[str, str], *, as_json: bool) -> None:

@@ -36,7 +36,7 @@ from legato.routing import HealthBook, Policy, Profile, Router, only
 from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse, whole_response
 from legato.transport.operations import Operation
-from legato.transport.stored_responses import go_on_from, previous_id, wants_keeping
+from legato.transport.stored_responses import go_on_from, list_inputs, previous_id, refuse_stored, wants_keeping
 from legato.wire.dialects import dialect_parts
 from legato.wire.hosting import RefusalReason
 from legato.world import World
@@ -117,10 +117,10 @@ class Gateway:
         match door.operation:
             case Operation.MODELS | Operation.MODEL:
                 return _json(models_body(door, {name: self._target_of(name) for name in self.names.offered}))
-            case Operation.STORED | Operation.FORGET:
-                return _json(await self._stored(door, tenant))
+            case Operation.STORED | Operation.FORGET | Operation.INPUTS | Operation.CANCEL:
+                return _json(await self._stored(ask, door, tenant))
             case Operation.COUNT:
-                return _json(self._count(ask, door))
+                return _json(await self._count(ask, door, tenant))
             case Operation.COMPACT | Operation.ANSWER:
                 said = await self._said(ask, door, tenant)
                 if self._pass_keys:
@@ -130,8 +130,8 @@ class Gateway:
                 is_compaction = control.asks_for_compaction(door, said.fields)
                 return await (self._compacted if is_compaction else self._answered)(said, request_id)
 
-    def _count(self, ask: Ask, door: Door) -> JsonObject:
-        said = read_ask(ask, door)
+    async def _count(self, ask: Ask, door: Door, tenant: str) -> JsonObject:
+        said = await self._said(ask, door, tenant)
         target = self.world.target(self._profile(said).routes[0].name)
         return count_body(door, count_tokens(said.parsed, target, self._estimator))
 
@@ -316,11 +316,15 @@ class Gateway:
             body: JsonObject = msgspec.json.decode(speaker.whole(answer))
             await self._recall.keep_response(body, said.fields, delivery.tenant)
 
-    async def _stored(self, door: Door, tenant: str) -> JsonObject:
+    async def _stored(self, ask: Ask, door: Door, tenant: str) -> JsonObject:
         stored = await self._recall.stored(door.name, tenant)
         if stored is None:
             raise TurnedAway(f"the response {door.name!r} is not kept here", reason=RefusalReason.STORED)
-        if door.operation is Operation.STORED:
+        if message := refuse_stored(door.operation, stored, ask.query):
+            raise TurnedAway(message, reason=RefusalReason.SHAPE)
+        if door.operation is Operation.INPUTS:
+            return list_inputs(stored, ask.query)
+        if door.operation is not Operation.FORGET:
             return stored.response
         await self._recall.forget(door.name, tenant)
         return {"id": door.name, "object": "response", "deleted": True}

@@ -19,7 +19,7 @@ from legato.transport.operations import Operation, find_operation
 _APIS: tuple[tuple[re.Pattern[str], Dialect], ...] = (
     (re.compile(r"/v1/messages(?:/count_tokens)?$"), Dialect.ANTHROPIC),
     (re.compile(r"(?:/v1)?/chat/completions$"), Dialect.OPENAI_CHAT),
-    (re.compile(r"(?:/v1)?/responses(?:/[^/]+)?$"), Dialect.OPENAI_RESPONSES),
+    (re.compile(r"(?:/v1)?/responses(?:/[^/]+(?:/(?:input_items|cancel))?)?$"), Dialect.OPENAI_RESPONSES),
     # The Gemini CLI does not escape a slash in a model's name.
     (re.compile(r"(?:/v1(?:beta|alpha|beta1)?)?/models/.+:(?:g|streamG)enerateContent$"), Dialect.GEMINI),
     (re.compile(r"(?:/v1(?:beta|alpha|beta1)?)?/models/.+:countTokens$"), Dialect.GEMINI),
@@ -46,7 +46,7 @@ def door_or_any(ask: Ask) -> Door:
 
 def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:
     found = find_operation(dialect, ask.method, path)
-    if found is None or found.method != ask.method:
+    if found is None or not found.takes(ask.method):
         return None
     is_mistral = dialect is Dialect.OPENAI_CHAT and "mistral" in ask.headers.get("user-agent", "").lower()
     return Door(

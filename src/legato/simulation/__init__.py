@@ -1,8 +1,9 @@
 """Providers that refuse what the real ones refuse, with a small scripted model behind them.
 
 `SimulatedTransport` is the seam for tests and demonstrations: every provider of the catalogue in this process, without
-a socket. `serve` puts the same providers on a port of this machine, for any SDK or agent. Both answer through the
-dialects' own replies, judge by the dialects' own rules, and remember every request with the verdict on it.
+a socket. `serve` puts the same providers on a port of this machine, for any SDK or agent; it needs the extra `serve`.
+Both answer through the dialects' own replies, judge by the dialects' own rules, and remember every request with the
+verdict on it.
 """
 
 from __future__ import annotations

@@ -64,10 +64,10 @@ from legato.transport.model_cards import ModelCard, count_body, list_models, one
 from legato.transport.operations import Operation
 from legato.transport.outgoing import EVENT_FRAMES
 from legato.transport.server_habits import habits_of
-from legato.transport.stored_responses import Stored, StoredResponses
+from legato.transport.stored_responses import Stored, StoredResponses, list_inputs
 from legato.wire.dialects import dialect_parts
 from legato.wire.event_stream import write_chunk
-from legato.wire.hosting import IdHabit, ServerHabits
+from legato.wire.hosting import IdHabit, RefusalReason, ServerHabits
 from legato.wire.sse import SSEParser
 
 SECRET = "legato-simulation"
@@ -131,13 +131,21 @@ class SimulatedProvider:
 
     def answer(self, ask: Ask) -> Outcome:
         """What this provider does with `ask`."""
-        number, self._asked = self._asked, self._asked + 1
+        number = self._count()
         request = self._gate.receive(ask)
         if isinstance(request, SimulatedRefusal):
             return self._refused(request, number)
         if request.operation is Operation.ANSWER:
             return self._answered(ask, request, number)
         return Outcome(reply=_json(self._looked_up(ask, request)), model=request.target.model)
+
+    def refuse(self, reason: RefusalReason) -> Outcome:
+        """What this provider says to a request that it refuses for `reason`, whatever is in it."""
+        return self._refused(refuse(reason, self.habits), self._count())
+
+    def _count(self) -> int:
+        number, self._asked = self._asked, self._asked + 1
+        return number
 
     def _refused(self, refusal: SimulatedRefusal, number: int, fault: InjectedFault | None = None) -> Outcome:
         request_id = "req_" + base62(self.name, number, length=24)
@@ -162,6 +170,8 @@ class SimulatedProvider:
             return self._refused(refuse(reason, self.habits, model=model, retry_after=wait), number, fault)
         answer = self._compose(request, spoken, offers, fault, seed=digest(ask.body))
         reply = self._print(request, answer, fault)
+        if request.stream and self.dialect is Dialect.GEMINI and ask.query.get("alt") != "sse":
+            reply = _as_array(reply)
         return Outcome(reply=spoil_reply(reply, fault) if fault else reply, model=model, fault=fault)
 
     def _character(self, request: ValidRequest) -> Character:
@@ -267,12 +277,15 @@ class SimulatedProvider:
             case Operation.COMPACT:
                 answer = self._compacted(ask, request, _memory(request))
                 return compaction_body(request.body, dialect_parts(self.dialect).reply(answer, answer.served))
-            case Operation.STORED:
+            case Operation.STORED | Operation.CANCEL:
                 stored = self._stored.find(request.name, request.account)
                 return stored.response if stored is not None else {}
             case Operation.FORGET:
                 self._stored.forget(request.name)
                 return {"id": request.name, "object": "response", "deleted": True}
+            case Operation.INPUTS:
+                stored = self._stored.find(request.name, request.account)
+                return list_inputs(stored, ask.query) if stored is not None else {}
             case Operation.ANSWER:
                 raise AssertionError("answered elsewhere")
 
@@ -285,6 +298,15 @@ def _in_frames(events: Iterable[bytes]) -> Iterator[bytes]:
     parser = SSEParser()
     for event in events:
         yield from map(write_chunk, parser.feed(event))
+
+
+def _as_array(reply: Reply) -> Reply:
+    """A stream of events as one JSON array that grows, which Google sends to whoever does not ask for events."""
+    chunks = [
+        (b",\r\n" if number else b"[") + chunk.removeprefix(b"data: ").rstrip()
+        for number, chunk in enumerate(reply.chunks)
+    ]
+    return replace(reply, headers={"content-type": "application/json; charset=UTF-8"}, chunks=(*chunks, b"]"))
 
 
 def _memory(request: ValidRequest) -> Memory:

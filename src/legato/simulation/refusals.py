@@ -14,7 +14,10 @@ from legato.wire.hosting import ErrorFacts, RefusalReason, ServerHabits
 
 
 class SimulatedRefusal(Struct, frozen=True, kw_only=True):
-    """One refusal. `rule` and `path` say which rule of the dialect is broken, and where; `code` is that rule's code."""
+    """One refusal. `rule` and `path` say which rule of the dialect is broken, and where; `code` is that rule's code.
+
+    `status` is set where it is not the one that goes with the reason.
+    """
 
     reason: RefusalReason
     message: str
@@ -23,11 +26,12 @@ class SimulatedRefusal(Struct, frozen=True, kw_only=True):
     code: str = ""
     model: str = ""
     retry_after: float | None = None
+    status: int | None = None
 
 
 def print_refusal(refusal: SimulatedRefusal, habits: ServerHabits, *, request_id: str) -> Reply:
     """The reply that carries `refusal`."""
-    status = habits.status_of(refusal.reason, refusal.code)
+    status = refusal.status or habits.status_of(refusal.reason, refusal.code)
     facts = ErrorFacts(
         refusal.reason, refusal.message, refusal.path, refusal.code, status, request_id, refusal.retry_after
     )

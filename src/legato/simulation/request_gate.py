@@ -3,7 +3,7 @@
 In:  an `Ask`.
 Out: what it asks for, read and judged, or a `SimulatedRefusal`.
 
-    path and method    is there anything here?
+    path and method    is there anything here? Neither a WebSocket nor a compressed body is taken
     key                right unless it begins with "bad"
     JSON               strict, in UTF-8
     platform           the version that a cloud demands, in the address or in the body
@@ -27,6 +27,7 @@ from msgspec.structs import replace
 from legato.errors import ConfigError, LegatoError
 from legato.model import Dialect, Entry, Json, JsonObject, Media, Platform, Target, ToolResponse
 from legato.model.json_access import as_object, present
+from legato.serving.contract import is_upgrade
 from legato.simulation.platforms import refuse_fields, refuse_url
 from legato.simulation.prompt_cache import BYTES_PER_TOKEN
 from legato.simulation.reasoning import find_foreign
@@ -35,8 +36,8 @@ from legato.simulation.seals import Seal
 from legato.simulation.wordings import refuse, refuse_reasoning, refuse_shape
 from legato.transport import HTTP_APIS, Key
 from legato.transport.contract import Ask
-from legato.transport.operations import FoundOperation, Operation, find_operation
-from legato.transport.stored_responses import StoredResponses, go_on_from, previous_id, wants_keeping
+from legato.transport.operations import OF_STORED, FoundOperation, Operation, find_operation
+from legato.transport.stored_responses import StoredResponses, go_on_from, previous_id, refuse_stored, wants_keeping
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -84,15 +85,17 @@ class RequestGate:
         found = find_operation(self.dialect, ask.method, ask.path)
         if found is None:
             return self._refuse(RefusalReason.PATH, detail=f"{ask.method} {ask.path}")
-        if ask.method != found.method:
+        if (refusal := _refuse_form(ask)) is not None:
+            return refusal
+        if not found.takes(ask.method):
             return self._refuse(RefusalReason.METHOD, detail=ask.method)
         if (refusal := refuse_url(ask, self._platform)) is not None:
             return refusal
         account = self._account(ask)
         if isinstance(account, SimulatedRefusal):
             return account
-        if found.method != "POST":
-            return self._look_up(found, account)
+        if found.method != "POST" or found.operation is Operation.CANCEL:
+            return self._look_up(ask, found, account)
         body = _read(ask.body)
         if isinstance(body, str):
             return self._refuse(RefusalReason.NOT_JSON, detail=body)
@@ -102,13 +105,17 @@ class RequestGate:
     def _platform(self) -> Platform:
         return self.resolve(self.example or "any").platform
 
-    def _look_up(self, found: FoundOperation, account: str) -> ValidRequest | SimulatedRefusal:
+    def _look_up(self, ask: Ask, found: FoundOperation, account: str) -> ValidRequest | SimulatedRefusal:
         """A request without a body."""
         model = found.name if found.operation is Operation.MODEL else ""
         if model and not self._serves(model):
             return self._refuse(RefusalReason.MODEL, model=model)
-        if found.operation in (Operation.STORED, Operation.FORGET) and self.stored.find(found.name, account) is None:
-            return self._refuse(RefusalReason.STORED, detail=found.name)
+        if found.operation in OF_STORED:
+            stored = self.stored.find(found.name, account)
+            if stored is None:
+                return self._refuse(RefusalReason.STORED, detail=found.name)
+            if message := refuse_stored(found.operation, stored, ask.query):
+                return SimulatedRefusal(reason=RefusalReason.SHAPE, message=message)
         return ValidRequest(
             operation=found.operation,
             target=self.resolve(model or self.example),
@@ -202,6 +209,18 @@ class RequestGate:
     def _serves(self, model: str) -> bool:
         bare = model.rsplit("/", 1)[-1].lower()
         return not bare.startswith("unknown-") and any(fnmatchcase(bare, name) for name in self.habits.serves)
+
+
+def _refuse_form(ask: Ask) -> SimulatedRefusal | None:
+    """What is wrong with how `ask` comes, whatever it asks for."""
+    if is_upgrade(ask):  # Codex goes on over HTTP after this status, and only after this one
+        message = "There are no WebSockets here; send the request over HTTP."
+        return SimulatedRefusal(reason=RefusalReason.METHOD, message=message, status=426)
+    coding = ask.headers.get("content-encoding", "identity")
+    if coding != "identity":  # no official client compresses what it sends
+        message = f"Unsupported content encoding: {coding}."
+        return SimulatedRefusal(reason=RefusalReason.SHAPE, message=message, status=415)
+    return None
 
 
 def _read(data: bytes) -> JsonObject | str:

@@ -19,11 +19,11 @@ from legato.model import JsonObject, Target
 from legato.request import Catalogue, default_catalogue
 from legato.simulation.contract import Reply
 from legato.simulation.faults.plan import FaultSource, InjectedFault
-from legato.simulation.provider import SECRET, SimulatedProvider
+from legato.simulation.provider import SECRET, Outcome, SimulatedProvider
 from legato.simulation.refusals import SimulatedRefusal
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation, find_operation
-from legato.wire.hosting import IdHabit
+from legato.wire.hosting import IdHabit, RefusalReason
 
 _SHARED = frozenset({Operation.MODELS, Operation.MODEL})
 """what providers with one base answer alike"""
@@ -102,7 +102,14 @@ class SimulatedWorld:
 
     def reply(self, provider: SimulatedProvider, ask: Ask) -> Reply:
         """What `provider` replies to `ask`; the request is remembered."""
-        outcome = provider.answer(ask)
+        return self.remember(provider, ask, provider.answer(ask))
+
+    def refuse(self, provider: SimulatedProvider, ask: Ask, reason: RefusalReason) -> Reply:
+        """How `provider` refuses `ask` for a reason that shows before its body is read; it is remembered as well."""
+        return self.remember(provider, ask, provider.refuse(reason))
+
+    def remember(self, provider: SimulatedProvider, ask: Ask, outcome: Outcome) -> Reply:
+        """Note what became of a request; its reply."""
         self._seen.append(
             Seen(
                 provider=provider.name,

@@ -12,9 +12,8 @@ from __future__ import annotations
 from legato.model import Block, HostedTool, JsonObject
 from legato.model.hashing import base62
 from legato.model.json_access import as_object, as_objects, as_string
-from legato.transport.stored_responses import input_items
+from legato.transport.stored_responses import given_out, input_items
 from legato.wire.growing import minted_id
-from legato.wire.openai_responses import shapes
 
 TRIGGER = "compaction_trigger"
 COMPACTION = "compaction"
@@ -49,7 +48,7 @@ def compacted_content(block: Block) -> str:
 def compaction_body(body: JsonObject, response: JsonObject) -> JsonObject:
     """What `/responses/compact` answers to `body` with: all that the user said, and the item of `response`."""
     asked = [item for item in as_objects(input_items(body)) if item.get("role") == "user"]
-    said = [_message(item, minted_id("msg_", response["id"], place)) for place, item in enumerate(asked)]
+    said = [given_out(item, minted_id("msg_", response["id"], place)) for place, item in enumerate(asked)]
     return {
         "id": response["id"],
         "object": "response.compaction",
@@ -57,13 +56,6 @@ def compaction_body(body: JsonObject, response: JsonObject) -> JsonObject:
         "output": [*said, *response["output"]],
         "usage": response["usage"],
     }
-
-
-def _message(item: JsonObject, item_id: str) -> JsonObject:
-    """A message as it is given out: with an id, and its content as a list of parts."""
-    content = item.get("content")
-    parts = [shapes.text_part(content)] if isinstance(content, str) else content
-    return {"id": item_id, "status": "completed", **item, "type": "message", "content": parts}
 
 
 def _item(block: Block) -> JsonObject:

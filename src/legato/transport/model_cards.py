@@ -84,4 +84,5 @@ _COUNTED = {Dialect.GEMINI: "totalTokens", Dialect.BEDROCK: "inputTokens"}
 
 def count_body(tokens: int, dialect: Dialect) -> JsonObject:
     """How a server of `dialect` says that a request has `tokens`."""
-    return {_COUNTED.get(dialect, "input_tokens"): tokens}
+    counted: JsonObject = {_COUNTED.get(dialect, "input_tokens"): tokens}
+    return {"object": "response.input_tokens", **counted} if dialect is Dialect.OPENAI_RESPONSES else counted

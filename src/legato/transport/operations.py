@@ -30,6 +30,14 @@ class Operation(StrEnum):
     """a response that was given before"""
     FORGET = "forget"
     """the same, never to be seen again"""
+    INPUTS = "inputs"
+    """what that response was given to"""
+    CANCEL = "cancel"
+    """an end to work on it"""
+
+
+OF_STORED = frozenset({Operation.STORED, Operation.FORGET, Operation.INPUTS, Operation.CANCEL})
+"""what is asked of a response by its id"""
 
 
 class FoundOperation(NamedTuple):
@@ -43,12 +51,16 @@ class FoundOperation(NamedTuple):
     def method(self) -> str:
         """With which method it is done."""
         match self.operation:
-            case Operation.ANSWER | Operation.COUNT | Operation.COMPACT:
+            case Operation.ANSWER | Operation.COUNT | Operation.COMPACT | Operation.CANCEL:
                 return "POST"
             case Operation.FORGET:
                 return "DELETE"
-            case Operation.MODELS | Operation.MODEL | Operation.STORED:
+            case Operation.MODELS | Operation.MODEL | Operation.STORED | Operation.INPUTS:
                 return "GET"
+
+    def takes(self, method: str) -> bool:
+        """Whether it is done with `method`; what may be got may also be asked for without its body."""
+        return method == self.method or (method == "HEAD" and self.method == "GET")
 
 
 def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation | None:
@@ -60,10 +72,8 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
                 operation = Operation.COUNT if found[2] == "countTokens" else Operation.ANSWER
                 return FoundOperation(operation, found[1], found[2] == "streamGenerateContent")
         case Dialect.OPENAI_RESPONSES:
-            if path.endswith("/responses/compact"):
-                return FoundOperation(Operation.COMPACT)
-            if found := _RESPONSE.search(path):
-                return FoundOperation(Operation.FORGET if method == "DELETE" else Operation.STORED, found[1])
+            if (beside := _find_beside_responses(method, path)) is not None:
+                return beside
         case Dialect.ANTHROPIC:
             if path.endswith("/v1/messages/count_tokens"):
                 return FoundOperation(Operation.COUNT)
@@ -82,7 +92,24 @@ def find_operation(dialect: Dialect, method: str, path: str) -> FoundOperation |
     if path.endswith("/models"):
         return FoundOperation(Operation.MODELS)
     found = _MODEL.search(path)
-    return FoundOperation(Operation.MODEL, found[1]) if found else None
+    # A name may hold a colon, but what is posted to one is an operation that nobody knows here.
+    if found is None or (":" in found[1] and method == "POST"):
+        return None
+    return FoundOperation(Operation.MODEL, found[1])
+
+
+def _find_beside_responses(method: str, path: str) -> FoundOperation | None:
+    """What the Responses API does beside answering."""
+    if path.endswith("/responses/compact"):
+        return FoundOperation(Operation.COMPACT)
+    if path.endswith("/responses/input_tokens"):
+        return FoundOperation(Operation.COUNT)
+    found = _RESPONSE.search(path)
+    if found is None:
+        return None
+    operation = _OF_RESPONSE[found[2]]
+    is_deleted = operation is Operation.STORED and method == "DELETE"
+    return FoundOperation(Operation.FORGET if is_deleted else operation, found[1])
 
 
 def _find_at_bedrock(path: str) -> FoundOperation | None:
@@ -105,5 +132,6 @@ _CLAUDE_IN_A_CLOUD = re.compile(
     r"/models/([^/]+):(?:rawPredict|streamRawPredict)$|/model/(.+)/invoke(?:-with-response-stream)?$"
 )
 _DEPLOYMENT = re.compile(r"/deployments/([^/]+)/chat/completions$")  # at Azure
-_RESPONSE = re.compile(r"/responses/([^/]+)$")
-_MODEL = re.compile(r"/models/([^:]+)$")
+_RESPONSE = re.compile(r"/responses/([^/]+)(?:/(input_items|cancel))?$")
+_OF_RESPONSE = {None: Operation.STORED, "input_items": Operation.INPUTS, "cancel": Operation.CANCEL}
+_MODEL = re.compile(r"/models/(.+)$")

@@ -12,12 +12,16 @@ Out: for those who have the id and the account, the whole conversation up to the
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 
 import msgspec
 from msgspec import Struct
 
 from legato.model import Dialect, Json, JsonObject
 from legato.model.json_access import as_list, as_object, as_objects, as_text, present
+from legato.transport.operations import Operation
+from legato.wire.growing import minted_id
+from legato.wire.openai_responses import shapes
 
 KEPT = 100
 """responses that a provider keeps, each with its whole conversation; the oldest go first"""
@@ -93,6 +97,60 @@ def go_on_from(stored: Stored, body: JsonObject) -> JsonObject:
         return {**stored.body, "stream": False, **body, "messages": messages, "thread": None}
     items = [*input_items(stored.body), *as_list(response.get("output")), *input_items(body)]
     return {**body, "input": items, "previous_response_id": None}
+
+
+def refuse_stored(operation: Operation, stored: Stored, query: Mapping[str, str]) -> str:
+    """Why `operation` is refused for a response that is kept; empty if it is not.
+
+    Only what was begun in the background can be stopped, or watched once more.
+    """
+    if stored.body.get("background") is True:
+        return ""
+    if operation is Operation.CANCEL:
+        return "Cannot cancel a synchronous response."
+    if operation is Operation.STORED and query.get("stream") == "true":
+        return "Only a response that was created with background set to true can be streamed again."
+    return ""
+
+
+# https://platform.openai.com/docs/api-reference/responses/input-items
+_PAGE = 20
+"""items of a list if nobody says how many; OpenAI's choice"""
+_LARGEST_PAGE = 100
+"""items of a list at most; OpenAI's choice"""
+_ITEM_IDS = {"message": "msg_", "reasoning": "rs_", "function_call": "fc_"}
+
+
+def list_inputs(stored: Stored, query: Mapping[str, str]) -> JsonObject:
+    """What a response was given to, as items that all have an id: the page of it that `query` asks for."""
+    response_id: str = stored.response["id"]
+    items = [
+        given_out(item, minted_id(_ITEM_IDS.get(as_text(item.get("type")) or "message", "item_"), response_id, place))
+        for place, item in enumerate(as_objects(input_items(stored.body)))
+    ]
+    if query.get("order") != "asc":
+        items.reverse()
+    names = [item["id"] for item in items]
+    after = query.get("after")
+    first = names.index(after) + 1 if after in names else 0
+    limit = query.get("limit", "")
+    size = min(int(limit), _LARGEST_PAGE) if limit.isascii() and limit.isdigit() and int(limit) else _PAGE
+    page = items[first : first + size]
+    ends = (page[0]["id"], page[-1]["id"]) if page else (None, None)
+    more = first + size < len(items)
+    return {"object": "list", "data": page, "first_id": ends[0], "last_id": ends[1], "has_more": more}
+
+
+def given_out(item: JsonObject, item_id: str) -> JsonObject:
+    """An item of a request as the server gives it out: with an id, and a message with a list of contents."""
+    kind = as_text(item.get("type")) or "message"
+    if kind != "message":
+        return {"id": item_id, **item}
+    content = item.get("content")
+    if isinstance(content, str):
+        is_own = item.get("role") == "assistant"
+        content = [shapes.output_text(content) if is_own else shapes.text_part(content)]
+    return {"id": item_id, "status": "completed", **item, "type": kind, "content": content}
 
 
 def input_items(body: JsonObject) -> list[Json]:

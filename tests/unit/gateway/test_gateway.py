@@ -369,8 +369,8 @@ def test_the_signature_that_gemini_cli_makes_up_after_a_resume_harms_nobody(fami
 # --- responses that are kept ------------------------------------------------------------------------------------------
 
 
-def stored(gateway: Gateway, method: str, response_id: str, tenant: str = "") -> Heard:
-    request = Ask(method=method, path=f"/v1/responses/{response_id}", headers={}, body=b"")
+def stored(gateway: Gateway, method: str, response_id: str, tenant: str = "", **query: str) -> Heard:
+    request = Ask(method=method, path=f"/v1/responses/{response_id}", headers={}, body=b"", query=query)
     return hear(gateway, request, tenant=tenant)
 
 
@@ -410,6 +410,23 @@ def test_a_kept_response_is_given_and_forgotten() -> None:
     assert stored(gateway, "DELETE", response["id"]).json["deleted"] is True
     assert stored(gateway, "GET", response["id"]).status == 404
     assert respond(gateway, "go on", previous_response_id=response["id"]).status == 400
+
+
+def test_what_a_kept_response_was_given_to_is_listed() -> None:
+    gateway = simulated_gateway(GPT)
+    first = respond(gateway, "hello").json
+    second = respond(gateway, "go on", previous_response_id=first["id"]).json
+    items = stored(gateway, "GET", f"{second['id']}/input_items", order="asc").json["data"]
+    assert [item["content"][0]["text"] for item in items if item["role"] == "user"] == ["hello", "go on"]
+    assert stored(gateway, "GET", f"{second['id']}/input_items", tenant="two").status == 404
+
+
+def test_a_kept_response_is_done_and_cannot_be_cancelled() -> None:
+    gateway = simulated_gateway(GPT)
+    response = respond(gateway, "hello").json
+    refused = stored(gateway, "POST", f"{response['id']}/cancel")
+    assert (refused.status, refused.json["error"]["type"]) == (400, "invalid_request_error")
+    assert stored(gateway, "GET", response["id"]).status == 200
 
 
 def test_what_shall_not_be_kept_is_not() -> None:
@@ -529,6 +546,23 @@ def test_a_count_is_that_of_whoever_would_answer() -> None:
     assert by_prefix != counted("/v1/messages/count_tokens", tools=tools)
     refused = hear(gateway, post("/v1/messages/count_tokens", body, {ROUTE_HEADER: "nobody"}))
     assert refused.status == 404
+
+
+def test_a_count_for_responses_has_what_the_request_goes_on_from() -> None:
+    gateway = simulated_gateway(GPT)
+    first = respond(gateway, "a long story " * 50).json
+    body = {"model": "m", "input": "go on"}
+    alone = hear(gateway, post("/v1/responses/input_tokens", body))
+    assert (alone.status, alone.json["object"]) == (200, "response.input_tokens")
+    whole = hear(gateway, post("/v1/responses/input_tokens", body | {"previous_response_id": first["id"]}))
+    assert whole.json["input_tokens"] > alone.json["input_tokens"] + 100
+    assert len(seen_by(gateway.world).requests) == 1  # nobody is asked for a count
+
+
+def test_a_model_whose_name_has_a_colon_is_told_by_itself() -> None:
+    free = "openrouter/qwen/qwen3-coder:free"
+    heard = hear(simulated_gateway(free), Ask(method="GET", path=f"/v1/models/{free}", headers={}, body=b""))
+    assert (heard.status, heard.json["id"]) == (200, free)
 
 
 def test_the_models_that_are_listed_are_those_that_can_be_asked_for() -> None:

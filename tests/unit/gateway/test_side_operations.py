@@ -108,6 +108,9 @@ def test_clients_read_a_count() -> None:
     here = answering(count_body(door(Dialect.ANTHROPIC, Operation.COUNT), 123))
     claude = anthropic.Anthropic(api_key="any", http_client=here.client(), _strict_response_validation=True)
     assert claude.messages.count_tokens(model="any", messages=HI).input_tokens == 123
+    here = answering(count_body(door(Dialect.OPENAI_RESPONSES, Operation.COUNT), 123))
+    gpt = openai.OpenAI(api_key="any", http_client=here.client(), _strict_response_validation=True)
+    assert gpt.responses.input_tokens.count(model="any", input="hi").input_tokens == 123
     here = answering(count_body(door(Dialect.GEMINI, Operation.COUNT), 123))
     google = genai.Client(api_key="any", http_options=types.HttpOptions(httpx_client=here.client()))
     assert google.models.count_tokens(model="any", contents="hi").total_tokens == 123

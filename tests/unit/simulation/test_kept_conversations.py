@@ -23,10 +23,10 @@ class Api:
     def __init__(self) -> None:
         self.provider = SimulatedProvider("openai-responses")
 
-    def ask(self, method: str, path: str, body: Any = None, key: str = "sk-one") -> tuple[int, Any]:
+    def ask(self, method: str, path: str, body: Any = None, key: str = "sk-one", **query: str) -> tuple[int, Any]:
         sent = b"" if body is None else json.dumps(body).encode()
         headers = {"authorization": f"Bearer {key}"}
-        reply = self.provider.answer(Ask(method=method, path=path, headers=headers, body=sent)).reply
+        reply = self.provider.answer(Ask(method=method, path=path, headers=headers, body=sent, query=query)).reply
         return reply.status, json.loads(reply.body)
 
     def create(self, *items: Any, **more: Any) -> tuple[int, Any]:
@@ -81,6 +81,48 @@ def test_a_response_can_be_looked_at() -> None:
 
 
 # --- made shorter -----------------------------------------------------------------------------------------------------
+
+
+def test_what_a_response_was_given_to_is_listed_newest_first_and_by_pages() -> None:
+    api = Api()
+    _, first = api.ask("POST", "/v1/responses", {"model": "gpt-5.1", "input": "hi"})
+    _, second = api.create(user("and now?"), previous_response_id=first["id"])
+    status, items = api.ask("GET", f"/v1/responses/{second['id']}/input_items")
+    assert (status, items["object"], items["has_more"]) == (200, "list", False)
+    texts = [item["content"][0]["text"] for item in items["data"]]
+    assert texts == ["and now?", 'gpt-5.1 (simulated) heard: "hi"', "hi"]
+    assert (items["first_id"], items["last_id"]) == (items["data"][0]["id"], items["data"][-1]["id"])
+
+    _, page = api.ask("GET", f"/v1/responses/{second['id']}/input_items", order="asc", limit="2")
+    assert ([item["id"] for item in page["data"]], page["has_more"]) == (
+        [item["id"] for item in items["data"][:0:-1]],
+        True,
+    )
+    _, rest = api.ask("GET", f"/v1/responses/{second['id']}/input_items", order="asc", after=page["last_id"])
+    assert ([item["id"] for item in rest["data"]], rest["has_more"]) == ([items["first_id"]], False)
+    assert api.ask("GET", "/v1/responses/resp_unknown/input_items")[0] == 404
+
+
+def test_only_what_runs_in_the_background_can_be_cancelled_or_streamed_again() -> None:
+    api = Api()
+    _, plain = api.create(user("hi"))
+    _, background = api.create(user("hi there"), background=True)
+    status, refused = api.ask("POST", f"/v1/responses/{plain['id']}/cancel")
+    assert (status, refused["error"]["message"]) == (400, "Cannot cancel a synchronous response.")
+    assert api.ask("GET", f"/v1/responses/{plain['id']}", stream="true")[0] == 400
+    assert api.ask("POST", f"/v1/responses/{background['id']}/cancel") == (200, background)
+    assert api.ask("POST", "/v1/responses/resp_unknown/cancel")[0] == 404
+
+
+def test_the_tokens_of_a_request_are_counted_with_what_it_goes_on_from() -> None:
+    api = Api()
+    _, first = api.create(user("hi"))
+    body = {"model": "gpt-5.1", "input": "and now?"}
+    _, alone = api.ask("POST", "/v1/responses/input_tokens", body)
+    _, all_of_it = api.ask("POST", "/v1/responses/input_tokens", body | {"previous_response_id": first["id"]})
+    assert (alone["object"], all_of_it["object"]) == ("response.input_tokens", "response.input_tokens")
+    assert all_of_it["input_tokens"] > alone["input_tokens"] > 0
+
 
 TRIGGER = {"type": "compaction_trigger"}
 UNSTORED: dict[str, Any] = {"store": False, "include": ["reasoning.encrypted_content"]}

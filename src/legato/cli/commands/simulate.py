@@ -24,7 +24,7 @@ from legato.cli.exits import ExitCode
 @click.option("--json", "as_json", is_flag=True, help="Print the base URLs as one JSON object.")
 @click.option("-v", "--verbose", is_flag=True, help="Say what each request was answered with.")
 def simulate(
-    host: str, port: int, window: int | None, pace: float | None, any_key: bool, as_json: bool, verbose: bool
+    host: str, port: int | None, window: int | None, pace: float | None, any_key: bool, as_json: bool, verbose: bool
 ) -> int:
     """Serve strict simulated providers until Ctrl-C.
 
@@ -34,6 +34,9 @@ def simulate(
     """
     import signal
 
+    from legato.serving import require_extra
+
+    require_extra("`legato simulate`")
     from legato.cli.async_main import run_async
     from legato.cli.simulation_server import serve_until_signalled
 

@@ -1,9 +1,5 @@
-"""`legato config`, `legato doctor`, `legato simulate`: what holds, what is not well, and providers to try it with."""
+"""`legato config`, `legato doctor`: what holds, and what is not well."""
 
-import signal
-import subprocess
-import sys
-import urllib.request
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -226,32 +222,3 @@ def test_each_route_is_asked_for_a_word_where_that_is_wanted(home: Home, monkeyp
     assert [health for health, _ in checks] == ["ok", "ok", "broken"]
     assert checks[0][1].startswith("kimi/kimi-k2-thinking answered: ")
     assert checks[2][1].startswith("openai/unknown-x: ")
-
-
-# --- simulate ---
-
-
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
-def test_simulated_providers_are_served_until_a_signal_comes(home: Home, number: signal.Signals, code: int):
-    process = subprocess.Popen(
-        [sys.executable, "-c", "from legato.cli import main; main()", "simulate", "--port", "0", "--json", "-v", "--any-key"],
-        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    try:
-        assert process.stdout is not None
-        urls = msgspec.json.decode(process.stdout.readline())
-        request = urllib.request.Request(
-            f"{urls['openai']}/chat/completions",
-            data=b'{"model": "gpt-5.1", "messages": [{"role": "user", "content": "hello"}]}',
-            headers={"content-type": "application/json"},
-        )
-        with urllib.request.urlopen(request) as response:
-            body = msgspec.json.decode(response.read())
-        process.send_signal(number)
-        _, told = process.communicate()
-    finally:
-        process.kill()
-
-    assert "hello" in body["choices"][0]["message"]["content"]
-    assert "200 openai gpt-5.1 POST /openai/v1/chat/completions" in told
-    assert process.returncode == code

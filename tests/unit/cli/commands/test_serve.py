@@ -355,5 +355,5 @@ def test_a_port_that_is_taken_is_told_in_one_line(home: Home) -> None:
         taken_port = taken.getsockname()[1]
         result = home.legato("serve", "--simulate", "--port", str(taken_port))
     assert result.exit_code == 2
-    told = f"cannot listen on 127.0.0.1:{taken_port}: address already in use; choose another with --port or --host"
+    told = f"cannot listen on 127.0.0.1:{taken_port}: address already in use; choose another port or host"
     assert told in result.stderr
