@@ -467,6 +467,12 @@ def test_preparing_changes_nothing_that_can_be_seen() -> None:
     assert conversation.ledger == Conversation(conversation.log).ledger
 
 
+def test_preparing_changes_nothing_after_an_undo_either() -> None:
+    conversation = talk(user("go"), Opened(incarnation=1), calls("a"), Rewound(to=2))
+    first = conversation.prepare([calls("a"), result("a")])
+    assert conversation.prepare([calls("a"), result("a")]) == first
+
+
 def test_a_speaker_may_be_given_as_plain_text() -> None:
     assert talk(Entry("human", (Text("hi"),))).entries == [user("hi")]  # type: ignore[arg-type]
 
