@@ -1,5 +1,7 @@
 """What every test run shares: how hard Hypothesis tries, what of it is counted, and which tests need permission.
 
+It also keeps the garbage collector away from what stays until the end.
+
 LEGATO_HYPOTHESIS_PROFILE chooses among
     default  forty examples, the same ones on every run: a change is judged by what it changes, not by luck
     fuzz     as many as LEGATO_HYPOTHESIS_EXAMPLES says, different on every run (`make fuzz`)
@@ -9,7 +11,9 @@ LEGATO_HYPOTHESIS_PROFILE chooses among
 A test that states its own `max_examples` keeps it under every profile, so `make fuzz` cannot make it try harder.
 """
 
+import gc
 import os
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -35,6 +39,20 @@ settings.register_profile(
 settings.register_profile("replay", _COMMON, phases=[Phase.explicit, Phase.reuse], derandomize=False)
 settings.register_profile("mutants", settings.get_profile("default"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("LEGATO_HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect thousands of tests without looking for garbage, and look later only among what the tests make."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        # Every test and every module of the vendors' clients is in memory now, more than a million objects. To walk over
+        # them takes a good part of a second, each time that the collector runs or a test asks for it.
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -168,15 +168,6 @@ def test_a_response_that_is_closed_early_stops_whoever_works_on_it(
     anyio.run(leave)
 
 
-@pytest.fixture
-def quick_collections() -> Iterator[None]:
-    """Let the collector look at nothing but what the test makes: all that the SDKs load takes it a second."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("quick_collections")
 def test_a_stream_that_is_forgotten_stops_too(client: Any, fake: FakeResponder) -> None:
     response = client.send(client.build_request("POST", "/many"), stream=True)
     del response
@@ -360,7 +351,6 @@ def test_closing_a_client_closes_what_stands_behind_it(client: Any, async_client
     assert fake.is_closed.is_set()
 
 
-@pytest.mark.usefixtures("quick_collections")
 def test_a_client_that_nobody_holds_any_more_is_closed(library: HttpLibrary, fake: FakeResponder) -> None:
     client = library.client(transport=in_process(lambda: fake, library), base_url=BASE)
     client.post("/echo")
