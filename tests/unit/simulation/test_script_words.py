@@ -72,6 +72,11 @@ def test_a_tool_is_found_under_the_name_that_a_provider_demands() -> None:
     assert calls("use files.read on a.txt", offered) == [[("files_read_a1B2c3D4", {"path": "a.txt"})]]
 
 
+def test_a_tool_is_found_behind_the_namespace_in_front_of_its_name() -> None:
+    [step] = read_script("use find_song on blue", [ToolSpec("mcp__songs__find_song"), ToolSpec("find_song_by_ear")]).steps
+    assert [wish.name for wish in step.calls] == ["mcp__songs__find_song"]
+
+
 def test_a_tool_that_is_not_offered_is_named_as_unknown() -> None:
     script = read_script("call delete_all with {}", TOOLS)
 

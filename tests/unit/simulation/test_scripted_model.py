@@ -139,6 +139,10 @@ def test_it_goes_on_with_what_was_asked_after_a_bridge() -> None:
     assert called(user("use read_file on a.txt"), ai("I w"), user("Continue.")) == [("read_file", {"path": "a.txt"})]
 
 
+def test_it_goes_on_after_what_claude_code_says_behind_a_result_of_its_search_for_tools() -> None:
+    assert said(*READ_TWO, user("Tool loaded.")) == said(*READ_TWO)
+
+
 def test_an_instruction_is_not_what_was_asked() -> None:
     entries = (user("use read_file on a.txt"), instruction("use read_file on b.txt"))
 

@@ -31,7 +31,8 @@ from legato.model import (
 )
 from legato.wire.phrases import BRIDGES, EMBEDDED_RESULT, SUMMARY_MARK
 
-_ASIDES = ("[Media from the result of ",)
+_ASIDES = ("[Media from the result of ", "Tool loaded.")
+"""how texts begin that nobody asked for: ours, and what Claude Code puts behind a result of its ToolSearch"""
 _QUOTED = 240
 """characters of a result that the model quotes: our choice, enough to know it by"""
 

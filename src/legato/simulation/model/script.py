@@ -226,7 +226,8 @@ class _Reader:
             offered = re.sub(r"[^A-Za-z0-9]+", "_", tool.name).lower()
             if offered == slug or re.fullmatch(rf"{re.escape(slug)}_[a-z0-9]{{8,}}", offered):
                 return tool
-        return next((tool for tool in self._tools if tool.name.endswith(f".{name}")), None)  # in a namespace
+        # One in a namespace, which some providers have and others are given as the beginning of the name.
+        return next((tool for tool in self._tools if tool.name.endswith((f".{name}", f"__{name}"))), None)
 
 
 _SHORTEST_VERB = 3
