@@ -29,7 +29,17 @@ def _codex(url: str) -> list[str]:
 
 
 def _gemini(url: str) -> list[str]:
-    return [f"export GOOGLE_GEMINI_BASE_URL={url}", f"export GEMINI_API_KEY={_KEY}"]
+    # Which way it logs in is chosen in its settings. Before that it runs unattended only as a client of Vertex: where
+    # GOOGLE_GEMINI_BASE_URL is set, it takes the way "gateway" and then refuses it (google-gemini/gemini-cli 0.61.0,
+    # `getAuthTypeFromEnv` and `validateAuthMethod`). Whoever logged in to Google is not led anywhere by variables.
+    return [
+        "# A Gemini CLI that is logged in with Google stays there: choose `Use Gemini API Key` in it, with /auth.",
+        f"export GOOGLE_GEMINI_BASE_URL={url}",
+        f"export GEMINI_API_KEY={_KEY}",
+        f"export GOOGLE_VERTEX_BASE_URL={url}",
+        f"export GOOGLE_API_KEY={_KEY}",
+        "export GOOGLE_GENAI_USE_VERTEXAI=true",
+    ]
 
 
 def _opencode(url: str) -> list[str]:

@@ -324,6 +324,17 @@ def test_the_settings_of_opencode_and_codex_name_the_gateway_as_their_provider()
     assert {"model_provider=legato", "model_providers.legato.base_url=http://here/v1"} <= set(words)
 
 
+def test_gemini_cli_is_led_here_by_whichever_way_it_logs_in() -> None:
+    exported = dict(
+        line.removeprefix("export ").split("=", 1) for line in shell_lines("gemini", "http://here") if "export" in line
+    )
+    key = '"$GATEWAY_KEY"'
+    assert exported.items() >= {"GOOGLE_GEMINI_BASE_URL": "http://here", "GEMINI_API_KEY": key}.items()
+    # Before anybody has chosen, it takes this way: it refuses the one that the first variable makes it take.
+    vertex = {"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_VERTEX_BASE_URL": "http://here", "GOOGLE_API_KEY": key}
+    assert exported.items() >= vertex.items()
+
+
 def test_an_address_is_one_that_a_client_can_use() -> None:
     assert [url_of(host, 1) for host in ("127.0.0.1", "0.0.0.0", "::1", "::", "gw.lan")] == [
         "http://127.0.0.1:1",
