@@ -25,7 +25,7 @@ LOCK  := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants packages release-check docs lock clean
+.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants clients packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -88,6 +88,11 @@ fuzz: $(READY) ## Run properties and campaigns on many more examples, for FUZZ_S
 
 mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MUTANTS=REQ-012 narrows, MUTANTS_SEED draws others
 	nice -n 10 $(BIN)/python -m scripts.mutants --workers $(WORKERS) $(ARGS)
+
+# Needs npm. CLIENTS and BACKENDS narrow it, by parts of names: make clients CLIENTS=codex,claude BACKENDS=kimi
+export CLIENTS BACKENDS
+clients: $(READY) ## Let the real coding clients do tasks through the gateway, on every backend; writes docs/clients.md
+	$(BIN)/python -m scripts.clients --workers $(WORKERS) $(ARGS)
 
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)

@@ -1,0 +1,39 @@
+"""Count the reasoning that providers got back.
+
+The simulation refuses a signature that is not its own, so what is counted in a request that it took is verified. In the
+chat family nothing is signed; there a thought counts if it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from legato.simulation import Seen
+
+_SEALS = {"signature", "encrypted_content", "thoughtSignature", "reasoning_content", "data", "redactedContent"}
+_PLACEHOLDER = "skip_thought_signature_validator"
+"""what Gemini is given in place of a signature for calls that it did not make"""
+
+
+def thoughts_that_came_home(requests: Iterable[Seen]) -> int:
+    """How many there are in all that was asked and not refused."""
+    return sum(1 for seen in requests if seen.refusal is None and seen.body for _ in _seals(seen.json))
+
+
+def _seals(value: Any) -> Iterator[str]:
+    match value:
+        case dict():
+            for name, inner in value.items():
+                if name in ("tools", "system", "instructions"):
+                    continue
+                if name in _SEALS and isinstance(inner, str):
+                    if inner and inner != _PLACEHOLDER:
+                        yield inner
+                else:
+                    yield from _seals(inner)
+        case list():
+            for inner in value:
+                yield from _seals(inner)
+        case _:
+            pass
