@@ -1,7 +1,8 @@
 """How clients of each kind are told what a model thinks, and where a carrier has its place for them.
 
-InBlocks          Anthropic, Responses     on the thought when it is closed; what is known only later in a thought
+InBlocks          Responses                on the thought when it is closed; what is known only later in a thought
                                            without text, before the next call or at the end
+InMessages        Anthropic                the same, but never behind the text that ends an answer
 UnseenInBlocks    Responses, if thinking   the same, but every thought is without text
                   was not asked for
 AtTheEnd          chat                     once for all, when the answer ends
@@ -45,6 +46,22 @@ class InBlocks(Retelling):
         return [BlockDone(self._carrying(""))]
 
 
+class InMessages(InBlocks):
+    """For Anthropic's clients, to whom a thought is no end of an answer.
+
+    No model of theirs ends one that way. Claude Code (2.1.325, with `-p`) prints what the last block says, which would be
+    nothing. So what is known only when the last text has ended, such as Gemini's signature of it, is left to our own
+    memory; what is known before goes in front of a text.
+    """
+
+    def _close_thoughts(self) -> list[Delta]:
+        return super()._close_thoughts() or (self._alone() if self._news else [])
+
+    def _ending(self) -> list[Delta]:
+        is_text_last = self.visible and not self._begun_calls and not self._run.pieces
+        return [] if is_text_last else super()._ending()
+
+
 class UnseenInBlocks(InBlocks):
     """The same for clients that did not ask to see what is thought: a carrier has the text, too."""
 
@@ -77,7 +94,7 @@ def manner_of(delivery: Delivery) -> type[Retelling]:
     door, asks = delivery.door, delivery.asks_thinking
     match door.dialect:
         case Dialect.ANTHROPIC:
-            return InBlocks if asks else Nowhere
+            return InMessages if asks else Nowhere
         case Dialect.OPENAI_RESPONSES:
             return InBlocks if asks else UnseenInBlocks
         case Dialect.GEMINI:

@@ -111,6 +111,10 @@ class Retelling:
         """All is said."""
         return []
 
+    def _ending(self) -> list[Delta]:
+        """What ends the answer."""
+        return [*self._close_thoughts(), *self._last()]
+
     def _opening(self) -> Thinking:
         """A thought of the client's as it begins."""
         return Thinking()
@@ -148,7 +152,7 @@ class Retelling:
         """What is still to say of `answer`."""
         self._know(answer)
         deltas = [told for delta in self._untold(answer) for told in self.tell(delta)]
-        return [*deltas, *self._close_thoughts(), *self._last()]
+        return [*deltas, *self._ending()]
 
     def blocks(self, answer: Answer) -> tuple[Block, ...]:
         """`answer` as the client is given it, all at once."""
@@ -280,13 +284,13 @@ class Retelling:
         so_far = said.part.text
         if block.text.startswith(so_far):
             deltas += self._grow_text(said, block.text[len(so_far) :])
-        if self._carried(block):
-            end, native = said.start + len(block.text), block.native or {}
-            self._news.note_text(number, SignedText(said.start, end, text_digest(block.text), native, said.calls))
         passed_on = replace(block, native=self._passed_on(block))
         if passed_on.text or passed_on.native:
             self.visible = True
             deltas += [*self._close_thoughts(), BlockDone(passed_on)]
+        if self._carried(block):
+            end, native = said.start + len(block.text), block.native or {}
+            self._news.note_text(number, SignedText(said.start, end, text_digest(block.text), native, said.calls))
         return deltas
 
     def _gap(self, *, is_apart: bool) -> int:

@@ -79,7 +79,7 @@ def natives(entry: Entry) -> list[object]:
     ]
 
 
-def assert_restored(entry: Entry | None, spoken: Entry, client: Delivery) -> None:
+def assert_restored(entry: Entry | None, spoken: Entry, client: Delivery, *, is_streamed: bool = False) -> None:
     if entry is None:  # thoughts alone, which this client is not shown
         assert not spoken.text
         assert not spoken.calls
@@ -87,7 +87,9 @@ def assert_restored(entry: Entry | None, spoken: Entry, client: Delivery) -> Non
     restored, known = restore([entry], client.door.dialect, SEALER, client.tenant)
     assert entry.text == restored[0].text
     assert thoughts(restored[0]) == thoughts(spoken)
-    assert natives(restored[0]) == natives(spoken)
+    # Nothing may come behind the text that ends an answer for this client, so what is known then is only remembered.
+    if not (is_streamed and client.door.dialect is Dialect.ANTHROPIC and not spoken.calls):
+        assert natives(restored[0]) == natives(spoken)
     assert [call.wire_id for call in restored[0].calls] == [call.wire_id for call in spoken.calls]
     if thoughts(spoken):
         assert known == {0: Provenance("answer1", "acme/model-1")}
@@ -102,10 +104,22 @@ def test_what_a_client_sends_back_is_what_the_model_gave(client: Delivery, backe
     except BadAnswer:
         return  # the provider cannot say it
     voice, chunks = spoken(client, backend, deltas, answer)
-    assert_restored(sent_back(body_of(chunks, client.door), client.door.dialect), voice.entry, client)
+    back = sent_back(body_of(chunks, client.door), client.door.dialect)
+    assert_restored(back, voice.entry, client, is_streamed=True)
     voice = speaker(client, backend)
     body = json.loads(voice.whole(answer))
     assert_restored(sent_back(body, client.door.dialect), voice.entry, client)
+
+
+@pytest.mark.parametrize("client", ["anthropic", "responses"])
+def test_an_answer_of_anthropics_api_ends_with_its_text(client: str) -> None:
+    signed = Text("It is blue.", native={"thoughtSignature": "c2lnbmVk"})
+    deltas, answer = decoded(answer_of([Thinking("The sky?"), signed]), Dialect.GEMINI)
+    _, chunks = spoken(CLIENTS[client], Dialect.GEMINI, deltas, answer)
+    body = body_of(chunks, CLIENTS[client].door)
+    kinds = [block["type"] for block in body.get("content", body.get("output"))]
+    # Claude Code prints what the last block says; Codex looks for the last message.
+    assert kinds == {"anthropic": ["thinking", "text"], "responses": ["reasoning", "message", "reasoning"]}[client]
 
 
 # --- in time, and nothing else ----------------------------------------------------------------------------------------

@@ -73,7 +73,9 @@ def test_a_tool_is_found_under_the_name_that_a_provider_demands() -> None:
 
 
 def test_a_tool_is_found_behind_the_namespace_in_front_of_its_name() -> None:
-    [step] = read_script("use find_song on blue", [ToolSpec("mcp__songs__find_song"), ToolSpec("find_song_by_ear")]).steps
+    [step] = read_script(
+        "use find_song on blue", [ToolSpec("mcp__songs__find_song"), ToolSpec("find_song_by_ear")]
+    ).steps
     assert [wish.name for wish in step.calls] == ["mcp__songs__find_song"]
 
 
