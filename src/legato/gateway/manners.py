@@ -49,8 +49,8 @@ class InBlocks(Retelling):
 class InMessages(InBlocks):
     """For Anthropic's clients, to whom a thought is no end of an answer.
 
-    No model of theirs ends one that way. Claude Code (2.1.325, with `-p`) prints what the last block says, which would be
-    nothing. So what is known only when the last text has ended, such as Gemini's signature of it, is left to our own
+    No model of theirs ends one that way. Claude Code (2.1.325, with `-p`) prints what the last block says, which would
+    be nothing. So what is known only when the last text has ended, such as Gemini's signature of it, is left to our own
     memory; what is known before goes in front of a text.
     """
 

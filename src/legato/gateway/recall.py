@@ -31,6 +31,7 @@ from msgspec.structs import replace
 from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
 from legato.gateway.judged import SaidJudge
+from legato.gateway.own_calls import as_made
 from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
@@ -44,6 +45,7 @@ from legato.model import (
     Thinking,
     ToolCall,
     ToolResponse,
+    ToolSpec,
 )
 from legato.request.render_cache import RenderCache
 from legato.transcript.conversation import Conversation
@@ -163,7 +165,8 @@ class Recall:
         for index in range(known, len(chain)):
             entry = parsed.entries[index]
             if entry.speaker is _AI:
-                entry, route = self._attributed(told, entry, clues[index], given, dialect, tenant)
+                clue, tools = clues[index], parsed.tools
+                entry, route = self._attributed(told, entry, clue, given, dialect, tenant, tools=tools)
                 told.turns.answer(route)
             elif _is_from_person(parsed, index):
                 told.turns.begin()
@@ -209,6 +212,8 @@ class Recall:
         known: Mapping[str, GivenAnswer],
         dialect: Dialect,
         tenant: str,
+        *,
+        tools: Sequence[ToolSpec],
     ) -> tuple[Entry, str]:
         """The answer that `entry` shows as it was given, and the route that gave it."""
         given = _first(clues.calls, known)
@@ -218,7 +223,9 @@ class Recall:
             if carriers:
                 return replace(carried, blocks=_joined(carried.blocks)), carriers[0].route
             given = known.get(clues.place)
-        return (visible(entry), "") if given is None else (as_given(visible(entry), given), given.route)
+        if given is None:
+            return visible(entry), ""
+        return as_given(visible(entry), given, tools), given.route
 
     # --- responses that are kept --------------------------------------------------------------------------------------
 
@@ -333,18 +340,18 @@ def _joined(blocks: Iterable[Block]) -> tuple[Block, ...]:
     return tuple(joined)
 
 
-def as_given(shown: Entry, given: GivenAnswer) -> Entry:
+def as_given(shown: Entry, given: GivenAnswer, tools: Sequence[ToolSpec] = ()) -> Entry:
     """`shown`, what a client shows of an answer, with the origin, thoughts and opaque data that it was given with.
 
-    Where the client changed it, only what still fits: what belongs to a call goes by the id of the call, that of a
-    text by the text, and thoughts are back if they led to the same calls.
+    Where the client changed it, only what still fits: what belongs to a call goes by the id of the call (`own_calls`),
+    that of a text by the text, and thoughts are back if they led to the same calls.
     """
     answer = given.entry
     is_same = answer_digest(shown) == answer_digest(answer)
     by_id = {call.wire_id: call for call in answer.calls if call.wire_id}
     known = answer.calls if is_same else [by_id.get(call.wire_id) for call in shown.calls]
     calls = iter(known)
-    blocks = tuple(_signed(block, next(calls)) if isinstance(block, ToolCall) else block for block in shown.blocks)
+    blocks = tuple(_own(block, next(calls), tools) if isinstance(block, ToolCall) else block for block in shown.blocks)
     shown = replace(shown, blocks=blocks, origin=answer.origin)
     if not blocks or not (is_same or [call.wire_id for call in shown.calls] == list(by_id)):
         return shown
@@ -352,8 +359,8 @@ def as_given(shown: Entry, given: GivenAnswer) -> Entry:
     return replace(back, blocks=_joined(back.blocks), origin=answer.origin)
 
 
-def _signed(call: ToolCall, given: ToolCall | None) -> ToolCall:
-    return call if given is None else replace(call, native=given.native)
+def _own(call: ToolCall, given: ToolCall | None, tools: Sequence[ToolSpec]) -> ToolCall:
+    return call if given is None else as_made(call, given, tools)
 
 
 def _kept(given: GivenAnswer) -> Kept:

@@ -25,6 +25,7 @@ from legato.gateway.call_ids import call_id
 from legato.gateway.carrier_places import carrying_thought, spell
 from legato.gateway.carriers import Kept, Sealer, SignedText, answer_digest, text_digest
 from legato.gateway.contract import Delivery
+from legato.gateway.own_calls import SIGNATURES
 from legato.gateway.uncarried import ToldThought, Uncarried
 from legato.model import Answer, Block, Dialect, JsonObject, Origin, Target, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
@@ -33,8 +34,6 @@ from legato.wire.growing import Part, Whole
 GAP = "\n\n"
 """what separates two thoughts that are one to the client"""
 
-_SIGNATURES = frozenset({"thoughtSignature", "extra_content"})
-"""native data that is reasoning: it goes into a carrier even if the client could give it back by itself"""
 _HIDDEN = frozenset({"thoughtSignature"})
 """native data that never goes out as it is, because a carrier takes its place"""
 
@@ -353,7 +352,8 @@ class Retelling:
     def _carried(self, block: Text | ToolCall) -> bool:
         """Whether the native data of `block` has to be carried: the client would not give it back by itself."""
         native = block.native or {}
-        return bool(native.keys() & _SIGNATURES if self._is_own else native.keys() - {"refusal"})
+        # Reasoning goes into a carrier even if the client could give it back by itself.
+        return bool(native.keys() & SIGNATURES if self._is_own else native.keys() - {"refusal"})
 
     def _shown(self, block: Block) -> Block:
         """A block that never grows, as the client may see it."""
