@@ -144,6 +144,8 @@ class Client:
     """settings, by their paths in the home folder"""
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     heeds_no_proxy: bool = True
+    takes_stdin: bool = False
+    """whether it has to be told the message on its standard input"""
 
 
 # --- Claude Code ------------------------------------------------------------------------------------------------------
@@ -274,6 +276,13 @@ def _qwen_files(place: Place) -> dict[str, str]:
     return {".qwen/settings.json": json.dumps(settings)}
 
 
+class _Bridged(Tools):
+    """Tools of a client whose tools of MCP servers are called by another one."""
+
+    def find_song(self, name: str, title: str) -> str:
+        return call("tool_call", {"name": name, "arguments": {"title": title}})
+
+
 def _replacing(tool: str, **names: str) -> Callable[[str, str, str], str]:
     """The words for an edit by a tool that replaces a text by another."""
 
@@ -294,7 +303,8 @@ def _replace(path: str, old: str, new: str) -> str:
 
 def _opencode(place: Place, message: str, going: Going, session: str) -> list[str]:
     which = {Going.NEW: [], Going.CONTINUED: ["--continue"], Going.RESUMED: ["--session", session]}[going]
-    return ["opencode", "run", "--format", "json", *which, message]
+    # A message that is an argument it puts into quotation marks, with a backslash before those inside.
+    return ["opencode", "run", "--format", "json", *which]
 
 
 def _opencode_files(place: Place) -> dict[str, str]:
@@ -384,6 +394,7 @@ CLIENTS: Sequence[Client] = (
         song="songs_find_song",
         files=_opencode_files,
         environment={"OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"},
+        takes_stdin=True,
     ),
     Client(
         "Qwen Code",
@@ -391,12 +402,13 @@ CLIENTS: Sequence[Client] = (
         "qwen",
         _qwen,
         _result,
-        Tools(
+        _Bridged(
             ("read_file", "file_path"),
             ("run_shell_command", "command"),
             _replacing("edit", path="file_path", old="old_string", new="new_string"),
         ),
         song="mcp__songs__find_song",
+        search=call("tool_search", {"query": "select:mcp__songs__find_song"}),
         files=_qwen_files,
         heeds_no_proxy=False,
     ),

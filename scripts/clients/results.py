@@ -139,9 +139,8 @@ real ones refuse."""
 _TASKS = """\
 What each of them does:
 
-- **one call** reads a file, **continue** asks in the newest conversation what was read, **resume** goes on with a
-  conversation that is named by its id;
-- **parallel calls** reads two files at once, **two steps** runs a command and then reads a file;
+- **one call** reads a file, **parallel calls** reads two at once, **two steps** runs a command and then reads a file;
+- **continue** asks in the newest conversation what was read, **resume** goes on with an older one, named by its id;
 - **an edit** changes a file with the client's own tool for that, **an MCP tool** calls a tool of a server that the
   client started."""
 

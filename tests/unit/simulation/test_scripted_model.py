@@ -143,6 +143,12 @@ def test_it_goes_on_after_what_claude_code_says_behind_a_result_of_its_search_fo
     assert said(*READ_TWO, user("Tool loaded.")) == said(*READ_TWO)
 
 
+def test_a_reminder_of_a_client_is_not_what_was_asked() -> None:
+    reminder = "<system-reminder>\nSkills: use read_file on everything.\n</system-reminder>"
+    assert said(user(f"{reminder}\n\nGood morning\n{reminder}")) == said(user("Good morning"))
+    assert said(*READ_TWO, user(reminder)) == said(*READ_TWO)
+
+
 def test_an_instruction_is_not_what_was_asked() -> None:
     entries = (user("use read_file on a.txt"), instruction("use read_file on b.txt"))
 

@@ -33,6 +33,8 @@ from legato.wire.phrases import BRIDGES, EMBEDDED_RESULT, SUMMARY_MARK
 
 _ASIDES = ("[Media from the result of ", "Tool loaded.")
 """how texts begin that nobody asked for: ours, and what Claude Code puts behind a result of its ToolSearch"""
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)
+"""what Claude Code and Qwen Code put around what a person says: nobody asks for what is in it"""
 _QUOTED = 240
 """characters of a result that the model quotes: our choice, enough to know it by"""
 
@@ -122,6 +124,7 @@ class Memory:
                 pass  # instructions, thoughts and media are not what is asked about
 
     def _hear(self, text: str) -> None:
+        text = _REMINDER.sub("", text).strip() if _REMINDER.search(text) else text
         if text.startswith(EMBEDDED_RESULT):
             told = text.removeprefix(EMBEDDED_RESULT)
             self._add(Remembered("", {}, told, self.ask, recognise_closure(told) is not None))
