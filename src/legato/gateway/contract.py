@@ -53,5 +53,7 @@ class Delivery(Struct, frozen=True, kw_only=True):
     tenant: str = ""
     asks_thinking: bool = False
     """whether the client expects thinking beside the answer; programs that did not ask read `content[0].text`"""
+    own_calls: dict[str, str] = {}
+    """tools that the client runs and that are called by items of a type of their own (Codex: its search for tools)"""
     wants_usage: bool = True
     """whether a stream tells the usage: in the chat family only if it is asked for"""

@@ -28,6 +28,7 @@ from legato.transport.stored_responses import previous_id
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
 from legato.wire.known_tools import decode_known
+from legato.wire.openai_responses.reading import client_tools
 
 
 class ClientRequest(Struct, frozen=True, kw_only=True):
@@ -100,6 +101,7 @@ def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> 
         stream=streams,
         tenant=tenant,
         asks_thinking=_asks_thinking(fields, parsed, door),
+        own_calls=client_tools(parsed.tools) if door.dialect is Dialect.OPENAI_RESPONSES else {},
         wants_usage=_wants_usage(fields, door),
     )
     headers = {name: value for name, value in ask.headers.items() if name not in KEY_HEADERS}

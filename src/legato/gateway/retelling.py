@@ -30,6 +30,7 @@ from legato.gateway.uncarried import ToldThought, Uncarried
 from legato.model import Answer, Block, Dialect, JsonObject, Origin, Target, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.growing import Part, Whole
+from legato.wire.openai_responses.reply import ITEM_TYPE
 
 GAP = "\n\n"
 """what separates two thoughts that are one to the client"""
@@ -304,7 +305,7 @@ class Retelling:
         self.visible = True
         self._begun_calls.add(number)
         self._note_call(call, number)
-        begun = replace(self.call(call, number), native=self._passed_on(call))
+        begun = replace(self.call(call, number), native=self._native_of(call))
         return [*self._close_thoughts(), *self._before_call(), BlockStart(begun, number)]
 
     def _finish_call(self, call: ToolCall, number: int) -> list[Delta]:
@@ -314,7 +315,7 @@ class Retelling:
         self._done_calls.add(number)
         self._note_call(call, number)
         before = [*self._close_thoughts(), *self._before_call()] if is_new else []
-        return [*before, BlockDone(replace(self.call(call, number), native=self._passed_on(call)), number)]
+        return [*before, BlockDone(replace(self.call(call, number), native=self._native_of(call)), number)]
 
     def _note_call(self, call: ToolCall, number: int) -> None:
         if self._carried(call):
@@ -348,6 +349,11 @@ class Retelling:
         if self._is_own:
             return {name: value for name, value in native.items() if name not in _HIDDEN} or None
         return {"refusal": True} if native.get("refusal") else None
+
+    def _native_of(self, call: ToolCall) -> JsonObject | None:
+        """The native data of a call for the client, and of which type its item is, if that is one of its own."""
+        native, kind = self._passed_on(call), self._delivery.own_calls.get(call.name)
+        return native if kind is None else {**(native or {}), ITEM_TYPE: kind}
 
     def _carried(self, block: Text | ToolCall) -> bool:
         """Whether the native data of `block` has to be carried: the client would not give it back by itself."""

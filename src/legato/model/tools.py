@@ -30,7 +30,8 @@ class SpecKind(FastStrEnum):
     CUSTOM = "custom"
     """free text, as `CallKind.CUSTOM` has it"""
     HOSTED = "hosted"
-    """defined by a provider; `ToolSpec.native` is the whole definition"""
+    """defined by a provider; `ToolSpec.native` is the whole definition. One that takes `parameters` is run by the
+    client, and is a function to every other provider"""
 
 
 class TextGrammar(Struct, frozen=True, forbid_unknown_fields=True):

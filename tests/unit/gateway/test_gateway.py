@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from gateway_clients import FAMILIES, Heard, hear, post, seen_by, simulated_gateway, simulated_world
+from gateway_support import body_of, door
 from legato.gateway.gateway import Gateway, SwitchAt
 from legato.gateway.naming import ROUTE_HEADER
+from legato.model import Dialect
 from legato.request import resolve
 from legato.routing import Policy, Profile, Route
 from legato.simulation import FaultKind, Faults
@@ -204,6 +206,13 @@ def codex(gateway: Gateway, items: Any, **fields: Any) -> Heard:
     return heard
 
 
+def output_of(heard: Heard) -> list[Any]:
+    """What a client has of a response, streamed or not."""
+    if heard.body.startswith(b"{"):
+        return heard.json["output"]
+    return body_of([heard.body], door(Dialect.OPENAI_RESPONSES))["output"]
+
+
 def calls_in(heard: Heard) -> list[Any]:
     return [item for item in heard.json["output"] if item["type"].endswith("_call")]
 
@@ -300,6 +309,33 @@ def test_a_search_for_tools_in_the_history_and_what_it_found_reach_every_family(
     codex(gateway, items, tools=[{"type": "tool_search", "execution": "client"}])
     assert seen_by(gateway.world).refusals == []
     assert "Find a song." in json.dumps(seen_by(gateway.world).requests[-1].json)
+
+
+@each_family
+@pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
+def test_codex_searches_for_tools_and_calls_what_it_found_on_every_family(family: str, stream: bool) -> None:
+    gateway = simulated_gateway(FAMILIES[family])
+    said = {"role": "user", "content": 'use tool_search on songs then call find with {"title": "blue"}'}
+    schema = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+    tools = [{"type": "tool_search", "execution": "client", "description": "Search.", "parameters": schema}]
+    asked = {"tools": tools, "stream": stream, "store": False, "include": ["reasoning.encrypted_content"]}
+    first = output_of(codex(gateway, [said], **asked))
+    (search,) = [item for item in first if item["type"] not in ("reasoning", "message")]
+    assert (search["type"], search["execution"], search["arguments"], search["status"]) == (
+        "tool_search_call",
+        "client",
+        {"query": "songs"},
+        "completed",
+    )
+    found = {"type": "tool_search_output", "call_id": search["call_id"], "execution": "client", "tools": [SONGS]}
+    second = output_of(codex(gateway, [said, *first, found], **asked))
+    (call,) = [item for item in second if item["type"] == "function_call"]
+    assert (call["namespace"], call["name"], json.loads(call["arguments"])) == (
+        "mcp__songs",
+        "find",
+        {"title": "blue"},
+    )
+    assert seen_by(gateway.world).refusals == []
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def test_a_projected_tool_name_is_restored() -> None:
         ),
         (
             {"type": "tool_search_call", "id": "t_1", "call_id": "c", "execution": "client", "arguments": {"q": "x"}},
-            ToolCall("tool_search", {"arguments": {"q": "x"}}, "c"),
+            ToolCall("tool_search", {"q": "x"}, "c"),
         ),
     ],
 )

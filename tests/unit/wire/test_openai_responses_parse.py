@@ -223,7 +223,7 @@ def test_tools_that_the_client_executes_are_calls_with_results() -> None:
             ToolCall("shell", {"action": {"commands": ["ls"]}}, "c1"),
             ToolCall("computer", {"action": {"type": "screenshot"}}, "c2"),
             ToolCall("computer", {"action": {"type": "wait"}}, "c3"),
-            ToolCall("tool_search", {"arguments": {}}, "c4"),
+            ToolCall("tool_search", {}, "c4"),
             ToolCall("apply_patch", {"operation": {}}, "c5"),
         ),
         tool(

@@ -34,11 +34,11 @@ from legato.model.json_access import as_id, as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.openai_responses.parse_envelope import read_options, read_tools
-from legato.wire.openai_responses.reading import CLIENT_CALLS, blocks_of
+from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH, SEARCH_CALL, blocks_of
 from legato.wire.readback import read_result
 
 _INSTRUCTING = ("system", "developer")
-_OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != "tool_search_call"}
+_OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != SEARCH_CALL}
 
 
 def parse(body: JsonObject) -> Parsed:
@@ -100,7 +100,7 @@ class _Reader:
             self._output(item, kind, path)
         elif kind == "tool_search_output" and item.get("execution") == "client":
             wire_id, found = _wire_id(item), ingest(item.get("tools"))
-            response = ToolResponse(wire_id=wire_id, tool_name="tool_search", result=found, is_complete=True)
+            response = ToolResponse(wire_id=wire_id, tool_name=SEARCH, result=found, is_complete=True)
             self._add(Speaker.TOOL, [response])
         elif kind == "item_reference":
             self.notes.append(f"{path}: refers to the stored item {item.get('id')!r}, which cannot be read from here")

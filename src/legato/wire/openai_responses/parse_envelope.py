@@ -25,6 +25,7 @@ from legato.model import (
 from legato.model.json_access import as_object, as_objects, as_text, present
 from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.openai_responses.envelope import ENCRYPTED_REASONING
+from legato.wire.openai_responses.reading import SEARCH
 from legato.wire.options.efforts import NONE, effort_word
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for
@@ -94,13 +95,18 @@ def _thinking(rest: JsonObject) -> dict[str, Any]:
     return known
 
 
+_QUERY: JsonObject = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+"""what a search for tools takes if its definition does not say"""
+
+
 def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
-    """The tools of a request, and those that were added in the middle of it."""
+    """The tools of a request, and those that were added in the middle of it, or found by a search of the client's."""
     read = _TOOLS(body.get("tools"))
     tools = list(read.tools)
     notes += read.notes
     for index, item in enumerate(as_objects(body.get("input"))):
-        if item.get("type") == "additional_tools":
+        found = item.get("type") == "tool_search_output" and item.get("execution") == "client"
+        if found or item.get("type") == "additional_tools":
             tools += _definitions(item.get("tools"), f"input[{index}].tools", notes)
     return tools
 
@@ -136,7 +142,9 @@ def _namespace(space: JsonObject, path: str, notes: list[str]) -> list[ToolSpec]
 def _definition(tool: JsonObject, place: str, notes: list[str]) -> list[ToolSpec]:
     kind, name, strict = as_text(tool.get("type")), as_text(tool.get("name")), tool.get("strict")
     if kind and kind not in ("function", "custom"):
-        return [ToolSpec(name or kind, as_text(tool.get("description")), kind=SpecKind.HOSTED, home=_HOME, native=tool)]
+        spec = ToolSpec(name or kind, as_text(tool.get("description")), kind=SpecKind.HOSTED, home=_HOME, native=tool)
+        is_search = kind == SEARCH and tool.get("execution") == "client"
+        return [replace(spec, parameters=as_object(tool.get("parameters")) or _QUERY)] if is_search else [spec]
     if not kind or not name:
         notes.append(f"{place}: a tool without a {'name' if kind else 'type'} was left out")
         return []

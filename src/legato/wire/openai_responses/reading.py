@@ -9,7 +9,8 @@ Out: the blocks it stands for, in order.
     function_call        ToolCall
     custom_tool_call     ToolCall of kind custom
     tools that the       ToolCall of the tool's type, whose arguments are what the item asks for; from then on they are
-    client executes      ordinary calls, which are functions for everyone else
+    client executes      ordinary calls, which are functions for everyone else; a client that defined such a tool is
+                         told of a call by an item of that type again (`client_tools`)
     anything else        HostedTool with the whole item in `native`; silent if it is only there to steer the provider
 
 A shell can be the provider's or ours: it is the provider's if its output is beside the call.
@@ -17,7 +18,7 @@ A shell can be the provider's or ours: it is the provider's if its output is bes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 
 from legato.model import (
     Block,
@@ -28,18 +29,20 @@ from legato.model import (
     Text,
     Thinking,
     ToolCall,
+    ToolSpec,
     clean_text,
     ingest,
 )
 from legato.model.json_access import as_id, as_objects, as_text
 from legato.wire.arguments import read_arguments
 
+SEARCH, SEARCH_CALL = "tool_search", "tool_search_call"
 CLIENT_CALLS: dict[str, tuple[str, tuple[str, ...]]] = {
     "local_shell_call": ("local_shell", ("action",)),
     "shell_call": ("shell", ("action",)),
     "apply_patch_call": ("apply_patch", ("operation",)),
     "computer_call": ("computer", ("action", "actions", "pending_safety_checks")),
-    "tool_search_call": ("tool_search", ("arguments",)),
+    SEARCH_CALL: (SEARCH, ("arguments",)),
 }
 """item type -> the name of the tool that the client executes, and the fields that say what it should do"""
 
@@ -67,6 +70,8 @@ def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Calla
         return [_custom_call(item, restore)]
     if is_client_call(item, outputs):
         name, fields = CLIENT_CALLS[kind]
+        if kind == SEARCH_CALL:  # a function in all but its name
+            return [ToolCall(name, read_arguments(item.get("arguments")).value, _wire_id(item))]
         arguments = {field: ingest(item[field]) for field in fields if item.get(field) is not None}
         return [ToolCall(name, arguments, _wire_id(item))]
     return [hosted(item)]
@@ -75,9 +80,22 @@ def blocks_of(item: JsonObject, *, outputs: Collection[str] = (), restore: Calla
 def is_client_call(item: JsonObject, outputs: Collection[str] = ()) -> bool:
     """Whether `item` asks the client to execute one of the provider's own kinds of tools."""
     kind = as_text(item.get("type"))
-    if kind == "tool_search_call":
+    if kind == SEARCH_CALL:
         return item.get("execution") == "client"
     return kind in CLIENT_CALLS and not (kind == "shell_call" and as_text(item.get("call_id")) in outputs)
+
+
+def client_tools(tools: Iterable[ToolSpec]) -> dict[str, str]:
+    """Of the provider's own kinds of tools those that a client executes: name -> the type of the items that call it."""
+    kinds = {name: kind for kind, (name, _) in CLIENT_CALLS.items()}
+    known = ((tool.name, kinds.get(as_text(tool.native.get("type"))), tool) for tool in tools)
+    return {name: kind for name, kind, tool in known if kind is not None and is_run_by_client(tool)}
+
+
+def is_run_by_client(tool: ToolSpec) -> bool:
+    """Whether it is the client that executes one of the provider's own kinds of tools."""
+    kind = as_text(tool.native.get("type"))
+    return kind != SEARCH or tool.native.get("execution") == "client"
 
 
 def hosted(item: JsonObject) -> HostedTool:

@@ -12,12 +12,17 @@ answer that was refused is one that a content filter stopped.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from legato.model import Answer, Block, CallKind, Ending, HostedTool, JsonObject, Text, Thinking, ToolCall, Usage
 from legato.wire.arguments import written_arguments
 from legato.wire.growing import Growing, Part, Whole, minted_id
 from legato.wire.openai_responses import shapes
+from legato.wire.openai_responses.reading import SEARCH_CALL
 from legato.wire.replying import Event, EventWriter
 
+ITEM_TYPE = "item_type"
+"""in the native data of a call that is to be written as an item of another type than a function's (`client_tools`)"""
 _STATUS: dict[Ending, tuple[str, str | None]] = {
     Ending.LENGTH: ("incomplete", "max_output_tokens"),
     Ending.CUT: ("incomplete", None),
@@ -55,6 +60,13 @@ class Writer(EventWriter):
                 return message | {"status": "completed"} | {name: native[name] for name in native if name == "phase"}
             case Thinking():
                 return native.get("item") or shapes.reasoning_item(self._mint("rs_", place), block.text)
+            case ToolCall() if kind := native.get(ITEM_TYPE):
+                called = {"id": self._mint("tsc_" if kind == SEARCH_CALL else f"{kind[:2]}_", place), "type": kind}
+                called |= {"call_id": block.wire_id or self._mint("call_", place)}
+                asked = (
+                    {"execution": "client", "arguments": block.arguments} if kind == SEARCH_CALL else block.arguments
+                )
+                return called | asked | {"status": "completed" if block.finished else "incomplete"}
             case ToolCall():
                 # What the model wrote, even where it is not JSON: a client has to cope with that from OpenAI as well.
                 is_custom = block.kind is CallKind.CUSTOM
@@ -97,20 +109,26 @@ class Writer(EventWriter):
             case Thinking():
                 return [_whole("added", part.place, shapes.reasoning_item(item.get("id", ""), ""))]
             case ToolCall():
-                return [_whole("added", part.place, item | {"status": "in_progress"} | _arguments(part, ""))]
+                arguments = {} if _has_own_type(part) else _arguments(part, "")
+                return [_whole("added", part.place, item | {"status": "in_progress"} | arguments)]
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """More of an item."""
+        if _has_own_type(part):
+            return []  # it has no words for pieces of what it asks for
         events = super().grow(part, piece)
         is_new = isinstance(part.begun, Thinking) and not part.pieces
         return [self._inner(part, "added", shapes.summary_text("")), *events] if is_new else events
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """The whole item, which the end of the response repeats."""
+        if isinstance(block, ToolCall) and _has_own_type(part):
+            block = replace(block, native=part.native)
         item, begun = self.item(block, part.place), self.output[part.place]
         # The client takes an item for another one if it is not called what it was called when it began.
         item = item | {name: begun[name] for name in ("id", "call_id") if name in item and name in begun}
-        self.output[part.place] = item | _arguments(part, part.text) if isinstance(block, ToolCall) else item
+        is_written = isinstance(block, ToolCall) and not _has_own_type(part)
+        self.output[part.place] = item | _arguments(part, part.text) if is_written else item
         return []
 
     def close(self, part: Part, block: Growing) -> list[Event]:
@@ -118,7 +136,9 @@ class Writer(EventWriter):
         item = self.output[part.place]
         name, beside = _growth(part)
         events: list[Event] = []
-        if isinstance(block, ToolCall):
+        if _has_own_type(part):
+            pass  # the item is all there is
+        elif isinstance(block, ToolCall):
             whole = _arguments(part, part.text) | ({} if part.is_free_text else {"name": block.name})
             events = [self._event(part, f"{name}.done", **whole)]
         elif isinstance(block, Text) or part.pieces:
@@ -189,6 +209,10 @@ def _whole(what: str, place: int, item: JsonObject) -> Event:
 
 def _arguments(part: Part, text: str) -> JsonObject:
     return {"input" if part.is_free_text else "arguments": text}
+
+
+def _has_own_type(part: Part) -> bool:
+    return ITEM_TYPE in part.native
 
 
 def _is_refusal(block: Block) -> bool:

@@ -5,7 +5,8 @@ Out: definitions that can be encoded as they are: each has the target's name, an
      its own fields that the target does not know. A decision says what had to change.
 
 No two tools get one name, whatever their namespaces are. A custom tool is a function of one text where there are only
-functions. A hosted tool is for its own provider: elsewhere it is left out, since no one here could run it.
+functions. A hosted tool is for its own provider: elsewhere it is left out, since no one here could run it; unless it is
+one that the client runs, such as OpenAI's search for tools, which is a function elsewhere.
 """
 
 from __future__ import annotations
@@ -121,11 +122,15 @@ def _known(tools: Sequence[ToolSpec], situation: Situation) -> list[ToolSpec]:
     """The tools that can be offered here. This comes first: one that goes must not take another of its name along."""
     known: list[ToolSpec] = []
     for tool in tools:
-        if _is_known(tool, situation):
-            known.append(tool)
+        if not _is_known(tool, situation):
+            detail = f"{tool.name} is a tool of {tool.home or 'another provider'}, which nobody else knows"
+            situation.decisions.append(projected(Action.DROPPED, "hosted-tool-definition", detail))
             continue
-        detail = f"{tool.name} is a tool of {tool.home or 'another provider'}, which nobody else knows"
-        situation.decisions.append(projected(Action.DROPPED, "hosted-tool-definition", detail))
+        if tool.kind is _HOSTED and not situation.context.target.understands(tool.home):
+            detail = f"{tool.name} is a kind of tool of {tool.home}, and is offered as a function"
+            situation.decisions.append(projected(Action.CONVERTED, "client-tool", detail))
+            tool = replace(tool, kind=SpecKind.FUNCTION, native={})
+        known.append(tool)
     return known
 
 
@@ -159,11 +164,16 @@ def _meant(name: str, tools: Sequence[ToolSpec], situation: Situation) -> ToolSp
 
 
 def _is_known(tool: ToolSpec, situation: Situation) -> bool:
-    return tool.kind is not _HOSTED or situation.context.target.understands(tool.home)
+    return tool.kind is not _HOSTED or situation.context.target.understands(tool.home) or _is_run_here(tool)
+
+
+def _is_run_here(tool: ToolSpec) -> bool:
+    """Whether the client runs a tool of a provider's own kind: it says then what that takes."""
+    return bool(tool.parameters.get("properties"))
 
 
 def _wire_name(tool: ToolSpec, situation: Situation) -> str:
-    if tool.kind is _HOSTED:
+    if tool.kind is _HOSTED and situation.context.target.understands(tool.home):
         return tool.name
     return situation.context.names.project(tool.name, "" if situation.grammar.namespaces else tool.namespace)
 
