@@ -33,6 +33,8 @@ from legato.model import (
 from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of
 from legato.wire.dialects import dialect_parts
 from legato.wire.names import NameTable
+from legato.wire.openai_responses.parse import parse
+from legato.wire.openai_responses.reading import client_tools
 from reply_strategies import ANSWERS, TEXTS, answer_of
 
 SEALER = Sealer(b"k" * 32)
@@ -117,9 +119,26 @@ def test_an_answer_of_anthropics_api_ends_with_its_text(client: str) -> None:
     deltas, answer = decoded(answer_of([Thinking("The sky?"), signed]), Dialect.GEMINI)
     _, chunks = spoken(CLIENTS[client], Dialect.GEMINI, deltas, answer)
     body = body_of(chunks, CLIENTS[client].door)
-    kinds = [block["type"] for block in body.get("content", body.get("output"))]
+    kinds = [block["type"] for block in body.get("content") or body["output"]]
     # Claude Code prints what the last block says; Codex looks for the last message.
     assert kinds == {"anthropic": ["thinking", "text"], "responses": ["reasoning", "message", "reasoning"]}[client]
+
+
+@pytest.mark.parametrize("is_streamed", [True, False])
+def test_a_tool_of_a_type_of_its_own_is_called_by_an_item_of_that_type(is_streamed: bool) -> None:
+    tools = parse({"input": [], "tools": [{"type": "local_shell"}, {"type": "web_search"}]}).tools
+    client = replace(CLIENTS["responses"], own_calls=client_tools(tools))
+    action = {"type": "exec", "command": ["ls"]}
+    called = {"type": "local_shell_call", "call_id": "call_x", "action": action, "status": "completed"}
+    deltas, answer = decoded(answer_of([HostedTool("local_shell", native={"item": called})]), Dialect.OPENAI_RESPONSES)
+    if is_streamed:
+        voice, chunks = spoken(client, Dialect.OPENAI_RESPONSES, deltas, answer)
+        [item] = body_of(chunks, client.door)["output"]
+    else:
+        voice = speaker(client, Dialect.OPENAI_RESPONSES)
+        [item] = json.loads(voice.whole(answer))["output"]
+    [call] = voice.entry.calls
+    assert {name: item[name] for name in ("type", "action", "status", "call_id")} == called | {"call_id": call.wire_id}
 
 
 # --- in time, and nothing else ----------------------------------------------------------------------------------------

@@ -61,12 +61,7 @@ class Writer(EventWriter):
             case Thinking():
                 return native.get("item") or shapes.reasoning_item(self._mint("rs_", place), block.text)
             case ToolCall() if kind := native.get(ITEM_TYPE):
-                called = {"id": self._mint("tsc_" if kind == SEARCH_CALL else f"{kind[:2]}_", place), "type": kind}
-                called |= {"call_id": block.wire_id or self._mint("call_", place)}
-                asked = (
-                    {"execution": "client", "arguments": block.arguments} if kind == SEARCH_CALL else block.arguments
-                )
-                return called | asked | {"status": "completed" if block.finished else "incomplete"}
+                return self._client_item(block, kind, place)
             case ToolCall():
                 # What the model wrote, even where it is not JSON: a client has to cope with that from OpenAI as well.
                 is_custom = block.kind is CallKind.CUSTOM
@@ -75,6 +70,14 @@ class Writer(EventWriter):
                 call |= {"id": self._mint(prefix, place), "status": "completed" if block.finished else "incomplete"}
                 kept = {"namespace": block.namespace, "caller": native.get("caller")}
                 return call | {name: value for name, value in kept.items() if value}
+
+    def _client_item(self, call: ToolCall, kind: str, place: int) -> JsonObject:
+        """A call of a tool that the client runs, as an item of that tool's own type: what is asked for is in it."""
+        prefix = "".join(word[0] for word in kind.split("_"))
+        item: JsonObject = {"id": self._mint(f"{prefix}_", place), "type": kind}
+        item["call_id"] = call.wire_id or self._mint("call_", place)
+        item |= {"execution": "client", "arguments": call.arguments} if kind == SEARCH_CALL else call.arguments
+        return item | {"status": "completed" if call.finished else "incomplete"}
 
     def own(self, block: Whole, place: int) -> list[JsonObject] | None:
         """The item of a tool that the provider ran."""
