@@ -201,6 +201,9 @@ def test_a_message_after_results_that_is_not_about_their_media_stays(said: list[
     assert len(parsed[2].blocks) == len(said)
 
 
+FOUND: JsonObject = {"type": "function", "name": "x", "parameters": {"type": "object"}}
+
+
 def test_tools_that_the_client_executes_are_calls_with_results() -> None:
     shell: JsonObject = {"type": "shell_call", "call_id": "c1", "action": {"commands": ["ls"]}}
     computer: JsonObject = {"type": "computer_call", "call_id": "c2", "action": {"type": "screenshot"}}
@@ -216,7 +219,7 @@ def test_tools_that_the_client_executes_are_calls_with_results() -> None:
         {"type": "shell_call_output", "call_id": "c1", "output": [{"stdout": "a"}]},
         {"type": "computer_call_output", "call_id": "c2", "output": {"image_url": "data:image/png;base64,aGk="}},
         {"type": "computer_call_output", "call_id": "c3", "output": {"file_id": "f"}},
-        {"type": "tool_search_output", "call_id": "c4", "execution": "client", "tools": [{"name": "x"}]},
+        {"type": "tool_search_output", "call_id": "c4", "execution": "client", "tools": [FOUND]},
         {"type": "apply_patch_call_output", "call_id": "c5", "status": "completed"},
     ) == [
         ai(
@@ -230,10 +233,16 @@ def test_tools_that_the_client_executes_are_calls_with_results() -> None:
             ToolResponse(wire_id="c1", tool_name="shell", result='[{"stdout":"a"}]', is_complete=True),
             ToolResponse(wire_id="c2", tool_name="computer", result="", media=(PICTURE,), is_complete=True),
             ToolResponse(wire_id="c3", tool_name="computer", result="", is_complete=True),
-            ToolResponse(wire_id="c4", tool_name="tool_search", result=[{"name": "x"}], is_complete=True),
+            ToolResponse(wire_id="c4", tool_name="tool_search", result=[FOUND], is_complete=True),
             ToolResponse(wire_id="c5", tool_name="apply_patch", result="", is_complete=True),
         ),
     ]
+
+
+def test_tools_that_a_search_of_the_clients_has_found_are_offered() -> None:
+    found = {"type": "tool_search_output", "call_id": "c", "tools": [FOUND]}
+    assert [tool.name for tool in parse({**found, "execution": "client"}).tools] == ["x"]
+    assert parse({**found, "execution": "server"}).tools == []
 
 
 def test_what_is_not_understood_is_named_with_its_place() -> None:
