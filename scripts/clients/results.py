@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from textwrap import fill
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +21,7 @@ from scripts.clients.tasks import TASKS, Outcome
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "docs" / "clients.json"
 PAGE = ROOT / "docs" / "clients.md"
+WIDTH = 120
 
 
 class Cell(Struct):
@@ -111,10 +113,11 @@ def _numbers(record: Record) -> str:
     requests, thoughts = sum(o.requests for o in outcomes), sum(o.thoughts for o in outcomes)
     refused = sum(o.refused for o in outcomes)
     alone = "in a network that had nothing but loopback" if record.is_alone else "kept from the network by its settings"
-    return (
+    return fill(
         f"On {record.date}: **{summary(record.cells)}** tasks were done. Providers had {requests:,} requests, of which "
-        f"they refused {refused or 'none'}. {thoughts:,} thoughts came back to the models that had them, as they were. "
-        f"Every client ran {alone}."
+        f"they refused {refused or 'none'}. {thoughts:,} signed or encrypted thoughts came back to the models that had "
+        f"them, which know their own and refuse any other. Every client ran {alone}.",
+        WIDTH,
     )
 
 
@@ -132,9 +135,9 @@ _INTRODUCTION = f"""\
 Written by `make clients`; do not edit by hand.
 
 Coding clients as their vendors publish them, through [the gateway](gateway.md): each is led there by the lines of
-`legato serve --env`, with no other change, and does the same tasks on {len(ROUTES)} families of backends, and once more
-with another backend at every request. The providers are simulated, on connections of their own; they refuse what the
-real ones refuse."""
+`legato serve --env`, with no other change, and does the same tasks on each of {len(ROUTES)} families of backends, and once
+more with another backend at every request. The providers are simulated, on connections of their own; they refuse what
+the real ones refuse."""
 
 _TASKS = """\
 What each of them does:

@@ -1,7 +1,7 @@
 """Count the reasoning that providers got back.
 
-The simulation refuses a signature that is not its own, so what is counted in a request that it took is verified. In the
-chat family nothing is signed; there a thought counts if it is there.
+Only what a provider signed or encrypted counts: the simulation refuses what is not its own, so in a request that it took
+all of it is verified. In the chat family nothing is signed.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 from legato.simulation import Seen
 
-_SEALS = {"signature", "encrypted_content", "thoughtSignature", "reasoning_content", "data", "redactedContent"}
-_PLACEHOLDER = "skip_thought_signature_validator"
-"""what Gemini is given in place of a signature for calls that it did not make"""
+_SEALS = {"signature", "encrypted_content", "thoughtSignature", "data", "redactedContent"}
+_PLACEHOLDERS = {"", "skip_thought_signature_validator", "c2tpcF90aG91Z2h0X3NpZ25hdHVyZV92YWxpZGF0b3I="}
+"""what Gemini is given in place of a signature for calls that it did not make, plain and encoded"""
 
 
 def thoughts_that_came_home(requests: Iterable[Seen]) -> int:
@@ -28,7 +28,7 @@ def _seals(value: Any) -> Iterator[str]:
                 if name in ("tools", "system", "instructions"):
                     continue
                 if name in _SEALS and isinstance(inner, str):
-                    if inner and inner != _PLACEHOLDER:
+                    if inner not in _PLACEHOLDERS:
                         yield inner
                 else:
                     yield from _seals(inner)
