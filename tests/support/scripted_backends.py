@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from dialect_support import make_target
 from gateway_clients import no_wait
-from legato.errors import BadAnswer, Unreachable
+from legato.errors import BadAnswer, TimedOut, Unreachable
 from legato.model import Answer, Dialect, Entry, NameRule, Speaker, Text, Thinking, ToolCall, Usage
 from legato.request import resolve
 from legato.routing import Patience
@@ -23,11 +23,16 @@ from legato.world import World
 
 
 class Scripted(Struct, frozen=True):
-    """One response. `breaks` whether the connection fails behind the last chunk; without chunks, there is none."""
+    """One response. `breaks` whether the connection fails behind the last chunk; without chunks, there is none.
+
+    `is_slow` is for one that does not come in time.
+    """
 
     chunks: tuple[bytes, ...] = ()
     breaks: bool = False
     status: int = 200
+    headers: Mapping[str, str] = {}
+    is_slow: bool = False
 
 
 class ScriptedTransport:
@@ -52,11 +57,13 @@ class ScriptedTransport:
         response = script.pop(0) if len(script) > 1 else script[0]
         if response.breaks and not response.chunks:
             raise Unreachable("nobody there", route=request.route)
+        if response.is_slow:
+            raise TimedOut("nothing came in time", route=request.route)
 
         async def close() -> None:
             self.closed.append(request.route)
 
-        return WireResponse(response.status, {}, self._chunks(response), close=close)
+        return WireResponse(response.status, response.headers, self._chunks(response), close=close)
 
     async def _chunks(self, response: Scripted) -> AsyncIterator[bytes]:
         for chunk in response.chunks:

@@ -12,7 +12,8 @@ import anyio
 from starlette.types import ASGIApp
 
 from gateway_clients import simulated_world
-from legato.gateway.gateway import REQUEST_HEADER, Gateway
+from legato.gateway.gateway import Gateway
+from legato.serving.connections import ConnectionPatience
 from legato.serving.http_server import HttpServer, listen
 from legato.transport.contract import Ask, WireResponse
 
@@ -29,8 +30,8 @@ class ScriptedGateway(Gateway):
         self._keep_alive = keep_alive
         self.closed = 0
 
-    async def answer(self, ask: Ask, *, tenant: str = "") -> WireResponse:
-        headers = {"content-type": "text/event-stream", REQUEST_HEADER: "req_1"}
+    async def answer(self, ask: Ask, **_: Any) -> WireResponse:
+        headers = {"content-type": "text/event-stream"}
         return WireResponse(200, headers, self._chunks(), close=self._close, keep_alive=self._keep_alive)
 
     async def _close(self) -> None:
@@ -112,11 +113,11 @@ def called(app: ASGIApp, path: str, body: Any = None, **options: Any) -> Caller:
 
 
 @contextmanager
-def on_a_port(app: ASGIApp) -> Generator[str]:
+def on_a_port(app: ASGIApp, *, patience: ConnectionPatience | None = None) -> Generator[str]:
     """The base URL under which `app` is served by a thread meanwhile."""
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
-    server = HttpServer(app, listener)
+    server = HttpServer(app, listener, patience=patience)
     thread = threading.Thread(target=lambda: anyio.run(server.run))
     thread.start()
     try:

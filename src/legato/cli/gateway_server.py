@@ -40,6 +40,7 @@ from legato.gateway.passthrough import check_forwardable
 from legato.gateway.reports import RequestReport
 from legato.gateway.sqlite_state import SqliteState
 from legato.gateway.state import GatewayState, MemoryState
+from legato.gateway.uploads import UploadLimits
 from legato.model import Decision
 from legato.routing import Policy, Profile, only
 from legato.serving.http_server import HttpServer, listen
@@ -64,7 +65,7 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
             app = GatewayApp(
                 gateway,
                 keeper=keeper,
-                limits=AppLimits(requests=wanted.limits.concurrent, body=wanted.body),
+                limits=AppLimits(requests=wanted.limits.concurrent, uploads=UploadLimits(body=wanted.body)),
                 meter=meter_of(wanted, world.monotonic),
                 simulated=settings.simulate,
                 finished=_tell,

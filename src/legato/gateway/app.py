@@ -25,15 +25,17 @@ from starlette.types import Receive, Scope, Send
 
 from legato.diagnostics import Redactor
 from legato.errors import OurFault
+from legato.gateway.contract import KeptWaiting
 from legato.gateway.gatekeeper import Gatekeeper
-from legato.gateway.gateway import REQUEST_HEADER, Gateway
+from legato.gateway.gateway import Gateway
 from legato.gateway.limits import Meter
 from legato.gateway.operator_settings import MOST_AT_ONCE
-from legato.gateway.refusals import TurnedAway, refusal, too_large
+from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import RequestReport
 from legato.gateway.surfaces import door_or_any
-from legato.serving.contract import LARGEST_BODY, ConnectionCut, is_upgrade
-from legato.serving.exchange import Sending, converse, head_of, read_body
+from legato.gateway.uploads import UploadLimits, Uploads
+from legato.serving.contract import ConnectionCut, is_upgrade
+from legato.serving.exchange import Begin, Sending, converse, head_of
 from legato.transport.contract import Ask, WireResponse
 from legato.transport.operations import Operation
 from legato.wire.hosting import RefusalReason
@@ -43,11 +45,16 @@ GONE = 499
 
 
 class AppLimits(Struct, frozen=True, kw_only=True):
-    """How much a gateway takes on. `keep_alive` is the longest silence in a stream, in seconds."""
+    """How much a gateway takes on."""
 
     requests: int = MOST_AT_ONCE
-    body: int = LARGEST_BODY
+    """at the same time"""
+    uploads: UploadLimits = UploadLimits()
+    first_sign: float = 30.0
+    """seconds after which a stream begins although nobody has said anything: our choice. Qwen Code gives up after 120,
+    many proxies after 60; until then a failure is a status, which clients understand best"""
     keep_alive: float = 15.0
+    """the longest silence in a stream, in seconds"""
 
 
 class Served(Struct, kw_only=True):
@@ -88,6 +95,7 @@ class GatewayApp:
         self._keeper = keeper or Gatekeeper()
         self._limits = limits or AppLimits()
         self._meter = meter or Meter(clock=gateway.world.monotonic)
+        self._uploads = Uploads(self._limits.uploads)
         self._finished = finished
         self._simulated = simulated
         self._running = 0
@@ -170,13 +178,15 @@ class GatewayApp:
                 stack.enter_context(self._metered(served))
             except TurnedAway as error:
                 refused = error
-            body = await read_body(request, self._limits.body, is_wanted=refused is None)
-            if refused is None and body is not None:
+            upload = stack.enter_context(self._uploads.upload(served.ask))
+            try:
+                body = await upload.read(request.stream(), refused)
+            except TurnedAway as error:
+                response = refusal(error, door_or_any(served.ask))
+                headers = {**response.headers, "connection": "close"}  # whatever may still come is not read any more
+                await Sending(send, served.begin).all(msgspec.structs.replace(response, headers=headers))
+            else:
                 await self._answer(served, body, request, send)
-                return
-            response = refusal(refused or too_large(self._limits.body), door_or_any(served.ask))
-            headers = {**response.headers, "connection": "close"}  # whatever may still come is not read any more
-            await Sending(msgspec.structs.replace(response, headers=headers), send, served.begin).all()
 
     @contextmanager
     def _metered(self, served: Served) -> Generator[None]:
@@ -192,13 +202,11 @@ class GatewayApp:
 
     async def _answer(self, served: Served, body: bytes, request: Request, send: Send) -> None:
         ask = self._keeper.without_own_keys(msgspec.structs.replace(served.ask, body=body))
-        named = ""
+        request_id, waits = self._gateway.new_request_id(), self._limits.first_sign
 
-        async def answer() -> WireResponse:
-            nonlocal named
-            response = await self._gateway.answer(ask, tenant=served.tenant)
-            named = response.headers.get(REQUEST_HEADER, "")
-            return response
+        async def answer(begin: Begin) -> WireResponse:
+            waiting = KeptWaiting(waits, begin)
+            return await self._gateway.answer(ask, tenant=served.tenant, request_id=request_id, waiting=waiting)
 
         try:
             await converse(request, send, answer, begun=served.begin, silence=self._limits.keep_alive)
@@ -206,7 +214,7 @@ class GatewayApp:
             served.is_cut = True
             raise
         finally:  # the report is known when the last of the answer was given back
-            served.report = self._gateway.reports.find(named, served.tenant)
+            served.report = self._gateway.reports.find(request_id, served.tenant)
 
     def _admit(self, ask: Ask) -> str:
         tenant = self._keeper.admit(ask)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable
 from enum import StrEnum
 
+import anyio
 from msgspec import Struct
 
+from legato.errors import LegatoError
 from legato.model import Dialect
+from legato.serving.contract import ConnectionCut
+from legato.transport.contract import WireResponse
 from legato.transport.operations import Operation
 
 
@@ -38,8 +43,9 @@ class Door(Struct, frozen=True, kw_only=True):
     """whether the client reads a streamed call only if it comes whole (Mistral's)"""
     joins_usage: bool = False
     """whether the client reads the usage only beside the reason why the answer ended (Mistral's)"""
-    fails_in_stream: bool = False
-    """whether the client looks for an overflow in the stream alone (Codex); others want a status"""
+    is_codex: bool = False
+    """whether it is Codex that asks: it looks for an overflow in the stream alone, where others want a status, and
+    takes no comment for a sign of life"""
 
 
 class Delivery(Struct, frozen=True, kw_only=True):
@@ -57,3 +63,40 @@ class Delivery(Struct, frozen=True, kw_only=True):
     """tools that the client runs and that are called by items of a type of their own (Codex: its search for tools)"""
     wants_usage: bool = True
     """whether a stream tells the usage: in the chat family only if it is asked for"""
+
+
+class KeptWaiting(Struct, frozen=True):
+    """What becomes of a client whose stream does not begin: after `seconds` its head is given to `begin`.
+
+    Until then a failure is a status. Afterwards the client knows that somebody works for it, and a failure is told in
+    the stream.
+    """
+
+    seconds: float
+    begin: Callable[[WireResponse], Awaitable[None]]
+    """sends the head of a response, not its body, and keeps the client waiting with its `keep_alive`"""
+
+
+async def first_piece(
+    pieces: AsyncIterator[bytes], waiting: KeptWaiting | None, head: Callable[[], WireResponse]
+) -> bytes:
+    """The first of `pieces`; if that takes long, whoever is `waiting` gets the head before it."""
+    if waiting is None:
+        return await anext(pieces)
+    first, failed = b"", None
+
+    async def begin_late() -> None:
+        await anyio.sleep(waiting.seconds)
+        with anyio.CancelScope(shield=True):  # half a head is none
+            await waiting.begin(head())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(begin_late)
+        try:
+            first = await anext(pieces)
+        except (LegatoError, ConnectionCut) as error:  # raised below: a task group would wrap it
+            failed = error
+        group.cancel_scope.cancel()
+    if failed is not None:
+        raise failed
+    return first

@@ -123,10 +123,6 @@ class Relay:
                     yield piece
             if speaker.is_cut:
                 raise ConnectionCut("the answer broke off, and so must the stream")
-        except (GeneratorExit, anyio.get_cancelled_exc_class()):
-            if self._answer is None:
-                self.done.attempts.append(RouteAttempt(self.route, LEFT))
-            raise
         except LegatoError as error:
             if not speaker.started:
                 raise
@@ -201,6 +197,9 @@ class Relay:
                         yield delta
                 self._succeed(stream.answer, route, size)
                 return
+            except (GeneratorExit, anyio.get_cancelled_exc_class()):
+                self.done.attempts.append(RouteAttempt(route.name, LEFT))
+                raise
             except ProviderError as error:
                 self.done.attempts.append(RouteAttempt(route.name, type(error).__name__))
                 if self._own_key_for(request.target, route) is not None:

@@ -15,7 +15,7 @@ import msgspec
 from legato.errors import LegatoError
 from legato.gateway import control
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import Door
+from legato.gateway.contract import Door, KeptWaiting, first_piece
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, read_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
@@ -28,7 +28,7 @@ from legato.gateway.reports import Reports, RequestReport
 from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GatewayState, MemoryState, RecentlyUsed
-from legato.gateway.surfaces import door_or_any, find_door
+from legato.gateway.surfaces import door_or_any, doors_beside, find_door
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
@@ -92,14 +92,24 @@ class Gateway:
         self._opened: dict[str, str] = {}
         """by profile: the route that the newest conversation was opened on, so that conversations take turns too"""
 
-    async def answer(self, ask: Ask, *, tenant: str = "") -> WireResponse:
-        """The response to `ask`. A stream has begun when it is returned, so a failure before is a status."""
-        request_id = "req_" + self._fresh_id()
+    def new_request_id(self) -> str:
+        """An id under which a request can be reported."""
+        return "req_" + self._fresh_id()
+
+    async def answer(
+        self, ask: Ask, *, tenant: str = "", request_id: str = "", waiting: KeptWaiting | None = None
+    ) -> WireResponse:
+        """The response to `ask`. A stream has begun when it is returned, so a failure before is a status.
+
+        `request_id` is one of `new_request_id`, for whoever wants the report even if nothing is returned. `waiting` is
+        for clients that would not wait any longer.
+        """
+        request_id = request_id or self.new_request_id()
         door = find_door(ask)
         if door is None:
-            return refusal(_nothing_there(ask), door_or_any(ask), request_id=request_id)
+            return _nothing_there(ask, request_id)
         try:
-            response = await self._at(door, ask, tenant, request_id)
+            response = await self._at(door, ask, tenant, request_id, waiting)
         except LegatoError as error:
             await self._note_refusal(error, request_id, tenant, door)
             response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue)
@@ -113,7 +123,9 @@ class Gateway:
         """Close the connections to providers."""
         await self.world.aclose()
 
-    async def _at(self, door: Door, ask: Ask, tenant: str, request_id: str) -> WireResponse:
+    async def _at(
+        self, door: Door, ask: Ask, tenant: str, request_id: str, waiting: KeptWaiting | None
+    ) -> WireResponse:
         match door.operation:
             case Operation.MODELS | Operation.MODEL:
                 return _json(models_body(door, {name: self._target_of(name) for name in self.names.offered}))
@@ -127,8 +139,9 @@ class Gateway:
                     said = msgspec.structs.replace(said, own_key=find_passed_key(ask, door))
                 if self._passthrough:
                     return await self._forwarded(said, request_id)
-                is_compaction = control.asks_for_compaction(door, said.fields)
-                return await (self._compacted if is_compaction else self._answered)(said, request_id)
+                if control.asks_for_compaction(door, said.fields):
+                    return await self._compacted(said, request_id)
+                return await self._answered(said, request_id, waiting)
 
     async def _count(self, ask: Ask, door: Door, tenant: str) -> JsonObject:
         said = await self._said(ask, door, tenant)
@@ -155,7 +168,7 @@ class Gateway:
         parsed = control.read_compactions_of(said.parsed, lambda data: self._sealer.signed(data, tenant))
         return said if parsed is said.parsed else msgspec.structs.replace(said, parsed=parsed, body=None)
 
-    async def _answered(self, said: ClientRequest, request_id: str) -> WireResponse:
+    async def _answered(self, said: ClientRequest, request_id: str, waiting: KeptWaiting | None) -> WireResponse:
         relay, report = await self._relay(said, request_id)
         if not said.delivery.stream:
             try:
@@ -164,12 +177,15 @@ class Gateway:
                 await self._note(report, relay)
             return whole_response(200, body, self._headers(relay))
         pieces = self._noting(relay, report)
-        first = await anext(pieces)
         kind = "application/json" if said.delivery.door.as_array else _EVENTS
-        headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
-        return WireResponse(
-            200, headers, _with_first(first, pieces), close=pieces.aclose, keep_alive=relay.keep_alive()
-        )
+
+        def begun(chunks: AsyncGenerator[bytes]) -> WireResponse:
+            headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
+            headers[REQUEST_HEADER] = request_id
+            return WireResponse(200, headers, chunks, close=pieces.aclose, keep_alive=relay.keep_alive())
+
+        first = await first_piece(pieces, waiting, lambda: begun(pieces))
+        return begun(_with_first(first, pieces))
 
     async def _forwarded(self, said: ClientRequest, request_id: str) -> WireResponse:
         """The answer of a provider that speaks the client's API, as it is."""
@@ -351,7 +367,14 @@ async def _with_first(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerat
             yield piece
 
 
-def _nothing_there(ask: Ask) -> TurnedAway:
-    served = "Messages, Chat Completions, Responses and Gemini's generateContent"
-    message = f"{ask.method} {ask.path} is not served here, only {served}; check the base URL of the client"
-    return TurnedAway(message, reason=RefusalReason.PATH)
+def _nothing_there(ask: Ask, request_id: str) -> WireResponse:
+    methods = ", ".join(doors_beside(ask))
+    if methods:
+        error = TurnedAway(f"{ask.path} takes {methods}, and not {ask.method}", reason=RefusalReason.METHOD)
+    else:
+        served = "Messages, Chat Completions, Responses and Gemini's generateContent"
+        message = f"{ask.method} {ask.path} is not served here, only {served}; check the base URL of the client"
+        error = TurnedAway(message, reason=RefusalReason.PATH)
+    response = refusal(error, door_or_any(ask), request_id=request_id)
+    headers = {**response.headers, "allow": methods} if methods else response.headers
+    return msgspec.structs.replace(response, headers=headers)

@@ -145,7 +145,7 @@ def refusal(
     """`error` as the response to a client at `door`."""
     habits = client_habits(door)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
-    if door.fails_in_stream and facts.reason is RefusalReason.TOO_LONG:
+    if door.is_codex and facts.reason is RefusalReason.TOO_LONG:
         return _failed_stream(facts, habits)
     headers, body = print_error(facts, habits)
     if facts.retry_after is not None:

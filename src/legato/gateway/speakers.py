@@ -33,6 +33,10 @@ _KEEP_ALIVES = {
     Dialect.ANTHROPIC: b'event: ping\ndata: {"type":"ping"}\n\n',
     Dialect.GEMINI: b"\r\n\r\n",  # Google's Python client takes every line that is not data for an error
 }
+_CODEX_KEEP_ALIVE = b'event: keepalive\ndata: {"type":"keepalive"}\n\n'
+"""Codex gives a stream up after five minutes without an event, and comments are none. This is what OpenAI's own server
+sends; others have to do without, because some clients of that API refuse every event that they do not know
+(https://github.com/openai/openai-node/issues/1964)."""
 _DATA, _END = b"data: ", b"\r\n\r\n"
 
 
@@ -119,15 +123,18 @@ class AnswerSpeaker:
     def fail(self, error: LegatoError) -> list[bytes]:
         """What the client is told of a failure after something was sent. The connection has to be cut then.
 
-        For Anthropic's clients that is nothing: Claude Code takes an error for the end and asks again after a cut. Nor
-        for Mistral's, which takes every event for a chunk of the answer and fails to read it.
+        For Anthropic's clients that is nothing once the answer has begun: Claude Code takes an error for the end and
+        asks again after a cut. As long as all that was sent are signs of life, it asks again after either, and an error
+        says why. Mistral's client takes every event for a chunk of the answer and fails to read it.
         """
-        if self._dialect is Dialect.ANTHROPIC or self.delivery.door.joins_usage:
+        is_silent = self._dialect is Dialect.ANTHROPIC and self._sent > 0
+        if is_silent or self.delivery.door.joins_usage:
             return []
         body = error_body(error, self._dialect)
         if self._dialect is not Dialect.OPENAI_RESPONSES:
+            name = b"event: error\n" if self._dialect is Dialect.ANTHROPIC else b""
             newline = _END if self._dialect is Dialect.GEMINI else b"\n\n"
-            return self._framed([_DATA + msgspec.json.encode(body) + newline])
+            return self._framed([name + _DATA + msgspec.json.encode(body) + newline])
         nothing = Answer(Entry(Side.AI, ()))
         error_fields: JsonObject = body["error"]
         told = {"code": error_fields.get("code") or "server_error", "message": error_fields["message"]}
@@ -136,9 +143,10 @@ class AnswerSpeaker:
         return self._framed([b"event: response.failed\n" + _DATA + msgspec.json.encode(event) + b"\n\n"])
 
     def keep_alive(self) -> bytes:
-        """Something that the client reads and passes over."""
+        """Something that the client reads and passes over; from then on a failure is told in the stream."""
         self.started = True
-        return _KEEP_ALIVES.get(self._dialect, _COMMENT)
+        is_codex = self.delivery.door.is_codex and self._dialect is Dialect.OPENAI_RESPONSES
+        return _CODEX_KEEP_ALIVE if is_codex else _KEEP_ALIVES.get(self._dialect, _COMMENT)
 
     def record(self, answer: Answer) -> Entry:
         """`answer` as it is to be recorded, for one that was cut: `finish` and `whole` see to that themselves."""

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from legato.gateway.contract import CallIdForm, Door
 from legato.model import Dialect
 from legato.transport.contract import Ask
@@ -24,6 +26,7 @@ _APIS: tuple[tuple[re.Pattern[str], Dialect], ...] = (
     (re.compile(r"(?:/v1(?:beta|alpha|beta1)?)?/models/.+:(?:g|streamG)enerateContent$"), Dialect.GEMINI),
     (re.compile(r"(?:/v1(?:beta|alpha|beta1)?)?/models/.+:countTokens$"), Dialect.GEMINI),
 )
+_METHODS = ("POST", "GET", "DELETE")
 _MODELS = re.compile(r"(?:/v1(?:beta|alpha)?)?/models(?:/.+)?$")
 _GOOGLE_ONLY = re.compile(r"/v1(?:beta|alpha)/models")
 
@@ -39,9 +42,16 @@ def find_door(ask: Ask) -> Door | None:
     return None
 
 
+def doors_beside(ask: Ask) -> dict[str, Door]:
+    """What is at the path of `ask`, by the method that leads there."""
+    asks = {method: replace(ask, method=method) for method in _METHODS if method != ask.method}
+    return {method: door for method, other in asks.items() if (door := find_door(other)) is not None}
+
+
 def door_or_any(ask: Ask) -> Door:
-    """The door that `ask` came to; where none is, the one of the API whose errors most clients read."""
-    return find_door(ask) or Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
+    """The door that `ask` came to, or would have with another method; else that of the API whose errors most read."""
+    anywhere = Door(dialect=Dialect.OPENAI_CHAT, operation=Operation.ANSWER)
+    return find_door(ask) or next(iter(doors_beside(ask).values()), anywhere)
 
 
 def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:
@@ -59,7 +69,7 @@ def _door(ask: Ask, path: str, dialect: Dialect, start: int) -> Door | None:
         call_ids=_form_of_ids(dialect, is_mistral=is_mistral),
         unsplit_calls=is_mistral,
         joins_usage=is_mistral,
-        fails_in_stream=any(name.startswith("x-codex-") for name in ask.headers),
+        is_codex=any(name.startswith("x-codex-") for name in ask.headers),
     )
 
 

@@ -1,14 +1,15 @@
 """One request over ASGI: its head and its body in, a response out, for as long as the client is there.
 
 While an answer is on its way three things may happen beside it. If nothing comes for a while, the client gets a sign of
-life in the form of its dialect. If the client goes away, whoever works on the answer is stopped. And if the answer
-breaks off, so does the connection: a stream that ended in order would be taken for a whole answer.
+life in the form of its dialect, and before that the head of its stream. If the client goes away, whoever works on the
+answer is stopped. And if the answer breaks off, so does the connection: a stream that ended in order would be taken for
+a whole answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import cast
+from typing import TypeAlias, cast
 from urllib.parse import parse_qsl
 
 import anyio
@@ -17,6 +18,9 @@ from starlette.types import Receive, Scope, Send
 
 from legato.serving.contract import ConnectionCut, give_back
 from legato.transport.contract import Ask, WireResponse
+
+Begin: TypeAlias = Callable[[WireResponse], Awaitable[None]]
+"""sends the head of a response, and signs of life from then on"""
 
 _THROWN_AWAY = 4
 """times the largest body: so much of one that is refused is read and dropped"""
@@ -52,26 +56,32 @@ async def read_body(request: Request, largest: int, *, is_wanted: bool = True) -
 async def converse(
     request: Request,
     send: Send,
-    answer: Callable[[], Awaitable[WireResponse]],
+    answer: Callable[[Begin], Awaitable[WireResponse]],
     *,
     begun: Callable[[int], None] | None = None,
     silence: float = 0.0,
 ) -> None:
     """Send what `answer` gives, unless the client goes away; raises `ConnectionCut` where that has to break off.
 
-    `begun` is told the status once it is sent. A stream that knows a sign of life gives it after every `silence`, in
-    seconds.
+    `answer` may let the response begin before it gives it. `begun` is told the status once it is sent. A stream that
+    knows a sign of life gives it after every `silence`, in seconds.
     """
     cut: ConnectionCut | None = None
+    sending = Sending(send, begun)
     async with anyio.create_task_group() as group:
+
+        async def begin(response: WireResponse) -> None:
+            await sending.begin(response)
+            if response.keep_alive:
+                group.start_soon(sending.keep_alive, response.keep_alive, silence)
+
         group.start_soon(_cancel_when_gone, request.receive, group.cancel_scope)
         try:
-            response = await answer()
-            sending = Sending(response, send, begun)
+            response = await answer(begin)
             try:
-                if response.keep_alive:
-                    group.start_soon(sending.keep_alive, silence)
-                await sending.all()
+                if not sending.is_begun:
+                    await begin(response)
+                await sending.all(response)
             finally:
                 await give_back(response)
         except ConnectionCut as error:  # told below: a task group would wrap it
@@ -82,36 +92,47 @@ async def converse(
 
 
 class Sending:
-    """A response on its way to the client: pieces, and signs of life between them. `begun` is told the status."""
+    """A response on its way to the client: its head, its pieces, and signs of life between them.
 
-    def __init__(self, response: WireResponse, send: Send, begun: Callable[[int], None] | None = None) -> None:
-        self._response = response
+    `begun` is told its status when the head is out.
+    """
+
+    def __init__(self, send: Send, begun: Callable[[int], None] | None = None) -> None:
         self._send = send
         self._begun = begun
         self._turn = anyio.Lock()
         self._last = anyio.current_time()
+        self.is_begun = False
         self._is_open = False
+        """whether pieces may follow"""
 
-    async def all(self) -> None:
-        """Send the head and the body to its end; raises `ConnectionCut` where the body has none."""
-        head = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in self._response.headers.items()]
-        await self._send({"type": "http.response.start", "status": self._response.status, "headers": head})
+    async def begin(self, response: WireResponse) -> None:
+        """Send the head of `response`, once."""
+        if self.is_begun:
+            return
+        head = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in response.headers.items()]
+        await self._send({"type": "http.response.start", "status": response.status, "headers": head})
+        self.is_begun = self._is_open = True
+        self._last = anyio.current_time()
         if self._begun is not None:
-            self._begun(self._response.status)
-        self._is_open = True
-        async for piece in self._response.chunks:
+            self._begun(response.status)
+
+    async def all(self, response: WireResponse) -> None:
+        """Send `response` to its end; raises `ConnectionCut` where its body has none."""
+        await self.begin(response)
+        async for piece in response.chunks:
             await self._piece(piece)
         async with self._turn:
             self._is_open = False
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def keep_alive(self, every: float) -> None:
-        """Send a sign of life whenever nothing was sent for `every` seconds, until this is cancelled."""
+    async def keep_alive(self, sign: bytes, every: float) -> None:
+        """Send `sign` whenever nothing was sent for `every` seconds, until this is cancelled."""
         while True:
             due = self._last + every
             await anyio.sleep_until(due)
-            if self._last + every <= due and self._is_open:
-                await self._piece(self._response.keep_alive)
+            if self._last + every <= due:
+                await self._piece(sign)
 
     async def _piece(self, piece: bytes) -> None:
         async with self._turn:

@@ -11,15 +11,15 @@ import logging
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import anyio
 import uvicorn
-from starlette.types import ASGIApp, Receive, Scope, Send
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from starlette.types import ASGIApp
 
 from legato.errors import ConfigError
-from legato.serving.contract import CLOSING, IDLE, ConnectionCut
+from legato.serving.connections import ConnectionPatience, impatient_protocol
+from legato.serving.contract import CLOSING, IDLE
 
 _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket library")
 """what uvicorn says about an Upgrade, which is refused on purpose"""
@@ -55,12 +55,14 @@ class Ended(Protocol):
 class HttpServer:
     """Serves `app` on `listener`; a connection on which nothing is asked for `idle` seconds is closed."""
 
-    def __init__(self, app: ASGIApp, listener: socket.socket, *, idle: int = IDLE) -> None:
+    def __init__(
+        self, app: ASGIApp, listener: socket.socket, *, idle: int = IDLE, patience: ConnectionPatience | None = None
+    ) -> None:
         self._listener = listener
         self._server = _Server(
             uvicorn.Config(
                 app,
-                http=_Connection,
+                http=impatient_protocol(patience or ConnectionPatience()),
                 ws="none",  # an Upgrade then comes to the application, which refuses it in the way that Codex needs
                 lifespan="off",
                 log_config=None,
@@ -117,26 +119,6 @@ class _Server(uvicorn.Server):
         if self.server_state.tasks:
             with anyio.CancelScope(shield=True):
                 await asyncio.wait(self.server_state.tasks, timeout=CLOSING)
-
-
-class _Connection(H11Protocol):
-    """A connection that an application may break off, also before it has said anything.
-
-    For an error that comes so early, uvicorn would say 500, and it logs every error as one of the application.
-    """
-
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
-        self._served = cast(ASGIApp, self.app)
-        self.app = cast(Any, self._serve)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await self._served(scope, receive, send)
-        except ConnectionCut:
-            self.transport.close()
-            while (await receive())["type"] != "http.disconnect":
-                pass
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from starlette.types import Receive, Scope, Send
 
 from legato.model import JsonObject
 from legato.serving.contract import LARGEST_BODY, ConnectionCut
-from legato.serving.exchange import converse, head_of, read_body
+from legato.serving.exchange import Begin, converse, head_of, read_body
 from legato.simulation.contract import Manner, Reply
 from legato.simulation.pace import pause_between
 from legato.simulation.world import SimulatedWorld
@@ -47,7 +47,7 @@ class SimulationApp:
         except ClientDisconnect:
             return  # before its request was whole
 
-        async def answer() -> WireResponse:
+        async def answer(_: Begin) -> WireResponse:
             return self._response(self._safe_reply(ask, body))
 
         await converse(request, send, answer)

@@ -12,6 +12,7 @@ from gateway_clients import simulated_gateway
 from legato.gateway.app import GONE, AppLimits, GatewayApp, Served
 from legato.gateway.gatekeeper import Gatekeeper, digest_of
 from legato.gateway.gateway import Gateway
+from legato.gateway.uploads import UploadLimits
 from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask, WireResponse
 from serving import HELLO, Caller, ScriptedGateway, called
@@ -39,7 +40,7 @@ def test_a_stream_arrives_in_pieces_and_has_its_end() -> None:
 
 
 def test_a_body_that_is_too_large_is_refused_in_the_words_of_the_client() -> None:
-    limits = AppLimits(body=1_000)
+    limits = AppLimits(uploads=UploadLimits(body=1_000))
     answer = called(app(limits=limits), "/v1/messages", b"x" * 1_001)
     assert (answer.status, answer.json["error"]["type"]) == (413, "request_too_large")
     assert called(app(limits=limits), "/v1/messages", b"x" * 900_000).status == 413
@@ -130,7 +131,7 @@ def test_a_report_shows_no_secret() -> None:
 
 def test_what_should_not_happen_is_told_in_the_words_of_the_client() -> None:
     class Broken(Gateway):
-        async def answer(self, ask: Ask, *, tenant: str = "") -> WireResponse:
+        async def answer(self, ask: Ask, **_: Any) -> WireResponse:
             raise ZeroDivisionError
 
     call = Caller(GatewayApp(Broken(simulated_gateway(CLAUDE).world, CLAUDE)), "/v1/messages", HELLO)
@@ -218,9 +219,9 @@ def test_a_client_that_goes_away_stops_whoever_works_for_it(begins: bool) -> Non
                 stopped.append("stream")
 
         class Slow(ScriptedGateway):
-            async def answer(self, ask: Ask, *, tenant: str = "") -> WireResponse:
+            async def answer(self, ask: Ask, **options: Any) -> WireResponse:
                 if begins:
-                    return await super().answer(ask, tenant=tenant)
+                    return await super().answer(ask, **options)
                 begun.set()
                 try:
                     await anyio.sleep_forever()

@@ -58,7 +58,7 @@ def words(response: Answering) -> str:
 
 
 def told(name: str, error: LegatoError, *, is_codex: bool = False, **more: Any) -> Answering:
-    door = replace(OFFICIAL[name].door, fails_in_stream=is_codex)
+    door = replace(OFFICIAL[name].door, is_codex=is_codex)
     return Answering(refusal(error, door, request_id="req_1", **more))
 
 

@@ -116,8 +116,8 @@ def test_calls_have_ids_in_the_form_that_the_client_expects() -> None:
 
 
 def test_codex_alone_looks_for_an_overflow_in_the_stream() -> None:
-    assert found("POST", "/v1/responses", {"x-codex-window-id": "w"}).fails_in_stream
-    assert not found("POST", "/v1/responses").fails_in_stream
+    assert found("POST", "/v1/responses", {"x-codex-window-id": "w"}).is_codex
+    assert not found("POST", "/v1/responses").is_codex
 
 
 def test_an_upgrade_to_a_websocket_is_known() -> None:
