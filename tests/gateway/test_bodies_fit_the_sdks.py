@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dialect_support import needs_samples
-from gateway_clients import FAMILIES, Recorded, ask, exchanged, post, recorded, seen_by, simulated_gateway
+from gateway_clients import FAMILIES, Recorded, ask, post, recorded, seen_by, simulated_gateway
+from recorded_exchanges import exchanged
 from vendor_types import misfits
 
 RECORDED = recorded()

@@ -20,7 +20,6 @@ from gateway_clients import (
     SURFACES,
     Recorded,
     ask,
-    exchanged,
     recorded,
     seen_by,
     simulated_gateway,
@@ -30,6 +29,7 @@ from legato.model import Entry, Media, MediaKind, SpecKind, Target, Text, ToolRe
 from legato.request import resolve
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
+from recorded_exchanges import Exchanged, exchanged
 
 pytestmark = needs_samples
 RECORDED = recorded()
@@ -49,7 +49,8 @@ def test_no_backend_refuses_what_a_real_client_sends_and_nothing_is_lost(request
     done = exchanged(request_, family)
     world = done.world
     assert [seen.refusal for seen in world.refusals] == []
-    assert done.status == 200 or world.requests[-1].fault is not None, done.body
+    if world.requests[-1].fault is None:
+        assert_answered(request_, done)
     target = resolve(FAMILIES[family])
     sent = dialect_parts(target.dialect).parse(world.requests[-1].json)
     assert_nothing_lost(said_by(request_), sent, target)
@@ -72,6 +73,28 @@ def test_a_client_goes_on_where_another_backend_answers_every_request(client: st
             sent = dialect_parts(target.dialect).parse(seen.json)
             assert_nothing_lost(said_by(request), sent, target)
     assert len(asked) >= 5  # all seven if there were but one conversation: each takes its own turns
+
+
+ENDS = {
+    "anthropic": "event: message_stop",
+    "openai-chat": "data: [DONE]",
+    "openai-responses": "event: response.completed",
+    "gemini": '"finishReason"',
+}
+"""by which each client knows that a stream is complete"""
+
+
+def assert_answered(request: Recorded, done: Exchanged) -> None:
+    """The client has a whole answer, in the form that it asked for, under the name that it asked for."""
+    text = done.body.decode()
+    assert (done.status, done.is_whole) == (200, True), text
+    assert done.streamed == (not text.startswith("{"))
+    assert not done.streamed or ENDS[request.surface] in text
+    if request.surface == "gemini":
+        name, asked = "modelVersion", request.ask.path.partition("/models/")[2].rpartition(":")[0]
+    else:
+        name, asked = "model", request.body["model"]
+    assert f'"{name}":{json.dumps(asked)}' in text
 
 
 @cache

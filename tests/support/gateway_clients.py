@@ -156,22 +156,6 @@ def recorded(client: str = "*") -> list[Recorded]:
     return found
 
 
-class Exchanged(Struct, frozen=True, eq=False):
-    """What became of a request: the answer, and what the backend saw."""
-
-    status: int
-    body: bytes
-    world: SimulatedWorld
-
-
-@cache
-def exchanged(request: Recorded, family: str) -> Exchanged:
-    """What becomes of a recorded request where a backend of `family` answers."""
-    gateway = simulated_gateway(FAMILIES[family])
-    response, body = ask(gateway, request.ask)
-    return Exchanged(response.status, body, seen_by(gateway.world))
-
-
 SURFACES = {
     "anthropic": Dialect.ANTHROPIC,
     "openai-chat": Dialect.OPENAI_CHAT,
