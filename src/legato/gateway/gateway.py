@@ -235,18 +235,22 @@ class Gateway:
     ) -> tuple[Relay, RequestReport]:
         delivery, profile = said.delivery, self._profile(said)
         recalled = await self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
-        answer_id = self._fresh_id()
+        answer_id, created = self._fresh_id(), int(self.world.clock())
+
+        def speaker() -> AnswerSpeaker:
+            return AnswerSpeaker(delivery, self._sealer, answer_id, created=created)
+
         relay = Relay(
             said,
             recalled,
-            AnswerSpeaker(delivery, self._sealer, answer_id),
+            speaker(),
             world=self.world,
             recall=self._recall,
             router=self._router(profile, recalled, said.own_key),
             estimator=self._estimator,
             bound=recalled.route if self._switch is SwitchAt.TURN else "",
             summary=summary,
-            kept=lambda answer, target: self._keep_response(said, answer_id, answer, target),
+            kept=lambda answer, target: self._keep_response(said, speaker(), answer, target),
         )
         return relay, self._new_report(said, request_id, profile, recalled)
 
@@ -323,11 +327,10 @@ class Gateway:
 
     # --- what is kept -------------------------------------------------------------------------------------------------
 
-    async def _keep_response(self, said: ClientRequest, answer_id: str, answer: Answer, target: Target) -> None:
+    async def _keep_response(self, said: ClientRequest, speaker: AnswerSpeaker, answer: Answer, target: Target) -> None:
         """Keep a response of which the client may send nothing but the id next time."""
         delivery = said.delivery
         if wants_keeping(said.fields, delivery.door.dialect):
-            speaker = AnswerSpeaker(delivery, self._sealer, answer_id)
             speaker.begin(target, target.route)
             body: JsonObject = msgspec.json.decode(speaker.whole(answer))
             await self._recall.keep_response(body, said.fields, delivery.tenant)

@@ -41,10 +41,15 @@ _DATA, _END = b"data: ", b"\r\n\r\n"
 
 
 class AnswerSpeaker:
-    """Speaks one answer to one client. `answer_id` is an id that no other answer has: call ids are made from it."""
+    """Speaks one answer to one client.
 
-    def __init__(self, delivery: Delivery, sealer: Sealer, answer_id: str) -> None:
+    `answer_id` is an id that no other answer has: call ids are made from it. `created` is when it was asked for, in
+    seconds since the epoch.
+    """
+
+    def __init__(self, delivery: Delivery, sealer: Sealer, answer_id: str, *, created: int = 0) -> None:
         self.delivery = delivery
+        self._created = created
         self.response_id = _PREFIXES.get(delivery.door.dialect, "") + answer_id
         self.started = False
         """whether any bytes were given out"""
@@ -171,6 +176,7 @@ class AnswerSpeaker:
             self._usage,
             unsplit_calls=door.unsplit_calls,
             joins_usage=door.joins_usage,
+            created=self._created,
         )
 
     @property

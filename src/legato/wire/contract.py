@@ -192,10 +192,12 @@ class WriterMaker(Protocol):
         *,
         unsplit_calls: bool = False,
         joins_usage: bool = False,
+        created: int = 0,
     ) -> ReplyWriter:
         """The writer of an answer of `model`, which is the name that the client reads.
 
-        Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins.
+        Ids that the answer lacks are made from `response_id`. `usage` is what is known of it when the answer begins,
+        and `created` is when that was, in seconds since the epoch, for dialects that tell it.
         Some clients (Mistral's) read calls only if they are not written in pieces, which `unsplit_calls` sees to, and
         the usage only beside the reason why the answer ended, which `joins_usage` does.
         """

@@ -71,8 +71,10 @@ class EventWriter(ABC):
         *,
         unsplit_calls: bool = False,
         joins_usage: bool = False,
+        created: int = 0,
     ) -> None:
         self.model = model
+        self.created = created
         is_theirs = response_id.startswith(self.id_prefix)
         self.response_id = response_id if is_theirs else minted_id(self.id_prefix, response_id, 0)
         self.usage = usage or Usage()

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from gateway_clients import FAMILIES, Heard, hear, post, seen_by, simulated_gateway, simulated_world
 from gateway_support import body_of, door
@@ -623,3 +624,21 @@ def test_a_body_that_says_nothing_is_refused(path: str, body: bytes) -> None:
     gateway = simulated_gateway(GPT)
     assert hear(gateway, post(path, body)).status == 400
     assert seen_by(gateway.world).requests == []
+
+
+# --- when it was ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [("/v1/chat/completions", {"messages": [{"role": "user", "content": "hi"}]}), ("/v1/responses", {"input": "hi"})],
+)
+def test_an_answer_says_when_it_was_given(path: str, said: dict[str, Any]) -> None:
+    world = replace(simulated_world(), clock=lambda: 1_800_000_000.7)
+    body = {"model": "m", **said}
+    whole = hear(Gateway(world, "anthropic/claude-sonnet-4-5"), post(path, body)).json
+    assert whole.get("created", whole.get("created_at")) == 1_800_000_000
+    streamed = hear(Gateway(world, "anthropic/claude-sonnet-4-5"), post(path, body | {"stream": True})).body
+    assert streamed.count(b"1800000000") > 1
+    assert b'"created":0' not in streamed
+    assert b'"created_at":0' not in streamed

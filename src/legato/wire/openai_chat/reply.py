@@ -3,7 +3,7 @@
 In:  an answer, or its deltas, and the name of the model that is to have given it.
 Out: what the official client accepts, and what `decode` reads back as the same answer.
 
-Ids and argument texts are as the model wrote them; there is no clock here, so `created` is zero.
+Ids and argument texts are as the model wrote them; there is no clock here, so `created` is zero if nobody tells it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Writer(EventWriter):
         return self._response("chat.completion.chunk") | {"choices": [choice]}
 
     def _response(self, kind: str) -> JsonObject:
-        return {"id": self.response_id, "object": kind, "created": 0, "model": self.model}
+        return {"id": self.response_id, "object": kind, "created": self.created, "model": self.model}
 
 
 def _is_told(text: Text) -> bool:

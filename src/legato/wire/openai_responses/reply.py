@@ -176,7 +176,7 @@ class Writer(EventWriter):
         return {
             "id": self.response_id,
             "object": "response",
-            "created_at": 0,
+            "created_at": self.created,
             "status": "in_progress",
             "error": None,
             "incomplete_details": None,
