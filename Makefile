@@ -25,7 +25,7 @@ LOCK  := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fix golden requirements bench bench-peers fuzz mutants clients packages release-check docs lock clean
+.PHONY: help demo test live check fix golden requirements bench bench-peers fuzz mutants clients packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -56,6 +56,9 @@ ifeq ($(ARGS),)
 else
 	$(BIN)/python -m pytest -n $(WORKERS) --cov $(REPORTS) $(ARGS)
 endif
+
+live: $(READY) ## Ask real providers, with your keys and up to LEGATO_LIVE_MAX_USD dollars (0.50); needs LEGATO_LIVE=1
+	$(BIN)/python -m pytest -n 0 -s -rs -m live tests/live $(ARGS)
 
 check: $(READY) ## Lint, format, types (pyright strict) and layers
 	$(BIN)/ruff check
