@@ -27,7 +27,7 @@ from legato.gateway.refusals import OF_CLIENT
 from legato.gateway.reports import RouteAttempt
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, unchanged_body
-from legato.model import Answer, Decision, Ending, Options, Target, Usage
+from legato.model import Action, Answer, Decision, Ending, Fault, Options, Target, Usage
 from legato.model.records import ContentRefused, ReasoningRefused, TurnCause
 from legato.request import Request, render
 from legato.request.tokens import Estimator
@@ -47,7 +47,8 @@ class Relayed(Struct, kw_only=True):
 
     attempts: list[RouteAttempt] = field(default_factory=list[RouteAttempt])
     decisions: tuple[Decision, ...] = ()
-    """what was closed, moved, dropped and renamed in the request that was answered, or in the last one"""
+    """what was closed, moved, dropped and renamed in the request that was answered, or in the last one; and what was
+    done to the answer"""
     unchanged: bool = False
     """whether the client's own bytes were sent"""
     own_key: bool = False
@@ -226,12 +227,26 @@ class Relay:
                         assert_never(verdict)
 
     def _succeed(self, answer: Answer, route: Route, size: int) -> None:
-        self._answer = answer
+        self._answer = answer = self._ended_in_order(answer)
         self.done.attempts.append(RouteAttempt(route.name))
         self._router.succeeded()
         self.done.usage, self.done.served = answer.usage, answer.served
         if answer.usage is not None:
             self._estimator.observe(route.name, size, answer.usage.input)
+
+    def _ended_in_order(self, answer: Answer) -> Answer:
+        """`answer`, in order if its provider ended it with a word that is new to us.
+
+        The client would take a cut for a failure, ask again, and get the same word. But a call that is not whole shows
+        that the answer is not either.
+        """
+        if not answer.new_word or not all(call.finished for call in answer.calls):
+            return answer
+        ending = Ending.CALLS if answer.calls else Ending.DONE
+        detail = f"the provider's word for how it ended is {answer.new_word!r}, and the client was told {ending!s}"
+        told = Decision(Action.CONVERTED, "unknown-ending", Fault.PROJECTION, detail)
+        self.done.decisions = (*self.done.decisions, told)
+        return replace(answer, entry=replace(answer.entry, ending=ending))
 
     async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
         """The answer to `request`, and how many bytes were sent."""

@@ -35,7 +35,7 @@ class RequestReport(Struct, kw_only=True):
     profile: str = ""
     attempts: list[RouteAttempt] = []
     decisions: tuple[Decision, ...] = ()
-    """what was closed, moved, dropped, renamed or translated in the request that was sent"""
+    """what was closed, moved, dropped, renamed or translated in the request that was sent, and in the answer"""
     notes: list[str] = []
     """what in the client's body was not understood, or in the wrong place or form, with its place"""
     passthrough: bool = False

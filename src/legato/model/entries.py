@@ -120,6 +120,8 @@ class Answer(Struct, frozen=True):
     usage: Usage | None = None
     served: str = ""
     response_id: str = ""
+    new_word: str = ""
+    """the provider's word for how the answer ended, if it is none that we know: the ending is `CUT` then"""
 
     @property
     def calls(self) -> tuple[ToolCall, ...]:

@@ -7,12 +7,14 @@
     one that is new to us       CUT: nothing says that the answer is whole
 
 A new reason is more often a new way to break off than a new word for a good end. After CUT a person, or a program, can
-ask to go on; the calls of such an answer are made like any others, unless one of them is visibly incomplete.
+ask to go on; the calls of such an answer are made like any others, unless one of them is visibly incomplete. The word
+itself is kept, for whoever cannot ask to go on: a gateway's client would ask the same again, and get the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from legato.model import Ending
 
@@ -22,9 +24,18 @@ CUT_SHORT = frozenset({Ending.LENGTH, Ending.CUT, Ending.CANCELLED})
 _ORDINARY = frozenset({Ending.DONE, Ending.CALLS})
 
 
-def ending_of(reason: str, known: Mapping[str, Ending], *, has_calls: bool) -> Ending:
+class Ended(NamedTuple):
+    """How an answer ended, and the provider's word for it if that is new to us."""
+
+    ending: Ending
+    new_word: str = ""
+
+
+def ending_of(reason: str, known: Mapping[str, Ending], *, has_calls: bool) -> Ended:
     """How an answer ended that gives `reason`, in a dialect whose reasons are `known`."""
-    ending = known.get(reason, Ending.CUT) if reason else Ending.DONE
+    ending = known.get(reason) if reason else Ending.DONE
+    if ending is None:
+        return Ended(Ending.CUT, reason)
     if ending not in _ORDINARY:
-        return ending
-    return Ending.CALLS if has_calls else Ending.DONE
+        return Ended(ending)
+    return Ended(Ending.CALLS if has_calls else Ending.DONE)

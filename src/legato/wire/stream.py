@@ -36,6 +36,8 @@ class EventDecoder(ABC):
         self.response_id = ""
         self.ending: Ending | None = None
         """set by the event that ends the answer; as long as it is None the answer is incomplete"""
+        self.new_word = ""
+        """the provider's word for that, if it is new to us"""
         self._frames: Framing = (carriage_of(target).framing or self.framing)()
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
@@ -104,7 +106,8 @@ class EventDecoder(ABC):
 
     def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:
         entry = Entry(Speaker.AI, blocks, origin=self.target.origin(self.served), ending=ending)
-        return Answer(entry, usage=self.usage, served=self.served, response_id=self.response_id)
+        new_word = self.new_word if ending is self.ending else ""
+        return Answer(entry, self.usage, self.served, self.response_id, new_word)
 
     def _empty_answer(self, ending: Ending) -> BadAnswer:
         return BadAnswer("the answer is empty", layer="decode")

@@ -16,7 +16,7 @@ from legato.gateway.exchange import LEFT
 from legato.gateway.gateway import Gateway
 from legato.gateway.reports import RouteAttempt
 from legato.gateway.state import MemoryState
-from legato.model import Dialect, Entry, Speaker, Text, Thinking
+from legato.model import Answer, Dialect, Entry, Speaker, Text, Thinking
 from legato.routing import Policy, Profile, Route
 from legato.transport.contract import Ask
 from scripted_backends import (
@@ -288,6 +288,27 @@ def test_an_answer_that_broke_off_does_not_end_in_order(client: str) -> None:
     assert report is not None
     assert report.attempts == [RouteAttempt(DEEPSEEK)]
     assert report.error == ("" if client == "responses" else "ConnectionCut")
+
+
+@each_client
+@pytest.mark.parametrize("answer", [WHOLE, OTHER], ids=["calls", "words"])
+def test_an_answer_that_ends_with_a_new_word_ends_in_order(client: str, answer: Answer) -> None:
+    """The client would ask again, and get the same word."""
+    words = b'"finish_reason":"enough_said"'
+    chunks = [
+        chunk.replace(b'"finish_reason":"stop"', words).replace(b'"finish_reason":"tool_calls"', words)
+        for chunk in whole_stream(KIMI, answer).chunks
+    ]
+    gateway = alone(KIMI, Scripted(tuple(chunks)))
+    heard, usual = hear(gateway, ASKS[client]), hear(alone(KIMI, whole_stream(KIMI, answer)), ASKS[client])
+    assert (heard.status, heard.is_cut) == (200, False)
+    assert ENDS[client] in heard.body
+    for reason in (b"end_turn", b"tool_use", b'"stop"', b"tool_calls", b"STOP", b"response.completed"):
+        assert (reason in heard.body) == (reason in usual.body)
+    report = gateway.reports.find(heard.headers["x-legato-request"])
+    assert report is not None
+    [decision] = [one for one in report.decisions if one.reason == "unknown-ending"]
+    assert "enough_said" in decision.detail
 
 
 def test_an_answer_that_broke_off_is_remembered() -> None:

@@ -34,7 +34,7 @@ from legato.model.json_access import as_count, as_id, as_list, as_object, as_tex
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
 from legato.wire.arguments import read_arguments
 from legato.wire.context import Names
-from legato.wire.endings import ending_of
+from legato.wire.endings import Ended, ending_of
 from legato.wire.text_forms import REFUSED
 
 _ENDINGS = {  # https://docs.anthropic.com/en/api/handling-stop-reasons
@@ -52,13 +52,14 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     """The answer in a response body; raises `BadAnswer` for an error object, or if there is none."""
     refuse_error(body)
     blocks = tuple(read_blocks(as_list(body.get("content")), names.restore))
-    ending = read_ending(body.get("stop_reason"), has_calls=any(isinstance(block, ToolCall) for block in blocks))
+    has_calls = any(isinstance(block, ToolCall) for block in blocks)
+    ending, new_word = read_ending(body.get("stop_reason"), has_calls=has_calls)
     blocks, ending = settle(blocks, ending, body.get("stop_details"))
     if not blocks:
         raise BadAnswer("the answer is empty", layer="decode", stop_reason=body.get("stop_reason"))
     served = as_text(body.get("model"))
     entry = Entry(Speaker.AI, blocks, origin=target.origin(served), ending=ending)
-    return Answer(entry, read_usage(as_object(body.get("usage"))), served, as_text(body.get("id")))
+    return Answer(entry, read_usage(as_object(body.get("usage"))), served, as_text(body.get("id")), new_word)
 
 
 def refuse_error(body: JsonObject) -> None:
@@ -69,7 +70,7 @@ def refuse_error(body: JsonObject) -> None:
         raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=ingest(error or body))
 
 
-def read_ending(stop_reason: Json, *, has_calls: bool) -> Ending:
+def read_ending(stop_reason: Json, *, has_calls: bool) -> Ended:
     """How the answer ended."""
     return ending_of(as_text(stop_reason), _ENDINGS, has_calls=has_calls)
 

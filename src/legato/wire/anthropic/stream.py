@@ -169,7 +169,7 @@ class Decoder(EventDecoder):
         if delta.get("stop_details") is not None:
             self._details = ingest(delta["stop_details"])
         if delta.get("stop_reason") is not None:
-            self.ending = read_ending(delta["stop_reason"], has_calls=self.builder.has_calls)
+            self.ending, self.new_word = read_ending(delta["stop_reason"], has_calls=self.builder.has_calls)
 
     def _count(self, usage: JsonObject) -> None:
         self._usage |= present(usage)  # later events repeat the counts that have changed

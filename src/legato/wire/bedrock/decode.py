@@ -34,7 +34,7 @@ from legato.model.json_access import as_count, as_id, as_list, as_object, as_obj
 from legato.wire.arguments import read_arguments
 from legato.wire.bedrock.media import read_media
 from legato.wire.context import Names
-from legato.wire.endings import ending_of
+from legato.wire.endings import Ended, ending_of
 from legato.wire.text_forms import REFUSED
 
 _ENDINGS = {  # https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
@@ -55,12 +55,13 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     refuse_error(body)
     message = as_object(as_object(body.get("output")).get("message"))
     blocks = tuple(read_blocks(as_list(message.get("content")), names.restore))
-    ending = read_ending(body.get("stopReason"), has_calls=any(isinstance(block, ToolCall) for block in blocks))
+    has_calls = any(isinstance(block, ToolCall) for block in blocks)
+    ending, new_word = read_ending(body.get("stopReason"), has_calls=has_calls)
     blocks = settle(blocks, ending)
     if not blocks:
         raise BadAnswer("the answer is empty", layer="decode", stop_reason=body.get("stopReason"))
     entry = Entry(Speaker.AI, blocks, origin=target.origin(), ending=ending)
-    return Answer(entry, read_usage(as_object(body.get("usage"))))
+    return Answer(entry, read_usage(as_object(body.get("usage"))), new_word=new_word)
 
 
 def refuse_error(body: JsonObject) -> None:
@@ -70,7 +71,7 @@ def refuse_error(body: JsonObject) -> None:
         raise BadAnswer(f"the provider answered with an error: {said}", layer="decode", error=ingest(body))
 
 
-def read_ending(stop_reason: Json, *, has_calls: bool) -> Ending:
+def read_ending(stop_reason: Json, *, has_calls: bool) -> Ended:
     """How the answer ended."""
     return ending_of(as_text(stop_reason), _ENDINGS, has_calls=has_calls)
 

@@ -65,7 +65,7 @@ class Decoder(EventDecoder):
             case "messageStop":
                 for index in list(self._served):
                     self._stop_block(index)
-                self.ending = read_ending(held.get("stopReason"), has_calls=self.builder.has_calls)
+                self.ending, self.new_word = read_ending(held.get("stopReason"), has_calls=self.builder.has_calls)
             case "metadata":
                 self.usage = read_usage(as_object(held.get("usage")))
             case _ if name.endswith("Exception"):

@@ -19,5 +19,5 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     decoder = Decoder(target, names)
     decoder.read(body)
     if decoder.ending is None:  # a whole body that does not say why it ended has ended all the same
-        decoder.ending = ending_of("", {}, has_calls=decoder.builder.has_calls)
+        decoder.ending = ending_of("", {}, has_calls=decoder.builder.has_calls).ending
     return decoder.finish()

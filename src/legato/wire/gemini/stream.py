@@ -15,7 +15,7 @@ from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
 
-_ENDINGS = {  # https://ai.google.dev/api/generate-content#FinishReason; what is not here is "other", or new
+_ENDINGS = {  # https://ai.google.dev/api/generate-content#FinishReason
     "STOP": Ending.DONE,
     "MAX_TOKENS": Ending.LENGTH,
     "SAFETY": Ending.REFUSED,
@@ -27,6 +27,9 @@ _ENDINGS = {  # https://ai.google.dev/api/generate-content#FinishReason; what is
     "IMAGE_SAFETY": Ending.REFUSED,
     "IMAGE_PROHIBITED_CONTENT": Ending.REFUSED,
     "IMAGE_RECITATION": Ending.REFUSED,
+    "OTHER": Ending.CUT,
+    "IMAGE_OTHER": Ending.CUT,
+    "NO_IMAGE": Ending.CUT,
 }
 _MALFORMED = frozenset(
     {
@@ -85,7 +88,7 @@ class Decoder(EventDecoder):
         if reason in _MALFORMED:
             said = said or "no reason given"
             raise BadAnswer(f"the model's answer cannot be used ({reason}): {said}", layer="decode", reason=reason)
-        self.ending = ending_of(reason, _ENDINGS, has_calls=self.builder.has_calls)
+        self.ending, self.new_word = ending_of(reason, _ENDINGS, has_calls=self.builder.has_calls)
         if self.ending is Ending.REFUSED:
             self._refusal = said or _refused(reason)
         elif self.ending not in CUT_SHORT:

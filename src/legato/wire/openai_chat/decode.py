@@ -25,7 +25,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     raise_for_error(choice)
     reader = MessageReader(names)
     reader.read_message(as_object(choice.get("message")))
-    ending = read_ending(
+    ending, new_word = read_ending(
         as_string(choice.get("finish_reason")), has_calls=reader.builder.has_calls, is_refused=reader.is_refused
     )
     blocks = reader.builder.blocks(cut=ending in CUT_SHORT)
@@ -37,4 +37,5 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
         usage=read_usage(body.get("usage")),
         served=served,
         response_id=as_string(body.get("id")),
+        new_word=new_word,
     )

@@ -13,7 +13,7 @@ import msgspec
 from legato.errors import BadAnswer
 from legato.model import Ending, Json, JsonObject, Media, MediaKind, Text, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_string, as_text
-from legato.wire.endings import ending_of
+from legato.wire.endings import Ended, ending_of
 
 _ENDINGS = {
     "stop": Ending.DONE,
@@ -101,10 +101,10 @@ def _read_audio(source: Json) -> Media | None:
     return Media(MediaKind.AUDIO, mime, data=data) if data else None
 
 
-def read_ending(reason: str, *, has_calls: bool, is_refused: bool) -> Ending:
+def read_ending(reason: str, *, has_calls: bool, is_refused: bool) -> Ended:
     """How an answer ended."""
     if is_refused:
-        return Ending.REFUSED
+        return Ended(Ending.REFUSED)
     return ending_of(reason.lower(), _ENDINGS, has_calls=has_calls)
 
 

@@ -54,4 +54,6 @@ class Decoder(EventDecoder):
         self._settle(self._reason)
 
     def _settle(self, reason: str) -> None:
-        self.ending = read_ending(reason, has_calls=self.builder.has_calls, is_refused=self._reader.is_refused)
+        self.ending, self.new_word = read_ending(
+            reason, has_calls=self.builder.has_calls, is_refused=self._reader.is_refused
+        )

@@ -10,7 +10,7 @@ from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
 from legato.wire.context import Names
-from legato.wire.endings import ending_of
+from legato.wire.endings import Ended, ending_of
 from legato.wire.openai_responses.reading import blocks_of
 
 
@@ -19,7 +19,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     raise_error(body)
     output = as_objects(body.get("output"))
     blocks = output_blocks(output, names)
-    ending = read_ending(body, output, blocks)
+    ending, new_word = read_ending(body, output, blocks)
     if not blocks and ending is not Ending.REFUSED:
         raise empty_answer(ending)
     served = as_text(body.get("model"))
@@ -28,6 +28,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
         usage=usage_of(body),
         served=served,
         response_id=as_text(body.get("id")),
+        new_word=new_word,
     )
 
 
@@ -49,19 +50,19 @@ def _is_output(item: JsonObject) -> bool:
     return as_text(item.get("type")).endswith("_output") and isinstance(item.get("call_id"), str)
 
 
-def read_ending(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ending:
+def read_ending(body: JsonObject, output: list[JsonObject], blocks: list[Block]) -> Ended:
     """How the answer ended; raises `BadAnswer` if it has not."""
     status = as_text(body.get("status")) or "completed"  # some compatible servers leave it out
     has_calls = any(isinstance(block, ToolCall) for block in blocks)
     match status:
         case "completed":
             is_refused = any(has_refusal(item) for item in output)
-            return Ending.REFUSED if is_refused else ending_of("", _INCOMPLETE, has_calls=has_calls)
+            return Ended(Ending.REFUSED) if is_refused else ending_of("", _INCOMPLETE, has_calls=has_calls)
         case "incomplete":
             reason = as_text(as_object(body.get("incomplete_details")).get("reason"))
-            return ending_of(reason or status, _INCOMPLETE, has_calls=has_calls)
+            return Ended(ending_of(reason or status, _INCOMPLETE, has_calls=has_calls).ending)  # it is, says the status
         case "cancelled":
-            return Ending.CANCELLED
+            return Ended(Ending.CANCELLED)
         case _:
             raise BadAnswer(f"the response is {status}: wait until it is finished, then read it", layer="decode")
 

@@ -166,7 +166,9 @@ class Decoder(EventDecoder):
             self._tell_unseen(self._whole, call_outputs(items))
         status = response.get("status") or kind.removeprefix("response.")
         blocks = list(self._blocks(cut=False))
-        self.ending = read_ending({**response, "status": status}, items or list(self._done.values()), blocks)
+        self.ending, self.new_word = read_ending(
+            {**response, "status": status}, items or list(self._done.values()), blocks
+        )
 
     def _items(self, response: JsonObject) -> list[JsonObject] | None:
         """All items of the response, whole; None if one of them never was."""

@@ -11,7 +11,7 @@ from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Entry, Json, JsonObject, Speaker, Target, ToolCall, Usage, ingest
 from legato.model.json_access import as_count, as_object, as_objects, as_text
 from legato.wire.context import Names
-from legato.wire.endings import ending_of
+from legato.wire.endings import Ended, ending_of
 from legato.wire.vercel.reading import Form, answer_blocks
 
 
@@ -22,7 +22,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
     response = as_object(body.get("response"))
     blocks = _blocks(body, response, names)
     has_calls = any(isinstance(block, ToolCall) for block in blocks)
-    ending = read_ending(body.get("finishReason"), has_calls=has_calls)
+    ending, new_word = read_ending(body.get("finishReason"), has_calls=has_calls)
     if not blocks and ending is not Ending.REFUSED:
         raise BadAnswer("the answer is empty", layer="decode")
     served = as_text(response.get("modelId"))
@@ -31,6 +31,7 @@ def decode(body: JsonObject, target: Target, names: Names) -> Answer:
         usage=usage_of(body.get("usage")),
         served=served,
         response_id=as_text(response.get("id")),
+        new_word=new_word,
     )
 
 
@@ -44,7 +45,7 @@ def _blocks(body: JsonObject, response: JsonObject, names: Names) -> list[Block]
     return answer_blocks(parts, Form.MESSAGE, names.restore)
 
 
-def read_ending(reason: Json, *, has_calls: bool) -> Ending:
+def read_ending(reason: Json, *, has_calls: bool) -> Ended:
     """How the answer ended, from the finish reason in any of its forms."""
     unified = as_text(as_object(reason).get("unified")) or as_text(reason)
     if unified == "error":
@@ -52,7 +53,8 @@ def read_ending(reason: Json, *, has_calls: bool) -> Ending:
     return ending_of(unified, _ENDINGS, has_calls=has_calls)
 
 
-_ENDINGS = {  # https://ai-sdk.dev/docs/reference/ai-sdk-core/generate-text; "other" is left to the rule
+_ENDINGS = {  # https://ai-sdk.dev/docs/reference/ai-sdk-core/generate-text
+    "other": Ending.CUT,
     "stop": Ending.DONE,
     "tool-calls": Ending.CALLS,
     "length": Ending.LENGTH,

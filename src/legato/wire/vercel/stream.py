@@ -151,7 +151,7 @@ class Decoder(EventDecoder):
         for wire_id, (call, result) in self._executed.items():
             if result is None:
                 self.builder.hold(("hosted", wire_id), read_hosted(call, result, self._restore))
-        self.ending = read_ending(self._reason, has_calls=False)
+        self.ending, self.new_word = read_ending(self._reason, has_calls=False)
 
     def _finish_step(self, event: JsonObject) -> None:
         self.usage = usage_of(event.get("usage") or event.get("totalUsage")) or self.usage
@@ -170,7 +170,7 @@ class Decoder(EventDecoder):
     def _answer(self, blocks: tuple[Block, ...], ending: Ending) -> Answer:
         blocks = tuple(self._settled(block) for block in blocks)
         if ending is Ending.DONE:
-            ending = read_ending(self._reason, has_calls=any(isinstance(block, ToolCall) for block in blocks))
+            ending = read_ending(self._reason, has_calls=any(isinstance(block, ToolCall) for block in blocks)).ending
         return super()._answer(blocks, ending)
 
     def _settled(self, block: Block) -> Block:
