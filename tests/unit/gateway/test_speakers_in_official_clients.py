@@ -132,7 +132,7 @@ def speaker(reader: Reader, backend: Dialect) -> AnswerSpeaker:
 @pytest.mark.parametrize("calls", [True, False], ids=["calls", "text"])
 def test_the_client_reads_the_stream_and_brings_everything_back(reader: Reader, backend: Dialect, calls: bool) -> None:
     said, voice = given(backend, calls=calls), speaker(reader, backend)
-    chunks: list[bytes] = []
+    chunks = [voice.keep_alive()]  # before anything was said, too
     for delta in deltas_of(said, 3):
         chunks += [*voice.feed(delta), voice.keep_alive()]
     entry = sent_back(reader.read(b"".join([*chunks, *voice.finish(said)])), reader.delivery.door.dialect)
