@@ -135,9 +135,9 @@ _INTRODUCTION = f"""\
 Written by `make clients`; do not edit by hand.
 
 Coding clients as their vendors publish them, through [the gateway](gateway.md): each is led there by the lines of
-`legato serve --env`, with no other change, and does the same tasks on each of {len(ROUTES)} families of backends, and once
-more with another backend at every request. The providers are simulated, on connections of their own; they refuse what
-the real ones refuse."""
+`legato serve --env`, with no other change, and does the same tasks on each of {len(ROUTES)} families of backends, and
+once more with another backend at every request. The providers are simulated, on connections of their own; they refuse
+what the real ones refuse."""
 
 _TASKS = """\
 What each of them does:

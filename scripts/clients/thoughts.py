@@ -1,7 +1,7 @@
 """Count the reasoning that providers got back.
 
-Only what a provider signed or encrypted counts: the simulation refuses what is not its own, so in a request that it took
-all of it is verified. In the chat family nothing is signed.
+Only what a provider signed or encrypted counts: the simulation refuses what is not its own, so in a request that it
+took all of it is verified. In the chat family nothing is signed.
 """
 
 from __future__ import annotations

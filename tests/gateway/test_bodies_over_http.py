@@ -14,10 +14,10 @@ import pytest
 
 from gateway_clients import seen_by, simulated_gateway
 from legato.gateway.app import AppLimits, GatewayApp
-from legato.gateway.contract import LARGEST_BODY
 from legato.gateway.gateway import Gateway
 from legato.gateway.refusals import TurnedAway
 from legato.gateway.uploads import UploadLimits, Uploads
+from legato.serving.contract import LARGEST_BODY
 from legato.transport.contract import Ask
 from scripted_backends import WHOLE, whole_stream
 from serving import HELLO, Caller, called

@@ -16,10 +16,10 @@ from msgspec.structs import replace
 
 from gateway_support import door, events_in
 from legato.gateway.app import AppLimits, GatewayApp, Served
-from legato.gateway.contract import ConnectionCut
 from legato.gateway.gateway import Gateway
 from legato.model import Dialect
 from legato.routing import Policy, Profile, Route
+from legato.serving.contract import ConnectionCut
 from legato.transport.contract import Ask
 from scripted_backends import (
     SAID,

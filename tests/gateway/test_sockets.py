@@ -22,11 +22,11 @@ from msgspec.structs import replace
 
 from gateway_clients import post
 from legato.gateway.app import GONE, AppLimits, GatewayApp, Served
-from legato.gateway.connections import ConnectionPatience
 from legato.gateway.exchange import LEFT, RouteAttempt
 from legato.gateway.gateway import Gateway
 from legato.gateway.uploads import UploadLimits
 from legato.model import Entry, Speaker, Text
+from legato.serving.connections import ConnectionPatience
 from legato.transport.contract import Ask
 from scripted_backends import WHOLE, Failing, Point, failing_stream, whole_stream
 from serving import HELLO, on_a_port

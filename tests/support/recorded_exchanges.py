@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from gateway_clients import FAMILIES, Recorded, recorded, seen_by, simulated_gateway
 from legato.gateway.app import GatewayApp
-from legato.gateway.contract import ConnectionCut
+from legato.serving.contract import ConnectionCut
 from legato.simulation import SimulatedWorld
 from serving import Caller
 

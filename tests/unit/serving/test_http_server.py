@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from legato.errors import ConfigError
 from legato.serving.contract import ConnectionCut
-from legato.serving.exchange import converse
+from legato.serving.exchange import Begin, converse
 from legato.serving.http_server import HttpServer, listen
 from legato.transport.contract import WireResponse
 from serving import on_a_port
@@ -23,7 +23,7 @@ def answering(chunks: Callable[[], AsyncIterator[bytes]]) -> ASGIApp:
     """An application that answers every request with `chunks`."""
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        async def answer() -> WireResponse:
+        async def answer(_: Begin) -> WireResponse:
             return WireResponse(200, {}, chunks())
 
         await converse(Request(scope, receive), send, answer)
