@@ -23,6 +23,8 @@ READY := $(VENV)/.ready
 LOCK  := requirements/dev.txt
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Nearly a hundred tests start a program. Where byte code is not kept, each compiles all of the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test live check fix golden requirements bench bench-peers fuzz mutants clients packages release-check docs lock clean
