@@ -106,11 +106,11 @@ def raw(scale: Scale) -> Outcome:
 
     taken = interleave(
         {
-            "all": timed(lambda: body(parsed().conversation())),
+            "all": timed(lambda: body(parsed().into_conversation())),
             "parse": timed(parsed),
-            "record": sample(Parsed.conversation, parsed),
-            "render": sample(body, lambda: parsed().conversation()),
-            "all from bytes": timed(lambda: body(parse(data, SOURCE).conversation())),
+            "record": sample(Parsed.into_conversation, parsed),
+            "render": sample(body, lambda: parsed().into_conversation()),
+            "all from bytes": timed(lambda: body(parse(data, SOURCE).into_conversation())),
             PLAIN: timed(lambda: plain.body_of_chat(chat, *around)),
             f"orjson.loads and {PLAIN}": timed(lambda: plain.body_of_chat(orjson.loads(data)["messages"], *around)),
         },

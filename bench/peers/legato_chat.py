@@ -19,7 +19,7 @@ def load(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def convert(messages: bytes | list[dict[str, Any]]) -> object:
     """The conversation and a body: whoever goes on with a conversation keeps it."""
-    talk = parse(messages, SOURCE).conversation()
+    talk = parse(messages, SOURCE).into_conversation()
     return talk, render(talk, TARGET, tools=TOOLS).body
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from legato.errors import IngestError
 from legato.ledger import Identity
-from legato.model import Block, CallId, Entry, IdScheme, NameRule, ingest, ingestion
+from legato.model import Block, CallId, Entry, IdScheme, NameRule, ingest, ingestion, safe
 from legato.transcript import Conversation
 from legato.transcript.compose import Composer
 from legato.wire.ids import IdTable
@@ -65,8 +66,8 @@ def test_ids_that_make_names_as_they_are_give_the_names_that_looking_closer_give
     assert quick.log == thorough.log
 
 
-def _block_by_block(identity: Identity, entry: Entry) -> tuple[Block, ...]:
-    return identity._mint_blocks(entry, [])
+def _block_by_block(identity: Identity, entry: Entry, in_place: bool) -> tuple[Block, ...]:
+    return identity._mint_blocks(entry, [], in_place)
 
 
 @given(interleaved())
@@ -79,6 +80,22 @@ def test_results_of_open_calls_are_named_as_looking_closer_names_them(news: list
         patch.setattr(Identity, "_mint_results", _block_by_block)
         thorough = talk(*news)
     assert quick.log == thorough.log
+
+
+def _as_read(news: list[Entry]) -> list[Entry]:
+    """Copies with safe values, as parsers make them."""
+    return [safe(replace(entry, blocks=tuple(map(replace, entry.blocks)))) for entry in news]
+
+
+@given(logs())
+@example([calls("call_a", "toolu_b"), result("toolu_b"), result("call_a"), calls("call_a"), result("a"), result("")])
+def test_entries_that_are_taken_over_are_recorded_as_their_copies_are(news: list[Entry]) -> None:
+    entries = _as_read(news)
+    copied, kept = Conversation(), Conversation()
+    copied.take(entries)
+    assert entries == _as_read(news)
+    kept.take_over(entries)
+    assert (kept.log, kept.ledger, _told(kept)) == (copied.log, copied.ledger, _told(copied))
 
 
 @given(SMALL_JSON, st.integers(0, 3), st.integers(1, 6))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from msgspec.structs import replace
+from msgspec.structs import force_setattr, replace
 
 from legato.ledger.evidence import Evidence
 from legato.ledger.names import TakenNames
@@ -63,26 +63,30 @@ class Identity:
                 pairs.note_response(block)
         pairs.end(entry)
 
-    def mint(self, entry: Entry) -> Entry:
+    def mint(self, entry: Entry, in_place: bool = False) -> Entry:
         """`entry` with every call and every response named, and remembered here.
+
+        With `in_place`, names that need no closer look are written into the blocks, and an entry in which all are such
+        comes back as it is; any other is copied as ever.
 
         Raises `InvalidEntry` if no one says anything in it; what is remembered then is worth nothing any more.
         """
         speaker, blocks = entry.speaker, entry.blocks
         if speaker is _TOOL and entry.answer is None:  # results do not end the answer that they come in
-            return replace(entry, blocks=self._mint_results(entry))
+            minted = self._mint_results(entry, in_place)
+            return entry if minted is blocks else replace(entry, blocks=minted)
         if type(speaker) is not Speaker or not blocks:
             entry = meaningful(entry)
             speaker = entry.speaker
         self._pairs.begin(entry)
         if len(blocks) == 1 and type(blocks[0]) is Text:
             return entry
-        minted = replace(entry, blocks=self._mint_blocks(entry, []))
+        minted = self._mint_blocks(entry, [], in_place)
         if speaker is _HUMAN:
             self._pairs.end(entry)
-        return minted
+        return entry if minted is blocks else replace(entry, blocks=minted)
 
-    def _mint_results(self, entry: Entry) -> tuple[Block, ...]:
+    def _mint_results(self, entry: Entry, in_place: bool) -> tuple[Block, ...]:
         """The blocks of an entry of a tool.
 
         No function is called for the result of an open call under its own id: nearly all are such, and there is no more
@@ -100,14 +104,18 @@ class Identity:
             if owner not in open_calls or (armed and wire_id in armed) or (block.call_id and block.call_id != owner):
                 break
             del open_calls[owner]
-            results.append(replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None))
+            if in_place:
+                force_setattr(block, "call_id", owner)
+            else:
+                block = replace(block, call_id=owner, ordinal=-1, guessed=False, displaces=None)
+            results.append(block)
         if results:
             pairs.round_over = True
             if len(results) == len(entry.blocks):
-                return tuple(results)
-        return self._mint_blocks(meaningful(entry), results)
+                return entry.blocks if in_place else tuple(results)
+        return self._mint_blocks(meaningful(entry), results, in_place)
 
-    def _mint_blocks(self, entry: Entry, blocks: list[Block]) -> tuple[Block, ...]:
+    def _mint_blocks(self, entry: Entry, blocks: list[Block], in_place: bool) -> tuple[Block, ...]:
         """The blocks of any entry; those in `blocks` are done.
 
         No function is called for a call whose id was never met and makes a name as it is.
@@ -117,16 +125,21 @@ class Identity:
         taken, newest, spellings, open_calls = names.taken, ids.newest, ids.spellings, pairs.open.current
         places: dict[int, CallId] | None = None
         is_quiet = entry.speaker is _AI and pairs.is_quiet
+        is_same = in_place
         for block in entry.blocks[len(blocks) :] if blocks else entry.blocks:
             if type(block) is ToolCall:
                 wire_id = block.wire_id
                 simple = match_simple_id(wire_id) if is_quiet else None
                 if simple is None or (stem := simple[1]) in taken or stem in spellings or block.id:
-                    block, places = self._mint_call(block), None
+                    block, places, is_same = self._mint_call(block), None, False
                     is_quiet = pairs.is_quiet
                 else:
                     name, ordinal = our_id(stem), names.next_ordinal
-                    block = replace(block, id=name, ordinal=ordinal)
+                    if in_place:
+                        force_setattr(block, "id", name)
+                        force_setattr(block, "ordinal", ordinal)
+                    else:
+                        block = replace(block, id=name, ordinal=ordinal)
                     names.next_ordinal = ordinal + 1
                     taken[stem] = 1
                     newest[wire_id], spellings[stem] = name, wire_id
@@ -135,12 +148,12 @@ class Identity:
             elif type(block) is ToolResponse:
                 if places is None:
                     places = pairs.places(entry.blocks, len(blocks))
-                block = self._mint_response(block, places.get(len(blocks)))
+                block, is_same = self._mint_response(block, places.get(len(blocks))), False
                 is_quiet = False
             elif type(block) is not Text and type(block) not in BLOCKS:
                 meaningful(entry)  # which says what is wrong with it
             blocks.append(block)
-        return tuple(blocks)
+        return entry.blocks if is_same else tuple(blocks)
 
     def _mint_call(self, call: ToolCall) -> ToolCall:
         """`call` with a name of its own, or with that of the call which it repeats."""

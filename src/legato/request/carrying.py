@@ -40,7 +40,7 @@ def carry(
     """
     goal = resolve(target, catalogue)
     parsed = parse(messages, source, catalogue=catalogue)
-    talk = (parsed if system is None else structs.replace(parsed, system=system)).conversation()
+    talk = (parsed if system is None else structs.replace(parsed, system=system)).into_conversation()
     offered = parsed.tools if tools is None else list(tools)
 
     def make(brought: Options) -> Request:

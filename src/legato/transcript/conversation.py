@@ -3,7 +3,7 @@
 Writing has three moves. `prepare` turns news into records: it validates, mints ids and changes nothing that can be
 seen. Whoever stores the log appends them there. `apply` takes them into memory and cannot fail, so memory is never
 ahead of the disk. A conversation that lives in memory alone skips the middle move: `record`, `human` and `result` do
-the other two at once, and `take` does them for a whole transcript.
+the other two at once, and `take` and `take_over` do them for a whole transcript.
 """
 
 from __future__ import annotations
@@ -153,12 +153,22 @@ class Conversation:
 
     def take(self, entries: Iterable[Entry]) -> None:
         """Record entries that our own parsers or readers made: their values are safe, and no one changes them."""
+        self._take(entries, in_place=False)
+
+    def take_over(self, entries: Iterable[Entry]) -> None:
+        """The same with entries that nobody else holds: names are written into them, where `take` makes copies.
+
+        The copies would cost less in work than in memory that has to be fetched and let go.
+        """
+        self._take(entries, in_place=True)
+
+    def _take(self, entries: Iterable[Entry], *, in_place: bool) -> None:
         self._forget_unapplied()
         log, mint, enter, place = self._log, self._identity.mint, self.ledger.enter, self.composer.place
         count = len(log)
         try:
             for seq, entry in enumerate(entries, count):
-                entry = mint(entry)
+                entry = mint(entry, in_place)
                 log.append(Recorded(entry=entry))
                 enter(seq, entry)
                 place(seq, entry)

@@ -142,10 +142,21 @@ class Parsed(Struct, frozen=True):
 
     def conversation(self) -> Conversation:
         """The conversation, ready to be rendered; `system` is an instruction that it begins with."""
+        talk = self._begin()
+        talk.take(self.entries)
+        return talk
+
+    def into_conversation(self) -> Conversation:
+        """The same for whoever keeps the conversation alone, and faster: `entries` go into it, and are here no more."""
+        talk, entries = self._begin(), self.entries.copy()
+        self.entries.clear()
+        talk.take_over(entries)
+        return talk
+
+    def _begin(self) -> Conversation:
         talk = Conversation()
         if self.system.strip():
             talk.instruct(self.system)
-        talk.take(self.entries)
         return talk
 
 

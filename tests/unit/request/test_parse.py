@@ -193,3 +193,11 @@ def test_a_body_that_cannot_be_json_is_refused() -> None:
 
     with pytest.raises(FormatError, match="cannot become JSON"):
         parse({"messages": [Broken()]}, "openai/gpt-4o")
+
+
+def test_a_conversation_that_uses_up_what_was_parsed_is_the_one_that_leaves_it() -> None:
+    parsed, kept = parse(MESSAGES, GPT), parse(MESSAGES, GPT)
+    left = kept.conversation()
+    assert kept == parsed
+    assert parsed.into_conversation().log == left.log
+    assert parsed.entries == []
