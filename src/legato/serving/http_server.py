@@ -40,7 +40,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 @runtime_checkable
-class Ended(Protocol):
+class Stoppable(Protocol):
     """An application that wants to know of its end."""
 
     def stop(self) -> None:
@@ -71,7 +71,7 @@ class HttpServer:
                 timeout_keep_alive=idle,
             )
         )
-        self._ended = app if isinstance(app, Ended) else None
+        self._stoppable = app if isinstance(app, Stoppable) else None
         self._scope: anyio.CancelScope | None = None
 
     @property
@@ -89,15 +89,15 @@ class HttpServer:
 
     def stop(self) -> None:
         """Take no more requests."""
-        if self._ended is not None:
-            self._ended.stop()
+        if self._stoppable is not None:
+            self._stoppable.stop()
         self._server.should_exit = True
 
     def abort(self) -> None:
         """End now, in the middle of answers if need be."""
         self.stop()
-        if self._ended is not None:
-            self._ended.abort()
+        if self._stoppable is not None:
+            self._stoppable.abort()
         if self._scope is not None:
             self._scope.cancel()
 
