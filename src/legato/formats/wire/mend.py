@@ -105,11 +105,14 @@ class _Smallest:
         """what was done, if putting calls and results right was enough"""
 
     def find(self) -> JsonObject:
-        formed = self._with_fields(self._put_in_form())
-        if not self._refused(formed):
-            return formed
+        readable = self._with_fields(self._put_in_form())
+        if not self._refused(readable):
+            return readable
+        tidy, tidied = tidy_messages(readable, self.request.target.dialect, self._wrong(readable))
+        formed = self._with_fields(tidy)
         without, left_out = without_parts(formed, self.field, self._wrong(formed))
-        for body, told in ((formed, []), (without, left_out)):
+        # What stands at a wrong place may only do so because a result is missing before it, so pairs come first.
+        for body, told in ((readable, []), (formed, tidied), (without, [*tidied, *left_out])):
             if (paired := self._paired(body)) is not None:
                 self.pairing = [*self.formed, *told, *paired.changes]
                 return paired.body
@@ -170,9 +173,7 @@ class _Smallest:
         if moved is not self.body:
             self.formed.append(FileNote(self.field, "instructions among the messages were moved to their own field"))
         self.formed += readable.notes
-        tidy, told = tidy_messages(readable.body, dialect, self._wrong(readable.body))
-        self.formed += told
-        return tidy
+        return readable.body
 
     def _with_messages(self, body: JsonObject) -> JsonObject:
         """The body with rendered messages, except for its own leading instructions."""
