@@ -181,14 +181,18 @@ def _read_medium(part: JsonObject, kind: str) -> Block | None:
     return media_from(address, mime, name=name) if address else None
 
 
+def parts_of(content: Json) -> list[Json]:
+    """The parts of a content; one that nobody put into a list is the only one."""
+    return [content] if isinstance(content, dict) else as_list(content)
+
+
 def split_content(content: Json) -> tuple[list[Block], list[tuple[int, JsonObject]]]:
     """A content (text, a part, a list of parts) as blocks, and the parts that were not understood with their index."""
     if isinstance(content, str):
         return text_blocks(content), []
     blocks: list[Block] = []
     unknown: list[tuple[int, JsonObject]] = []
-    items: list[Json] = [content] if isinstance(content, dict) else as_list(content)
-    for index, item in enumerate(items):
+    for index, item in enumerate(parts_of(content)):
         block = Text(clean_text(item)) if isinstance(item, str) else read_part(as_object(item))
         if block is None:
             unknown.append((index, as_object(item)))

@@ -549,6 +549,19 @@ def test_a_call_that_stands_in_a_message_of_the_user_becomes_an_answer() -> None
     assert chain(records) == [record["uuid"] for record in records]
 
 
+def test_a_call_that_nobody_put_into_a_list_becomes_the_first_answer_with_all_that_a_record_has() -> None:
+    data = jsonl(
+        claude("user", "1", None, {"role": "user", "content": use("toolu_a")}),
+        claude("user", "2", "1", {"role": "user", "content": [gave("toolu_a", "x")]}),
+        claude("assistant", "3", "2", {"role": "assistant", "content": [text("Done.")]}),
+    )
+
+    first, second, third = mended(data)
+
+    assert (first["type"], first["message"]["content"], first["parentUuid"]) == ("assistant", [use("toolu_a")], None)
+    assert chain([first, second, third]) == [first["uuid"], "2", "3"]
+
+
 def test_a_result_without_a_call_in_an_answer_is_quoted_behind_it() -> None:
     data = jsonl(
         said("u1", None, "go"), answered("a1", "u1", "m1", gave("t9", "found"), text("Done.")), said("u2", "a1", "on")

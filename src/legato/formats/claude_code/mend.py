@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import msgspec
 
-from legato.formats.blocks import is_call, is_result, read_call, read_result
+from legato.formats.blocks import is_call, is_result, parts_of, read_call, read_result
 from legato.formats.document import Document, FileNote, Original
-from legato.formats.fields import as_list, as_object, as_objects, as_text
+from legato.formats.fields import as_object, as_text
 from legato.formats.format import Mended
 from legato.formats.ids import is_plain_id, name_from
 from legato.formats.patching.plan import Closing, Demands, MendStep, Plan, Taking, plan_mending, prefixed
@@ -145,7 +145,7 @@ class _Carrier:
             self._value(index)["parentUuid"] = found
 
     def _new_record(self, step: MendStep, before: JsonObject | None) -> JsonObject:
-        neighbour = before or {}
+        neighbour = self._first_record() if before is None else before
         if step.calls:
             return self._new_answer(step, neighbour)
         blocks = [self._block(item) for item in step.items]
@@ -153,6 +153,11 @@ class _Carrier:
         about = self._said_about(step)
         ids = [as_text(block.get("tool_use_id")) for block in blocks]
         return _enveloped(neighbour, "user", {"role": "user", "content": blocks}, about, ("claude-code result", *ids))
+
+    def _first_record(self) -> JsonObject:
+        """The record that the conversation begins with in the file."""
+        found = next((step.record for step in self.plan.steps if step.record >= 0), None)
+        return {} if found is None else self.file.value(found)
 
     def _new_answer(self, step: MendStep, neighbour: JsonObject) -> JsonObject:
         """A record of the model, with calls that were in a message of the user."""
@@ -180,7 +185,8 @@ class _Carrier:
 
 def _blocks(record: JsonObject, is_wanted: Callable[[JsonObject], bool]) -> list[JsonObject]:
     """The blocks of a message that are calls, or results, as its reader counts them."""
-    return [block for block in as_objects(as_object(record.get("message")).get("content")) if is_wanted(block)]
+    parts = parts_of(as_object(record.get("message")).get("content"))
+    return [block for block in map(as_object, parts) if is_wanted(block)]
 
 
 def _as_use(block: JsonObject, wire_id: str) -> JsonObject:
@@ -223,7 +229,7 @@ def _change_blocks(record: JsonObject, step: MendStep) -> None:
     calls = results = 0
     kept: list[Json] = []
     message = as_object(record["message"])
-    for item in as_list(message.get("content")):
+    for item in parts_of(message.get("content")):
         block = as_object(item)
         if is_call(block):
             if calls in step.call_ids:

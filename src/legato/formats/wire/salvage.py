@@ -14,6 +14,7 @@ from collections.abc import Set
 from itertools import takewhile
 from typing import NamedTuple
 
+from legato.formats.blocks import parts_of
 from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
@@ -56,8 +57,7 @@ def make_blocks_readable(content: Json) -> tuple[list[Json], list[FileNote]]:
     salvage = _Salvage(Dialect.ANTHROPIC)
     if isinstance(content, str):
         return [{"type": "text", "text": content}], []
-    blocks: list[Json] = [content] if isinstance(content, dict) else as_list(content)
-    return salvage.parts(well_typed(blocks), "content"), salvage.notes
+    return salvage.parts(well_typed(parts_of(content)), "content"), salvage.notes
 
 
 def tidy_messages(body: JsonObject, dialect: Dialect, wrong: Set[str]) -> tuple[JsonObject, list[FileNote]]:
