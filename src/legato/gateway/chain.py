@@ -4,8 +4,8 @@ In:  entries as they were parsed, before anything was put back into them.
 Out: for each entry the digest of all that was said up to it.
 
 No client keeps a session's name reliably, but nearly every request begins with exactly the entries of the one before.
-What a client may leave out or spell anew counts for nothing: thoughts, opaque data, and where an answer's text was cut
-into blocks. The blocks of people and tools stay apart, since a provider is sent them apart.
+What a client may leave out of an answer or spell anew counts for nothing: thoughts, opaque data, and where its text was
+cut into blocks. Of what people and tools say everything counts, since a provider is sent it as the client has it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from legato.model import Code, Entry, HostedTool, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model import Block, Code, Entry, HostedTool, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
 
 SIZE = 16
 """bytes of a digest: enough that two conversations never share one by chance"""
@@ -55,20 +55,28 @@ def answer_digest(entry: Entry) -> bytes:
 def _visible(entry: Entry) -> _Content:
     """What everybody sees of `entry`, each block told by its kind."""
     blocks = entry.blocks
-    if len(blocks) == 1 and type(blocks[0]) is Text:  # most entries
-        return entry.speaker, entry.authority, blocks[0].text
-    joins = entry.speaker is _AI
+    is_answer = entry.speaker is _AI
+    if len(blocks) == 1 and type(block := blocks[0]) is Text and (is_answer or block.native is None):  # most entries
+        return entry.speaker, entry.authority, block.text
+    if not is_answer:
+        return (entry.speaker, entry.authority, *map(_whole, blocks))
     parts: list[object] = []
     for block in blocks:
         if isinstance(block, Text):
-            last = parts[-1] if parts and joins else None
+            last = parts[-1] if parts else None
             if isinstance(last, str):
                 parts[-1] = last + block.text
-            elif block.text or not joins:
+            elif block.text:
                 parts.append(block.text)
         elif not isinstance(block, Thinking):
             parts.append(_CONTENT[type(block)](block))
     return (entry.speaker, entry.authority, *parts)
+
+
+def _whole(block: Block) -> object:
+    """All of a block that is no part of an answer."""
+    content = block.text if isinstance(block, Text) else _CONTENT[type(block)](block)
+    return content if block.native is None else (content, block.native)
 
 
 def _of_call(call: ToolCall) -> _Content:
@@ -90,6 +98,10 @@ def _of_code(code: Code) -> _Content:
     return 4, code.code, code.language
 
 
+def _of_thought(thought: Thinking) -> _Content:
+    return 6, thought.text
+
+
 def _of_hosted(hosted: HostedTool) -> _Content:
     return 5, hosted.wire_id, hosted.name, hosted.arguments, hosted.result, hosted.silent
 
@@ -100,6 +112,7 @@ _CONTENT: Mapping[type, Callable[[Any], _Content]] = {
     Media: _of_media,
     Code: _of_code,
     HostedTool: _of_hosted,
+    Thinking: _of_thought,
 }
 
 

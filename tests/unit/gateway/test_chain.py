@@ -42,6 +42,8 @@ def test_where_the_text_of_an_answer_is_cut_counts_for_nothing(split: Entry):
 @pytest.mark.parametrize(
     ("one", "other"),
     [
+        (user("hi", thought("hm")), user("hi")),
+        (user(Text("hi", native={"own": 1})), user("hi")),
         (user("ab"), ai("ab")),
         (user("ab"), instruction("ab")),
         (user("a", "b"), user("ab")),
