@@ -39,6 +39,9 @@ from legato.wire.findings import Severity
 from builders import ROUTES, ai, calls, result, talk, units, user
 from strategies import entries, interleaved
 
+ANTHROPIC = "anthropic/claude-sonnet-4-5"
+PDF = Media(MediaKind.DOCUMENT, "application/pdf", data="aGk=", name="a.pdf")
+
 T = TypeVar("T")
 News = list["Entry | Record | Squeeze"]
 
@@ -327,6 +330,9 @@ def test_measuring_step_by_step_is_measuring_at_once(news: News, more: list[Entr
         assert growing.stub_gain(2) == fresh.stub_gain(2)
 
 
+@example(
+    ANTHROPIC, [user(ToolResponse(tool_name="read", media=(PDF,)))], Include.ALL
+)  # printed as messages to be joined
 @given(st.sampled_from(ROUTES), squeezed_logs(), st.sampled_from(Include))
 def test_a_unit_weighs_in_its_place_what_it_would_weigh_if_it_were_put_there(
     route: str, news: News, include: Include

@@ -21,7 +21,6 @@ from legato.transcript.conversation import Conversation
 from legato.transcript.slots import Slot
 from legato.transcript.units import Exchange, Said, Unit
 from legato.transcript.view import Change
-from legato.wire.assembly import encode_json
 from legato.wire.context import EncodeContext, End, Thoughts
 from legato.wire.contract import DialectParts, EncodedEnvelope
 from legato.wire.dialects import dialect_parts
@@ -269,4 +268,6 @@ class EncodedConversation:
     def pieces_of(self, unit: Unit, before: End, place: int) -> tuple[list[bytes], End]:
         """What would be encoded if `unit` was at `place`, behind a unit that ended so; and how it would end."""
         encoded = self.encoder.encode(unit, before, self._thoughts(place, self._turn))
-        return [*map(encode_json, encoded.messages)], encoded.end
+        alone = self.parts.assembly(self.encoder.grammar)  # messages of one unit are joined as well
+        alone.append_copies(encoded.messages, encoded.end)
+        return alone.shares(0), encoded.end
