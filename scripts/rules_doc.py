@@ -13,7 +13,7 @@ from typing import Any
 
 from legato.model import Dialect
 from legato.wire.hosts import STRICT, all_hosts, hosts_speaking
-from legato.wire.rules import OBSERVED, WireRule
+from legato.wire.rules import WireRule
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "tests" / "support")]  # the examples are not in the package
@@ -119,16 +119,11 @@ def _said(rule: WireRule) -> list[str]:
 
 
 def _sources(rule: WireRule) -> str:
-    return f"Source: {', '.join(map(_cited, rule.sources))}."
+    return f"Source: {', '.join(_cited(source, rule.pages.get(source, '')) for source in rule.sources)}."
 
 
-def _cited(source: str) -> str:
-    if source == OBSERVED:
-        return "recorded exchanges"
-    if source.startswith("https://"):
-        return f"[{source.removeprefix('https://')}]({source})"
-    repository, _, number = source.partition("#")
-    return f"[{source}](https://github.com/{repository}/issues/{number})"
+def _cited(source: str, page: str) -> str:
+    return f"[{source.removeprefix('https://')}]({page})" if page else "recorded exchanges"
 
 
 def _fenced(body: dict[str, Any]) -> list[str]:

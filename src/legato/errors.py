@@ -9,6 +9,7 @@
     │   ├── ImpossibleRequest  an option that the target refuses
     │   ├── ConfigError        settings that cannot be read or do not fit
     │   ├── FormatError        a file that cannot be read, or read as what it claims to be
+    │   │   ├── UnknownFormat  a file in none of the formats that are read
     │   │   ├── SeveralConversations  one of them has to be picked; has `conversations`
     │   │   └── RepairRefused  a file that cannot be repaired without losing something; has `losses`
     │   └── UnsafeName         a path or name that would escape where it belongs
@@ -87,6 +88,7 @@ __all__ = [
     "TimedOut",
     "Unauthorized",
     "UnknownCall",
+    "UnknownFormat",
     "UnknownModel",
     "UnknownTarget",
     "Unreachable",
@@ -134,6 +136,10 @@ class ConfigError(CallerError):
 
 class FormatError(CallerError):
     """A file that cannot be read, or cannot be read as what it claims to be."""
+
+
+class UnknownFormat(FormatError):
+    """A file in none of the formats that are read here."""
 
 
 class SeveralConversations(FormatError):

@@ -8,6 +8,7 @@
     inspect(path, target=...)       the conversation entry by entry: each call's ids, its state, every decision
     page(path, target=...)          the same as one HTML page, beside the request that is made of it
     sarif(reports)                  what `lint` found, as SARIF for code hosts and editors
+    session_files(folder)           the files below a folder that may hold conversations
 
 A source is a path, the bytes of a file, or a binary stream. Everything is returned as a frozen struct, nothing is
 printed, and no file is written or replaced unless the caller says so. What cannot be done raises a `LegatoError`:
@@ -23,10 +24,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from legato.files.conversion import Converted, convert, convert_all
+    from legato.files.folders import session_files
     from legato.files.html_page import page
     from legato.files.inspected import InspectedBlock, InspectedCall, InspectedEntry, Inspection
     from legato.files.inspection import inspect
-    from legato.files.linting import LintReport, lint
+    from legato.files.linting import LintReport, Unread, lint
     from legato.files.repairing import Repaired, repair, repair_in_place
     from legato.files.sarif_log import sarif
     from legato.files.sources import Source
@@ -35,6 +37,7 @@ _HOMES = {
     "Converted": "conversion",
     "convert": "conversion",
     "convert_all": "conversion",
+    "session_files": "folders",
     "page": "html_page",
     "InspectedBlock": "inspected",
     "InspectedCall": "inspected",
@@ -42,6 +45,7 @@ _HOMES = {
     "Inspection": "inspected",
     "inspect": "inspection",
     "LintReport": "linting",
+    "Unread": "linting",
     "lint": "linting",
     "Repaired": "repairing",
     "repair": "repairing",
@@ -59,6 +63,7 @@ __all__ = [
     "LintReport",
     "Repaired",
     "Source",
+    "Unread",
     "convert",
     "convert_all",
     "inspect",
@@ -67,6 +72,7 @@ __all__ = [
     "repair",
     "repair_in_place",
     "sarif",
+    "session_files",
 ]
 
 

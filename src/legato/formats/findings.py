@@ -47,6 +47,10 @@ class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     broken: dict[str, str] = {}
     """the rule of each target that is broken"""
     calls: tuple[str, ...] = ()
+    line: int = 0
+    """of the file, counted from 1; 0 where the place is in no line of it"""
+    column: int = 0
+    """the character of that line, counted from 1; 0 where the place is a whole line"""
 
 
 def lint_document(document: Document, *targets: str) -> list[Finding]:

@@ -15,7 +15,7 @@ from typing import cast
 
 import msgspec
 
-from legato.errors import FormatError, IngestError
+from legato.errors import IngestError, UnknownFormat
 from legato.formats.fields import as_object, as_objects
 from legato.formats.sources import Source
 from legato.model import Json, JsonObject, read_json_leniently
@@ -68,15 +68,15 @@ class Head:
         return as_object(self.value)
 
 
-class UnclearLayout(FormatError):
+class UnclearLayout(UnknownFormat):
     """The file is neither one JSON value nor lines of JSON, as far as anyone can see."""
 
 
 def refuse_other_files(source: Source) -> None:
-    """Raise `FormatError` for what is no text at all, by the bytes that it begins with."""
+    """Raise `UnknownFormat` for what is no text at all, by the bytes that it begins with."""
     for magic, what in _MAGIC.items():
         if source.head.startswith(magic):
-            raise FormatError(f"{source.name}: this is {what}")
+            raise UnknownFormat(f"{source.name}: this is {what}")
 
 
 def look_at(source: Source) -> Head:
@@ -98,7 +98,7 @@ def look_at(source: Source) -> Head:
     if head is not None:
         return head
     if _is_binary(source.head):
-        raise FormatError(f"{source.name}: this is binary data, which is no session file")
+        raise UnknownFormat(f"{source.name}: this is binary data, which is no session file")
     raise UnclearLayout(f"{source.name}: unknown format: this is neither JSON nor lines of JSON")
 
 

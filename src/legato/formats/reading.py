@@ -10,7 +10,7 @@ import os
 from difflib import get_close_matches
 from pathlib import Path
 
-from legato.errors import FormatError
+from legato.errors import FormatError, UnknownFormat
 from legato.formats.content import Content
 from legato.formats.detection import Detected, detect_head
 from legato.formats.document import Document
@@ -44,7 +44,7 @@ def read_all(
     try:
         source = open_source(data, name=name, progress=progress)
     except FormatError as error:
-        raise FormatError(error.message + _where_files_are(data, asked)) from None
+        raise type(error)(error.message + _where_files_are(data, asked)) from None
     try:
         head, found = _look(source)
     except UnclearLayout:
@@ -143,7 +143,9 @@ def _layout(chosen: Format, head: Head) -> Layout:
 
 def _known(found: Detected | None, name: str) -> Detected:
     if found is None:
-        raise FormatError(f"{name}: unknown format: JSON, but none of the session files or requests that are read here")
+        raise UnknownFormat(
+            f"{name}: unknown format: JSON, but none of the session files or requests that are read here"
+        )
     return found
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
-from legato.errors import FormatError
+from legato.errors import FormatError, UnknownFormat
 from legato.model.hashing import RunningDigest
 from legato.model.ingestion import MAX_JSON_BYTES
 
@@ -129,7 +129,7 @@ def open_source(data: Data, *, name: str = "", progress: Progress | None = None)
         named = name or str(getattr(stream, "name", "")) or "input"
         source = Source(named, _read_stream(stream, named), None, progress)
     if source.is_whole and not source.head.strip(b"\0\xef\xbb\xbf \t\r\n"):
-        raise FormatError(f"{source.name}: the file is empty; there is nothing to read")
+        raise UnknownFormat(f"{source.name}: the file is empty; there is nothing to read")
     return source
 
 

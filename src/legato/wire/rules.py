@@ -56,6 +56,11 @@ class WireRule(Struct, frozen=True, kw_only=True):
     route: str = ""
     """a target that it holds for, by which its examples are judged; empty until `declared` gives it the dialect's"""
 
+    @property
+    def pages(self) -> dict[str, str]:
+        """The address of each source that has one."""
+        return {source: address for source in self.sources if (address := _address(source))}
+
     def words(self, path: str = "", body: Json = None, *, host: str = "") -> str:
         """What the provider says about `path` in `body`, with an ellipsis for what is not known."""
         template = self.errors.get(host, self.error)
@@ -67,6 +72,13 @@ class WireRule(Struct, frozen=True, kw_only=True):
         words = self.words(path, body, host=host)
         code = f" ({self.code})" if self.code else ""
         return f"“{words}”{code}." if words else ""
+
+
+def _address(source: str) -> str:
+    if source == OBSERVED or source.startswith("https://"):
+        return source.removeprefix(OBSERVED)
+    repository, _, number = source.partition("#")
+    return f"https://github.com/{repository}/issues/{number}"
 
 
 def _declare(

@@ -23,6 +23,8 @@ OPEN_CALL = Finding(
         "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after: toolu_b”.",
     },
     broken={"anthropic": "anthropic/unanswered-call"},
+    line=33,
+    column=9,
 )
 
 
@@ -66,6 +68,35 @@ def test_findings_in_one_of_several_conversations_say_in_which():
     assert [(finding.rule, finding.place) for finding in report.errors] == [
         ("openai-chat/unanswered-call", "[1].request.messages[2].tool_calls[0]")
     ]
+
+
+def test_a_finding_in_one_line_of_json_is_told_by_its_column():
+    body = json.dumps({"note": "émoji 🎈", **OPEN_BODY}, ensure_ascii=False)
+
+    (finding,) = lint(body.encode()).findings
+
+    assert finding.line == 1
+    assert body[finding.column - 1 :].startswith('{"type": "tool_use", "id": "toolu_b"')
+
+
+def test_what_is_missing_is_told_by_the_place_that_lacks_it():
+    body = {name: value for name, value in CLEAN_BODY.items() if name != "max_tokens"}
+
+    (finding,) = lint(json.dumps({**body, "system": "x"}).encode()).findings
+
+    assert (finding.place, finding.line, finding.column) == ("max_tokens", 1, 1)
+
+
+def test_findings_that_are_not_in_the_order_of_the_file_have_their_own_lines():
+    body = json.dumps({"messages": OPEN_BODY["messages"], "model": "claude-sonnet-4-5", "tools": []}, indent=1)
+
+    findings = lint(body.encode(), format="anthropic").findings
+
+    lines = body.splitlines()
+    assert {finding.place for finding in findings} >= {"messages[1].content[2]", "max_tokens"}
+    for finding in findings:
+        value = lines[finding.line - 1][finding.column - 1 :]
+        assert value.startswith("{" if finding.place != "tools" else "[]"), finding
 
 
 def test_a_secret_that_a_finding_would_quote_is_hidden():

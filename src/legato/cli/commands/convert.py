@@ -47,8 +47,8 @@ def convert(
 ) -> None:
     """Carry a conversation to another provider or agent, with its tool calls and results kept as pairs.
 
-    INPUT is a file, or - for standard input. Only the result goes to standard output; a request body is one that the
-    provider accepts, whatever was missing in the file.
+    INPUT is a file, the id of a stored session, or - for standard input. Only the result goes to standard output; a
+    request body is one that the provider accepts, whatever was missing in the file.
     """
     from legato.cli.commands.file_arguments import (
         check_output,

@@ -1,19 +1,22 @@
-"""The files that a command is given: a path, or `-` for standard input or output.
+"""The files that a command is given: a path, the id of a stored session, or `-` for standard input or output.
 
-While a large file is read a bar shows how far it is, if a person is watching.
+While a large file or many are read a bar shows how far it is, if a person is watching.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from legato.errors import FormatError
 
 if TYPE_CHECKING:
+    from rich.progress import Progress as ProgressBar
+    from rich.progress import ProgressColumn
+
     from legato.files import Source
     from legato.files.sources import Progress
     from legato.formats import Document
@@ -22,6 +25,8 @@ STANDARD = "-"
 """standard input where something is read, standard output where something is written"""
 _LARGE = 8 * 1024 * 1024
 """a file that is read in the blink of an eye gets no bar"""
+_MANY = 20
+"""files that are read one after the other without a bar: our choice, about a second of them"""
 
 
 class Input(NamedTuple):
@@ -34,11 +39,13 @@ class Input(NamedTuple):
 
 @contextmanager
 def opened(path: str) -> Generator[Input]:
-    """The input that `path` names."""
-    with _progress(path) as progress:
-        if path == STANDARD:
-            yield Input(sys.stdin.buffer, "standard input", progress)
-        else:
+    """The input that `path` names: standard input, a file, or else a stored session by its id."""
+    if path == STANDARD:
+        yield Input(sys.stdin.buffer, "standard input")
+    elif stored := stored_session(path):
+        yield stored
+    else:
+        with _progress(path) as progress:
             yield Input(path, progress=progress)
 
 
@@ -57,23 +64,126 @@ def pick_one(documents: list[Document], number: int | None, *, advice: str = "ch
     return pick_document(documents, number, option="--pick", advice=advice)
 
 
+# --- stored sessions --------------------------------------------------------------------------------------------------
+
+
+def stored_session(name: str) -> Input | None:
+    """The log of the stored session that `name` means; None for anything that is, or looks like, a file.
+
+    Raises `FormatError` for what is neither.
+    """
+    from legato.store.identity import is_session_id
+
+    if os.path.lexists(name) or not is_session_id(name) or "." in name:
+        return None
+    from legato.cli.async_main import run_async
+    from legato.cli.settings.project import store_setting
+    from legato.errors import SessionNotFound
+    from legato.store import default_path, open_store
+
+    place = store_setting(None)
+
+    async def dump() -> Input:
+        from legato.cli.sessions.lookup import find_session
+
+        async with open_store(place) as store:
+            summary = await find_session(store, name)
+            return Input(b"".join([line async for line in store.export(summary.id)]), f"session {summary.id}")
+
+    try:
+        if place is None and not default_path().exists():  # looking for a session makes no store
+            raise SessionNotFound(name)
+        return run_async(dump)
+    except SessionNotFound:
+        told = f"{name}: there is no such file, and no stored session has this id; `legato sessions` lists them"
+        raise FormatError(told) from None
+
+
+# --- while somebody waits ---------------------------------------------------------------------------------------------
+
+
+class Walk:
+    """The files of a command, one after the other."""
+
+    def __init__(self, paths: Sequence[str], *, is_folder: bool, bar: ProgressBar | None) -> None:
+        self.is_folder = is_folder
+        """whether a folder is among what was named"""
+        self._paths = paths
+        self._bar = bar
+
+    def __iter__(self) -> Iterator[str]:
+        task = None if self._bar is None else self._bar.add_task("reading", total=len(self._paths))
+        for path in self._paths:
+            yield path
+            if self._bar is not None and task is not None:
+                self._bar.advance(task)
+
+    def tell(self, line: str) -> None:
+        """Print a line of the result; a bar on the same screen makes room for it."""
+        import click
+
+        if self._bar is None or not sys.stdout.isatty():
+            click.echo(line)
+            return
+        self._bar.stop()
+        click.echo(line)
+        self._bar.start()
+
+
+@contextmanager
+def walking(inputs: Sequence[str]) -> Generator[Walk]:
+    """The files that `inputs` name, those of folders in their place, behind a bar if somebody waits for many."""
+    paths: list[str] = []
+    is_folder = False
+    for path in inputs:
+        if path != STANDARD and os.path.isdir(path):
+            is_folder = True
+            paths += _in_folder(path)
+        else:
+            paths.append(path)
+    if len(paths) < _MANY or not sys.stderr.isatty():
+        yield Walk(paths, is_folder=is_folder, bar=None)
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+
+    with _bar(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as bar:
+        yield Walk(paths, is_folder=is_folder, bar=bar)
+
+
+def _in_folder(folder: str) -> list[str]:
+    from legato.files import session_files
+
+    found = [str(path) for path in session_files(folder)]
+    if not found:
+        raise FormatError(f"{folder}: there are no files in it that could be sessions or requests (*.json, *.jsonl)")
+    return found
+
+
 @contextmanager
 def _progress(path: str) -> Generator[Progress | None]:
     """A bar on standard error while a large file is read, if a person is watching."""
     try:
-        size = 0 if path == STANDARD else os.stat(path).st_size
+        size = os.stat(path).st_size
     except OSError:
         size = 0  # the reader will say what is wrong
     if size < _LARGE or not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with _bar(TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn()) as bar:
         task = bar.add_task("reading", total=size)
         yield lambda count: bar.update(task, completed=count)
+
+
+def _bar(*columns: ProgressColumn) -> ProgressBar:
+    from rich.console import Console
+    from rich.progress import Progress as ProgressBar
+
+    return ProgressBar(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False)
+
+
+# --- what is written --------------------------------------------------------------------------------------------------
 
 
 def check_output(path: str) -> None:

@@ -32,7 +32,7 @@ def inspect(
 ) -> None:
     """Show a conversation turn by turn: each call's canonical id, its state, its ids, and every decision about it.
 
-    INPUT is a file, or - for standard input.
+    INPUT is a file, the id of a stored session, or - for standard input.
     """
     from legato.cli.commands.file_arguments import check_output, pick_one, read_documents, write_output
     from legato.files.html_page import page_of

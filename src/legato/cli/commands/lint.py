@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -11,15 +10,13 @@ import click
 
 from legato.cli.exits import ExitCode, complain, line_of
 from legato.cli.format_options import from_option
-from legato.errors import FormatError
+from legato.errors import FormatError, UnknownFormat
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
     from legato.diagnostics import Redactor
-    from legato.files import LintReport
+    from legato.files import LintReport, Unread
     from legato.formats import Finding
-
-_LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
 
 
 @click.command(short_help="Say what is wrong with session files or request bodies.")
@@ -33,63 +30,155 @@ _LINE = re.compile(r"line (\d+)(?:, (.+))?", re.DOTALL)
     help="Judge for this provider or route; may be given several times. Without it: the provider that a file was "
     "written for, or all of them where the format belongs to none.",
 )
+@click.option("--ignore-unknown", is_flag=True, help="Pass over files of an unknown format.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How to print findings."
 )
+@click.option("--json", "form", flag_value="json", help="The same as --format json.")
 @click.pass_context
-def lint(ctx: click.Context, inputs: Sequence[str], format_: str | None, targets: Sequence[str], form: str) -> None:
+def lint(
+    ctx: click.Context,
+    inputs: Sequence[str],
+    format_: str | None,
+    targets: Sequence[str],
+    ignore_unknown: bool,
+    form: str,
+) -> None:
     """Say what is wrong with session files or request bodies.
 
-    INPUT is a file, or - for standard input. Each finding names a rule, a place, what the provider would say and what
-    repair would do. Exit status: 0 if no provider would refuse anything (risky findings alone count as clean),
-    3 if there are findings, 2 if something cannot be read.
+    INPUT is a file, a folder of files, the id of a stored session, or - for standard input. Each finding names a rule,
+    a place, what the provider would say and what repair would do. Exit status: 0 if no provider would refuse anything
+    (risky findings alone count as clean), 3 if there are findings, 2 if something cannot be read.
     """
+    from legato.cli.commands.file_arguments import walking
     from legato.diagnostics import Redactor
+    from legato.formats.targets import find_target
 
-    redactor = Redactor()
-    reports: list[LintReport] = []
-    is_broken = False
-    for path in inputs:
+    for target in targets:
+        find_target(target)  # says what is wrong with a name before anything is read
+    linted = _Linted(Redactor(), ignores_unknown=ignore_unknown)
+    with walking(inputs) as walk:
+        for path in walk:
+            for line in linted.look_at(path, format_, targets):
+                if form == "text":
+                    walk.tell(line)
+    if form != "text":
+        click.echo(linted.encoded(form))
+    linted.sum_up(is_folder=walk.is_folder)
+    ctx.exit(linted.status)
+
+
+class _Linted:
+    """What was found, in all files so far."""
+
+    def __init__(self, redactor: Redactor, *, ignores_unknown: bool) -> None:
+        self._redactor = redactor
+        self._ignores_unknown = ignores_unknown
+        self._reports: list[LintReport] = []
+        self._unread: list[Unread] = []
+        self._ignored: list[str] = []
+        self._unknown = 0
+
+    def look_at(self, path: str, format_: str | None, targets: Sequence[str]) -> Iterator[str]:
+        """Judge a file; the lines to print about it."""
+        from legato import files
+        from legato.cli.commands.file_arguments import opened
+
         try:
-            report = _lint(path, format_, targets)
+            with opened(path) as (source, name, progress):
+                report = files.lint(source, targets=targets, format=format_, name=name, progress=progress)
         except FormatError as error:
-            complain(line_of(error))
-            is_broken = True
-            continue
-        reports.append(report)
-        if form == "text":
-            for finding in report.findings:
-                for line in _lines(report.file, finding, redactor):
-                    click.echo(line)
-    if form != "text" and reports:
-        click.echo(_encoded(reports, form, redactor))
-    levels = Counter(finding.level.value for report in reports for finding in report.findings)
-    if reports:
-        click.echo(_summary(len(reports), levels), err=True)
-    if is_broken:
-        ctx.exit(ExitCode.USAGE)
-    ctx.exit(ExitCode.FINDINGS if levels["error"] else ExitCode.OK)
+            self._pass_over(path, error)
+            return
+        self._reports.append(report)
+        for finding in report.findings:
+            yield from _lines(report.file, finding, self._redactor)
 
+    def _pass_over(self, path: str, error: FormatError) -> None:
+        from legato.files import Unread
 
-def _lint(path: str, format_: str | None, targets: Sequence[str]) -> LintReport:
-    from legato import files
-    from legato.cli.commands.file_arguments import opened
+        is_unknown = isinstance(error, UnknownFormat)
+        if is_unknown and self._ignores_unknown:
+            self._ignored.append(path)
+            return
+        line = line_of(error)
+        self._unread.append(Unread(path, line))
+        self._unknown += is_unknown
+        if not is_unknown or self._unknown <= _SHOWN:
+            complain(line)
 
-    with opened(path) as (source, name, progress):
-        return files.lint(source, targets=targets, format=format_, name=name, progress=progress)
+    @property
+    def _levels(self) -> Counter[str]:
+        return Counter(finding.level.value for report in self._reports for finding in report.findings)
+
+    @property
+    def status(self) -> ExitCode:
+        """How the program ends."""
+        if self._unread:
+            return ExitCode.USAGE
+        return ExitCode.FINDINGS if self._levels["error"] else ExitCode.OK
+
+    def encoded(self, form: str) -> str:
+        """All of it as JSON, or as SARIF."""
+        import msgspec
+
+        from legato import files
+
+        if form == "sarif":
+            value = files.sarif(self._reports, self._unread)
+        else:
+            told = {"files": self._reports, "unread": self._unread, "ignored": self._ignored}
+            levels = self._levels
+            summary = {"files": len(self._reports), **{name: levels[level] for level, name in _NAMES.items()}}
+            value = self._redactor.value(msgspec.to_builtins(told) | {"summary": summary})
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+    def sum_up(self, *, is_folder: bool) -> None:
+        """Tell the numbers: of a folder for each format."""
+        if self._unknown > _SHOWN:
+            complain(f"and {self._unknown - _SHOWN:,} more files of an unknown format")
+        if self._unknown and is_folder:
+            click.echo("--ignore-unknown passes over files of an unknown format", err=True)
+        if is_folder:
+            from legato.cli.terminal.cells import table
+
+            for line in table(self._rows(), width=_WIDE):
+                click.echo(line, err=True)
+        if self._reports or is_folder:
+            click.echo(_summary(len(self._reports), self._levels, len(self._ignored)), err=True)
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        """A row for each format, with the number of its files, and of findings in them."""
+        formats: dict[str, list[LintReport]] = {}
+        for report in self._reports:
+            formats.setdefault(report.format, []).append(report)
+        rows: list[tuple[str, ...]] = [("format", "files", "clean", *_NAMES.values())]
+        for name, reports in sorted(formats.items()):
+            levels = Counter(finding.level.value for report in reports for finding in report.findings)
+            clean = sum(not report.errors for report in reports)
+            numbers = (len(reports), clean, *(levels[level] for level in _NAMES))
+            rows.append((name, *(f"{number:,}" for number in numbers)))
+        for name, count in (("unknown", len(self._ignored)), ("not read", len(self._unread))):
+            if count:
+                rows.append((name, f"{count:,}", *[""] * (len(rows[0]) - 2)))
+        return rows if len(rows) > 1 else []
 
 
 # --- what is printed --------------------------------------------------------------------------------------------------
 
 _COLOURS = {"error": "red", "risky": "yellow", "note": "cyan"}
+_NAMES = {"error": "errors", "risky": "risky", "note": "notes"}
+_SHOWN = 10
+"""files of an unknown format that are named one by one: a folder may hold thousands"""
+_WIDE = 1_000
+"""columns of a table that nobody has to shorten: it has few of them"""
 
 
 def _lines(file: str, finding: Finding, redactor: Redactor) -> Iterator[str]:
-    where = one_line(file)
-    if match := _LINE.fullmatch(finding.place):
-        where += f":{match[1]}" + (f": {one_line(match[2])}" if match[2] else "")
-    elif finding.place:
-        where += f": {one_line(finding.place)}"
+    where = ":".join([one_line(file), *(str(number) for number in (finding.line, finding.column) if number)])
+    inside = finding.place.partition(", ")[2] if finding.place.startswith("line ") else finding.place
+    if inside:
+        where += f": {one_line(inside)}"
     level = click.style(finding.level.value, fg=_COLOURS[finding.level.value], bold=True)
     yield f"{where}: {level}: {one_line(redactor.text(finding.message))} [{finding.rule}]"
     says = list(finding.says.items())
@@ -103,16 +192,8 @@ def _lines(file: str, finding: Finding, redactor: Redactor) -> Iterator[str]:
         yield f"    {one_line(finding.repair)}"
 
 
-def _encoded(reports: Sequence[LintReport], form: str, redactor: Redactor) -> str:
-    import msgspec
-
-    from legato import files
-
-    value = files.sarif(reports) if form == "sarif" else redactor.value({"files": msgspec.to_builtins(reports)})
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-
-
-def _summary(files: int, levels: Counter[str]) -> str:
+def _summary(files: int, levels: Counter[str], ignored: int) -> str:
     nouns = {"error": "error", "risky": "risky finding", "note": "note"}
     counts = [counted(levels[level], noun) for level, noun in nouns.items() if levels[level]]
-    return f"{counted(files, 'file')}: {', '.join(counts) or 'nothing found'}"
+    passed_over = f"; {counted(ignored, 'file')} of another kind passed over" if ignored else ""
+    return f"{counted(files, 'file')}: {', '.join(counts) or 'nothing found'}{passed_over}"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force: bool, format_: str | None) -> None:
     """Write a mended copy of a session file or request body, in the same format.
 
+    INPUT is a file, the id of a stored session, or - for standard input.
     Claude Code sessions, Codex rollouts, Legato logs and request bodies can be mended; convert anything else. Every
     call gets exactly one result where its agent or provider expects it; what was right keeps its bytes. A result that
     is inserted says that there is none, and is recognised when the file is read again. Repairing twice changes nothing
@@ -34,12 +35,21 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
     and never over INPUT.
     """
     from legato import files
-    from legato.cli.commands.file_arguments import STANDARD, check_output, opened, refuse_same_file, write_output
+    from legato.cli.commands.file_arguments import (
+        STANDARD,
+        check_output,
+        opened,
+        refuse_same_file,
+        stored_session,
+        write_output,
+    )
     from legato.errors import RepairRefused
     from legato.files.writing import replace_with_backup
 
     if in_place and (output is not None or input_ == STANDARD):
         raise click.UsageError("--write mends a file where it stands; leave out --output, and name a file")
+    if in_place and stored_session(input_) is not None:
+        raise click.UsageError("a stored session is never rewritten: write a copy with -o OUT, and `legato import` it")
     if not in_place and output is None and not dry_run:
         raise click.UsageError("say where to write: -o OUT, or --write to mend the file where it stands, or --dry-run")
     if force and (in_place or output is None):

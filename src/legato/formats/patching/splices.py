@@ -10,7 +10,6 @@ ends of its values.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -18,12 +17,9 @@ from typing import NamedTuple
 import msgspec
 
 from legato.formats.fields import as_list, as_object
+from legato.formats.patching.spans import JsonPart, UnclearText, end_of, first_value, parts_of
 from legato.model import Json, JsonObject
 
-_BLANK = re.compile(rb"[\s\0]*")
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
-_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+"|[{}\[\]]', re.DOTALL)
-_SCALAR = re.compile(rb"[^\s\0,\]}]+")
 _LIKENESS = ("id", "call_id", "tool_use_id", "tool_call_id", "uuid", "role", "type", "name")
 """fields by which two objects are told to be the same one, before and after a change"""
 _INDENT = 2
@@ -36,10 +32,6 @@ class Splice(NamedTuple):
     start: int
     end: int
     data: bytes
-
-
-class _UnclearText(Exception):
-    """The bytes are not what the value was read from, as far as can be seen."""
 
 
 def apply_splices(data: bytes, splices: Iterable[Splice]) -> bytes:
@@ -55,11 +47,11 @@ def apply_splices(data: bytes, splices: Iterable[Splice]) -> bytes:
 def splices_between(data: bytes, old: Json, new: Json) -> list[Splice]:
     """What to change in `data`, which was read as `old`, so that it is read as `new`."""
     differ = _Differ(data)
-    start = _blank(data, 3 if data.startswith(b"\xef\xbb\xbf") else 0)
+    start = first_value(data)
     try:
-        end = _end_of(data, start)
+        end = end_of(data, start)
         differ.value(old, new, start, end)
-    except (_UnclearText, RecursionError):
+    except (UnclearText, RecursionError):
         return [Splice(0, len(data), msgspec.json.encode(new))]
     return sorted(differ.splices)
 
@@ -77,15 +69,6 @@ def is_same(one: Json, other: Json) -> bool:
         items, others = as_list(one), as_list(other)
         return len(items) == len(others) and all(map(is_same, items, others))
     return one == other
-
-
-class _Part(NamedTuple):
-    """A member of an object or an element of a list: where it begins, where its value does, and where both end."""
-
-    start: int
-    value: int
-    end: int
-    name: str = ""
 
 
 class _Style(NamedTuple):
@@ -124,10 +107,10 @@ class _Differ:
             self.splices.append(Splice(start, end, msgspec.json.encode(new)))
 
     def _object(self, old: JsonObject, new: JsonObject, start: int, end: int) -> None:
-        parts = list(_parts(self.data, start, end))
+        parts = list(parts_of(self.data, start, end))
         last = {part.name: index for index, part in enumerate(parts)}
         if last.keys() != old.keys():
-            raise _UnclearText
+            raise UnclearText
         style = self._style(parts, start, end)
         out: list[int | bytes] = []
         for index, part in enumerate(parts):
@@ -139,9 +122,9 @@ class _Differ:
         self._arrange(parts, out, style, start, end)
 
     def _list(self, old: list[Json], new: list[Json], start: int, end: int) -> None:
-        parts = list(_parts(self.data, start, end))
+        parts = list(parts_of(self.data, start, end))
         if len(parts) != len(old):
-            raise _UnclearText
+            raise UnclearText
         style = self._style(parts, start, end)
         out: list[int | bytes] = []
         for index, item in _aligned(old, new):
@@ -152,19 +135,20 @@ class _Differ:
             self.value(old[index], item, parts[index].value, parts[index].end)
         self._arrange(parts, out, style, start, end)
 
-    def _style(self, parts: Sequence[_Part], start: int, end: int) -> _Style:
+    def _style(self, parts: Sequence[JsonPart], start: int, end: int) -> _Style:
         """How the parts of the object or list from `start` to `end` are set apart."""
         if not parts:
             return _Style(b",", b":", b"")
         first = parts[0]
         lead, close = self.data[start + 1 : first.start], self.data[parts[-1].end : end - 1]
         comma = self.data[first.end : parts[1].start] if len(parts) > 1 else b"," + lead
-        named = _STRING.match(self.data, first.start) if first.name or first.value > first.start else None
-        colon = self.data[named.end() : first.value] if named else b":"
+        colon = self.data[first.key_end : first.value] if first.key_end else b":"
         inner, outer = comma.rpartition(b"\n")[2], close.rpartition(b"\n")[2]
         return _Style(comma, colon, inner.removeprefix(outer) if inner.startswith(outer) else b"")
 
-    def _arrange(self, parts: Sequence[_Part], out: Sequence[int | bytes], style: _Style, start: int, end: int) -> None:
+    def _arrange(
+        self, parts: Sequence[JsonPart], out: Sequence[int | bytes], style: _Style, start: int, end: int
+    ) -> None:
         """Let the parts of what is from `start` to `end` be those in `out`; kept ones, by index, stay in order."""
         kept = [item for item in out if isinstance(item, int)]
         if not kept:
@@ -183,7 +167,7 @@ class _Differ:
         self._fill(parts, before, None, fresh, style)
 
     def _fill(
-        self, parts: Sequence[_Part], before: int | None, after: int | None, fresh: list[bytes], style: _Style
+        self, parts: Sequence[JsonPart], before: int | None, after: int | None, fresh: list[bytes], style: _Style
     ) -> None:
         """Put `fresh` between two kept parts, instead of whatever is there; None is the beginning or the end."""
         if before is None:
@@ -237,55 +221,3 @@ def _is_alike(old: Json, new: Json) -> bool:
     one, other = as_object(old), as_object(new)
     shared = [name for name in _LIKENESS if name in one and name in other]
     return bool(shared) and all(is_same(one[name], other[name]) for name in shared)
-
-
-# --- where values are -------------------------------------------------------------------------------------------------
-
-
-def _blank(data: bytes, position: int) -> int:
-    found = _BLANK.match(data, position)
-    return found.end() if found else position
-
-
-def _end_of(data: bytes, start: int) -> int:
-    """Where the value at `start` ends."""
-    first = data[start : start + 1]
-    if first not in (b"{", b"["):
-        found = (_STRING if first == b'"' else _SCALAR).match(data, start)
-        if found is None:
-            raise _UnclearText
-        return found.end()
-    depth = 0
-    for found in _BRACKET.finditer(data, start):
-        token = found.group()
-        depth += (token in b"{[") - (token in b"}]")
-        if not depth:
-            return found.end()
-    raise _UnclearText
-
-
-def _parts(data: bytes, start: int, end: int) -> Iterator[_Part]:
-    """The members of the object, or the elements of the list, from `start` to `end`."""
-    is_object = data[start : start + 1] == b"{"
-    position = _blank(data, start + 1)
-    while position < end - 1:
-        first, name = position, ""
-        if is_object:
-            key = _STRING.match(data, position)
-            colon = _blank(data, key.end()) if key else end
-            if key is None or data[colon : colon + 1] != b":":
-                raise _UnclearText
-            name = _text_of(key.group())
-            position = _blank(data, colon + 1)
-        ends = _end_of(data, position)
-        yield _Part(first, position, ends, name)
-        position = _blank(data, ends)
-        if data[position : position + 1] == b",":
-            position = _blank(data, position + 1)
-
-
-def _text_of(key: bytes) -> str:
-    try:
-        return msgspec.json.decode(key, type=str)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise _UnclearText from None

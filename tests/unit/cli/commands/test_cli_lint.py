@@ -59,7 +59,7 @@ def test_a_broken_body_is_told_with_rule_place_words_and_remedy(tmp_path: Path):
 
     assert result.exit_code == 3
     assert result.stdout == (
-        f"{path}: messages[1].content[2]: error: the call 'toolu_b' has no result after it "
+        f"{path}:33:9: messages[1].content[2]: error: the call 'toolu_b' has no result after it "
         "[anthropic/unanswered-call]\n"
         "    what anthropic says: “`tool_use` ids were found without `tool_result` blocks immediately after: toolu_b”.\n"
         "    repair puts in a result that says there is none\n"
@@ -87,10 +87,15 @@ def test_the_json_form_holds_the_whole_finding(tmp_path: Path):
                             "anthropic": "“`tool_use` ids were found without `tool_result` blocks immediately after: toolu_b”."
                         },
                         "broken": {"anthropic": "anthropic/unanswered-call"},
+                        "line": 33,
+                        "column": 9,
                     }
                 ],
             }
-        ]
+        ],
+        "unread": [],
+        "ignored": [],
+        "summary": {"files": 1, "errors": 1, "risky": 0, "notes": 0},
     }
 
 
@@ -130,6 +135,8 @@ def test_a_body_that_is_to_go_to_another_dialect_is_judged_by_its_faults(tmp_pat
             },
             "broken": {"anthropic": "anthropic/unanswered-call", "gemini": "gemini/unanswered-call"},
             "calls": ["hist_tool_2"],
+            "line": 12,
+            "column": 5,
         }
     ]
 
@@ -344,7 +351,17 @@ def test_sarif_names_rules_levels_lines_and_paths(tmp_path: Path):
             "logicalLocations": [{"fullyQualifiedName": "line 4"}],
         }
     ]
-    assert second["locations"][0]["logicalLocations"] == [{"fullyQualifiedName": "messages[1].content[2]"}]
+    assert second["locations"] == [
+        {
+            "physicalLocation": {
+                "artifactLocation": {"uri": str(body)},
+                "region": {"startLine": 33, "startColumn": 9},
+            },
+            "logicalLocations": [{"fullyQualifiedName": "messages[1].content[2]"}],
+        }
+    ]
+    assert run["invocations"] == [{"executionSuccessful": True}]
+    assert run["tool"]["driver"]["rules"][1]["helpUri"].startswith("https://")
     Draft202012Validator(SARIF).validate(log)
 
 
@@ -390,11 +407,128 @@ def test_several_files_are_judged_and_one_that_cannot_be_read_decides_the_status
     assert f"legato: {bad}: cannot be read: no such file or directory" in result.stderr
 
 
+def test_a_run_that_could_read_nothing_is_a_sarif_log_all_the_same(tmp_path: Path):
+    missing = tmp_path / "missing.json"
+
+    result = legato("lint", "--format", "sarif", missing)
+
+    assert result.exit_code == 2
+    (run,) = json.loads(result.stdout)["runs"]
+    assert run["results"] == []
+    (invocation,) = run["invocations"]
+    (notification,) = invocation["toolExecutionNotifications"]
+    assert not invocation["executionSuccessful"]
+    assert (notification["level"], notification["message"]["text"]) == (
+        "error",
+        f"{missing}: cannot be read: no such file or directory",
+    )
+    assert notification["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == str(missing)
+    Draft202012Validator(SARIF).validate(json.loads(result.stdout))
+
+
+# --- folders ----------------------------------------------------------------------------------------------------------
+
+
+def folder(path: Path) -> Path:
+    """A folder of sessions, with what else lies about in such folders."""
+    for name in ("project/deep", "node_modules/x"):
+        (path / name).mkdir(parents=True)
+    save(path / "project/deep/session.jsonl", open_session())
+    save(path / "project/body.json", CLEAN_BODY)
+    save(path / "project/settings.json", {"theme": "dark"})
+    save(path / "node_modules/x/body.json", OPEN_BODY)
+    (path / "project/notes.txt").write_text("nothing of the kind")
+    return path
+
+
+def test_a_folder_is_walked_and_summed_up_by_format(tmp_path: Path):
+    result = legato("lint", "--ignore-unknown", folder(tmp_path))
+
+    assert result.exit_code == 3
+    assert result.stdout.startswith(f"{tmp_path}/project/deep/session.jsonl:4: error: the call toolu_b")
+    assert result.stderr.splitlines() == [
+        "format       files  clean  errors  risky  notes",
+        "anthropic    1      1      0       0      0",
+        "claude-code  1      0      1       0      0",
+        "unknown      1",
+        "2 files: 1 error; 1 file of another kind passed over",
+    ]
+
+
+def test_a_file_of_another_kind_is_an_error_unless_it_is_to_be_passed_over(tmp_path: Path):
+    result = legato("lint", "--json", folder(tmp_path))
+
+    assert result.exit_code == 2
+    told = json.loads(result.stdout)
+    assert told["summary"] == {"files": 2, "errors": 1, "risky": 0, "notes": 0}
+    assert [one["file"] for one in told["unread"]] == [f"{tmp_path}/project/settings.json"]
+    assert "--ignore-unknown passes over files of an unknown format" in result.stderr
+    told = json.loads(legato("lint", "--json", "--ignore-unknown", tmp_path).stdout)
+    assert (told["unread"], told["ignored"]) == ([], [f"{tmp_path}/project/settings.json"])
+
+
+@pytest.mark.parametrize("data", [b"", b"not json", b'{"cut": ', b"[1, 2]", b"\x89PNG\r\n"])
+def test_whatever_is_no_session_can_be_passed_over(tmp_path: Path, data: bytes):
+    path = tmp_path / "data.json"
+    path.write_bytes(data)
+
+    result = legato("lint", "--ignore-unknown", path)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_a_file_that_is_not_there_is_never_passed_over(tmp_path: Path):
+    assert legato("lint", "--ignore-unknown", tmp_path / "missing.json").exit_code == 2
+
+
+def test_many_files_of_an_unknown_kind_are_counted(tmp_path: Path):
+    for number in range(14):
+        save(tmp_path / f"{number}.json", {"theme": "dark"})
+
+    result = legato("lint", tmp_path)
+
+    assert result.stderr.count("unknown format: ") == 10
+    assert "legato: and 4 more files of an unknown format\n" in result.stderr
+
+
+def test_a_folder_without_files_to_read_is_said_to_be_one(tmp_path: Path):
+    result = legato("lint", tmp_path)
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"legato: {tmp_path}: there are no files in it that could be sessions or requests (*.json, *.jsonl)\n",
+    )
+
+
+def test_findings_make_room_for_the_bar_of_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    out, err = Terminal(), Terminal()
+    monkeypatch.setattr(file_arguments, "_MANY", 1)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    monkeypatch.setenv("TERM", "xterm")
+
+    with file_arguments.walking([str(folder(tmp_path))]) as walk:
+        for path in walk:
+            walk.tell(path)
+
+    assert walk.is_folder
+    assert out.getvalue().splitlines() == [
+        f"{tmp_path}/project/body.json",
+        f"{tmp_path}/project/settings.json",
+        f"{tmp_path}/project/deep/session.jsonl",
+    ]
+    assert "reading" in err.getvalue()
+
+
 def test_standard_input_is_read_for_a_dash():
     result = legato("lint", "-", stdin=json.dumps(OPEN_BODY).encode())
 
     assert result.exit_code == 3
-    assert result.stdout.startswith("standard input: messages[1].content[2]: error:")
+    assert result.stdout.startswith("standard input:1:345: messages[1].content[2]: error:")
 
 
 def test_an_unknown_target_is_named_before_anything_is_read(tmp_path: Path):

@@ -55,7 +55,7 @@ def test_the_list_is_there_for_programs_too(home: Path) -> None:
 
 def test_whoever_names_the_folder_of_an_agent_hears_which_files_are_in_it(home: Path) -> None:
     for folder in (home / ".codex" / "sessions", home / ".codex" / "sessions" / "2026"):
-        result = legato("lint", str(folder))
+        result = legato("inspect", str(folder))
 
         assert "name a file in it, such as ~/.codex/sessions/*/*/*/rollout-*.jsonl" in result.stderr
 

@@ -49,6 +49,36 @@ def talk(home: Home, *prompts: str) -> list[str]:
 # --- sessions ---
 
 
+def test_a_stored_session_is_named_by_its_id_in_the_commands_about_files(home: Home, tmp_path: Path):
+    (session,) = talk(home, "hello there")
+
+    assert home.legato("lint", session[:8]).exit_code == 0
+    assert f"session {session}: legato, 1 turn" in home.legato("inspect", session).stdout
+    converted = msgspec.json.decode(home.legato("convert", session, "--to", "openai-chat").stdout)
+    assert converted["messages"][0] == {"role": "user", "content": "hello there"}
+    copy = tmp_path / "copy.jsonl"
+    assert home.legato("repair", session, "-o", str(copy)).exit_code == 0
+    assert copy.read_text() == home.legato("sessions", "export", session).stdout
+
+
+def test_a_stored_session_is_not_repaired_in_place(home: Home):
+    (session,) = talk(home, "hello there")
+
+    result = home.legato("repair", session, "--write")
+
+    assert result.exit_code == 2
+    assert "a stored session is never rewritten" in result.stderr
+
+
+def test_what_is_neither_a_file_nor_a_session_is_said_to_be_neither(home: Home):
+    result = home.legato("lint", "nobody")
+
+    assert (result.exit_code, result.stderr) == (
+        2,
+        "legato: nobody: there is no such file, and no stored session has this id; `legato sessions` lists them\n",
+    )
+
+
 def test_sessions_are_listed_with_route_folder_and_title(home: Home):
     (first,) = talk(home, "hello there")
     result = home.legato("sessions")
