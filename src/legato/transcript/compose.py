@@ -273,6 +273,8 @@ class Composer:
         """`slot` at the end. Those before it are likely whole now."""
         if self._stale:
             self._make_units()
+        if self.slots and self.slots[-1].first == slot.first:
+            slot.part = self.slots[-1].part + 1
         self._stale.append(slot)
         self.slots.append(slot)
         return slot
@@ -301,7 +303,7 @@ class Composer:
 
     def _rewind(self, log: list[Record]) -> None:
         """Place everything again that is not undone; slots that come out the same stay the same objects."""
-        before = {(slot.kind, slot.first): slot for slot in self.slots}
+        before = {(slot.kind, slot.first, slot.part): slot for slot in self.slots}
         self.slots, self.instructions, self._slot_of, self._answers = [], [], {}, {}
         self._hosted = HostedRecords(self.ledger, self._touch_slot)
         self._undone = undone_spans(log)
@@ -309,7 +311,7 @@ class Composer:
             if type(record) is Recorded:
                 self.place(seq, record.entry)
         for index, slot in enumerate(self.slots):
-            old = before.get((slot.kind, slot.first))
+            old = before.get((slot.kind, slot.first, slot.part))
             if old is not None and old.is_same_as(slot):
                 self.slots[index] = old
                 for block in old.blocks:

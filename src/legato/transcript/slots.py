@@ -80,6 +80,8 @@ class Slot(Struct, eq=False, gc=False):
     is_stale: bool = True
     revision: int = 0
     cause: PrefixCause | None = None
+    part: int = 0
+    """which one it is of the slots that began with the same record"""
 
     def add(self, block: AnswerBlock) -> None:
         """One more block belongs here."""
@@ -139,7 +141,7 @@ def summary_slot(text: str, first: int, last: int) -> Slot:
 
 def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision, ...]]:
     if len(slot.blocks) == 1 and type(text := slot.blocks[0]) is Text and not slot.notes and not _is_blank(text):
-        return Said(slot.first, (text,), slot.authority), ()
+        return Said(slot.first, (text,), slot.authority, slot.part), ()
     blocks: list[SaidBlock] = []
     for block in slot.blocks:
         if type(block) is Text:
@@ -150,7 +152,7 @@ def _make_said(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decision,
     notes = tuple(slot.notes) if slot.notes else ()
     if not blocks:
         return None, (*notes, Decision(Action.DROPPED, "blank-message", Fault.CANONICAL))
-    return Said(slot.first, tuple(blocks), slot.authority), notes
+    return Said(slot.first, tuple(blocks), slot.authority, slot.part), notes
 
 
 _CUT, _CANCELLED, _REFUSED = BROKEN_OFF
@@ -171,7 +173,7 @@ def _make_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decis
             if completion is None or call.is_odd:
                 return _decide_exchange(slot, ledger)
             completions.append(completion)
-    unit = Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin)
+    unit = Exchange(slot.first, tuple(slot.blocks), tuple(completions), slot.origin, part=slot.part)
     return (unit, ()) if unit.outputs is not None else _decide_exchange(slot, ledger)
 
 
@@ -216,7 +218,7 @@ def _decide_exchange(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Dec
         if not is_refused:
             decisions.append(Decision(Action.DROPPED, "nothing-visible", Fault.CANONICAL))
         return None, tuple(decisions)
-    return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin), tuple(decisions)
+    return Exchange(slot.first, tuple(blocks), tuple(completions), slot.origin, part=slot.part), tuple(decisions)
 
 
 def _replayable(block: AnswerBlock, dialect: str, slot: Slot, decisions: list[Decision]) -> AnswerBlock:
@@ -291,8 +293,8 @@ def _make_orphans(slot: Slot, ledger: Ledger) -> tuple[Unit | None, tuple[Decisi
             quotes.extend(completion.media)
             decisions.append(Decision(Action.QUOTED, "result-without-call", Fault.CANONICAL, calls=(orphan.id,)))
     if calls:
-        return Exchange(slot.first, tuple(calls), tuple(completions)), tuple(decisions)
-    return (Said(slot.first, tuple(quotes)) if quotes else None), tuple(decisions)
+        return Exchange(slot.first, tuple(calls), tuple(completions), part=slot.part), tuple(decisions)
+    return (Said(slot.first, tuple(quotes), part=slot.part) if quotes else None), tuple(decisions)
 
 
 def orphan_call(orphan: Call) -> ToolCall:

@@ -31,6 +31,8 @@ class Said(Struct, frozen=True, omit_defaults=True, gc=False):
     key: int
     blocks: tuple[SaidBlock, ...]
     authority: Authority = Authority.PERSON
+    part: int = 0
+    """which one it is of the units that began with the same record"""
 
 
 class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
@@ -48,6 +50,8 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     origin: Origin | None = None
     outputs: tuple[str, ...] | None = None
     verbatim: bool = False
+    part: int = 0
+    """which one it is of the units that began with the same record"""
 
     def __post_init__(self) -> None:
         completions, count = self.completions, len(self.completions)

@@ -54,13 +54,13 @@ def media_omitted(kind: str, mime: str) -> str:
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9()\[\]-]+")
 _UNNAMED = "document"
 _LONGEST_NAME = 150  # our choice: leaves room for the numbers that make it unique
-_UNIQUE = re.compile(r"(.*) \d+-\d+")
+_UNIQUE = re.compile(r"(.*) \d+(?:-\d+){1,2}")
 
 
-def unique_name(name: str | None, key: int, number: int) -> str:
-    """A name for the document `number` of a unit that no document of another unit has."""
+def unique_name(name: str | None, key: int, part: int, number: int) -> str:
+    """A name for the document `number` of the unit `part` of a record that no other document has."""
     plain = _NOT_IN_NAMES.sub(" ", name or "").strip()[:_LONGEST_NAME] or _UNNAMED
-    return f"{plain} {key}-{number}"
+    return f"{plain} {key}-{part}-{number}" if part else f"{plain} {key}-{number}"
 
 
 def plain_name(name: str) -> str | None:

@@ -32,7 +32,7 @@ from legato.model.records import (
     Started,
     Verdict,
 )
-from legato.transcript import Completion, CompletionKind, Conversation, Exchange, Said, completion_text
+from legato.transcript import Completion, CompletionKind, Conversation, Exchange, Said, Summary, completion_text
 
 from builders import (
     ai,
@@ -413,6 +413,14 @@ def test_what_stands_before_an_undo_is_not_made_again() -> None:
     before = units(conversation)
     conversation.apply(conversation.prepare([Rewound(to=3)]))
     assert all(old is new for old, new in zip(before, units(conversation), strict=False))
+
+
+def test_equal_parts_of_one_message_stay_apart_when_something_behind_them_is_undone() -> None:
+    conversation = talk(user("one", thought("hm"), "one"), user("two"))
+    before = units(conversation)
+    conversation.apply(conversation.prepare([Rewound(to=1)]))
+    assert units(conversation) == before[:-1]
+    assert [unit.part for unit in before[:-1] if not isinstance(unit, Summary)] == [0, 1, 2]
 
 
 # --- the write boundary -----------------------------------------------------------------------------------------------

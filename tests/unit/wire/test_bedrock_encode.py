@@ -11,7 +11,7 @@ from legato.model import Choice, Media, MediaKind, Options, OutputFormat, Thinki
 from legato.wire.bedrock.caching import cache_point, mark, mark_head
 from legato.wire.phrases import ANSWER_BRIDGE, DOCUMENT_CAPTION, plain_name, unique_name
 
-from builders import ai, call, calls, origin, result, talk, thought, user
+from builders import ai, call, calls, origin, response, result, talk, thought, user
 
 CLAUDE = "bedrock/us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 NEWER_CLAUDE = "bedrock/us.anthropic.claude-opus-4-6-v1"
@@ -94,16 +94,22 @@ def test_no_two_documents_of_a_request_share_a_name() -> None:
     assert {plain_name(name) for name in names} == {"plan v2 pdf"}
 
 
+def test_documents_of_one_message_that_becomes_several_units_do_not_share_a_name_either() -> None:
+    names = documents(messages(CLAUDE, user(PDF, thought("hm"), PDF, response("b", "it", media=(PDF,)))))
+    assert len(set(names)) == len(names) == 3
+
+
 def test_a_document_keeps_its_name_when_the_conversation_grows() -> None:
     news = [user("see", PDF), ai("yes"), user("and", PDF)]
     assert documents(messages(CLAUDE, *news, ai("well"), user("so", PDF)))[:2] == documents(messages(CLAUDE, *news))
 
 
+@pytest.mark.parametrize("part", [0, 2])
 @pytest.mark.parametrize("name", [None, "", "document", "a b", "plan 3", "ÄÖ", "x" * 300])
-def test_the_name_of_a_document_is_given_back(name: str | None) -> None:
-    made = unique_name(name, 12, 3)
+def test_the_name_of_a_document_is_given_back(name: str | None, part: int) -> None:
+    made = unique_name(name, 12, part, 3)
     assert plain_name(made) in (name, None, "x" * 150)
-    assert unique_name(plain_name(made), 12, 3) == made
+    assert unique_name(plain_name(made), 12, part, 3) == made
 
 
 def test_a_document_without_a_word_gets_one() -> None:

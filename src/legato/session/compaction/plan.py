@@ -150,7 +150,7 @@ class Draft:
             if type(unit) is not Exchange:
                 continue
             completions = tuple(_shortened(done, shorts) for done in unit.completions)
-            shorter = Exchange(unit.key, unit.blocks, completions, unit.origin)
+            shorter = Exchange(unit.key, unit.blocks, completions, unit.origin, part=unit.part)
             weight, _ = self.gauge.weigh(shorter, self.places[place].before, place)
             if weight < self._weights[place]:
                 self.units[place], self._weights[place] = shorter, weight

@@ -54,7 +54,7 @@ class Projector:
 
     def project(self, unit: Unit, before: End, thoughts: Thoughts = Thoughts.SHOWN) -> Projection:
         """What `unit` becomes after a unit that ended with `before`."""
-        page = _Page(self._grammar, before, unit.key, bridge_lacks_thought=self._demands_every_thought)
+        page = _Page(self._grammar, before, unit, bridge_lacks_thought=self._demands_every_thought)
         match unit:
             case Said():
                 self._said(unit, page)
@@ -229,9 +229,9 @@ class Projector:
 class _Page:
     """The messages of one unit. It knows what may follow what, and puts a bridge where something must be between."""
 
-    def __init__(self, grammar: Grammar, before: End, key: int, *, bridge_lacks_thought: bool) -> None:
+    def __init__(self, grammar: Grammar, before: End, unit: Unit, *, bridge_lacks_thought: bool) -> None:
         self._grammar = grammar
-        self._key = key
+        self._unit = unit
         self._documents = 0
         self._bridge_lacks_thought = bridge_lacks_thought
         self.end = before
@@ -256,7 +256,9 @@ class _Page:
         if media.kind is not MediaKind.DOCUMENT:
             return media
         self._documents += 1
-        return replace(media, name=phrases.unique_name(media.name, self._key, self._documents))
+        unit = self._unit
+        part = 0 if type(unit) is Summary else unit.part
+        return replace(media, name=phrases.unique_name(media.name, unit.key, part, self._documents))
 
     def instruct(self, parts: list[HumanPart]) -> None:
         self._add(HumanMessage(parts, instructs=True), End.HUMAN)
