@@ -91,7 +91,7 @@ def route_of(provider: str, model: str) -> str:
     known = default_catalogue().providers.get(provider)
     if known is None:
         return ""
-    return f"{provider}/{model or known.example}"
+    return f"{provider}/{model.strip() or known.example}"
 
 
 def dialect_of(provider: str) -> Dialect | None:

@@ -141,6 +141,13 @@ def test_a_body_that_is_to_go_to_another_dialect_is_judged_by_its_faults(tmp_pat
     ]
 
 
+@pytest.mark.parametrize("model", ["", " ", "\u2028"])
+def test_a_body_with_a_blank_model_is_judged_as_one_without(tmp_path: Path, model: str):
+    path = save(tmp_path / "body.json", {**OPEN_BODY, "model": model})
+
+    assert ("error", "anthropic/unanswered-call", "messages[1].content[2]") in rules(path)
+
+
 def test_a_bare_list_of_messages_is_not_blamed_for_what_stands_around_messages(tmp_path: Path):
     path = save(tmp_path / "body.json", OPEN_BODY["messages"])
 
