@@ -73,7 +73,7 @@ class Places:
 
     def _inside(self, outer: Span) -> dict[str | int, Span]:
         if outer.start not in self._parts:
-            parts = parts_of(self._data, *outer) if self._data[outer.start : outer.start + 1] in (b"{", b"[") else ()
+            parts = json_parts(self._data, *outer) if self._data[outer.start : outer.start + 1] in (b"{", b"[") else ()
             self._parts[outer.start] = {
                 part.name if part.key_end else index: Span(part.value, part.end) for index, part in enumerate(parts)
             }
@@ -102,7 +102,7 @@ def end_of(data: bytes, start: int) -> int:
     raise UnclearText
 
 
-def parts_of(data: bytes, start: int, end: int) -> Iterator[JsonPart]:
+def json_parts(data: bytes, start: int, end: int) -> Iterator[JsonPart]:
     """The members of the object, or the elements of the list, from `start` to `end`."""
     is_object = data[start : start + 1] == b"{"
     position = _blank(data, start + 1)

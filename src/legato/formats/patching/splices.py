@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from legato.formats.fields import as_list, as_object
-from legato.formats.patching.spans import JsonPart, UnclearText, end_of, first_value, parts_of
+from legato.formats.patching.spans import JsonPart, UnclearText, end_of, first_value, json_parts
 from legato.model import Json, JsonObject
 
 _LIKENESS = ("id", "call_id", "tool_use_id", "tool_call_id", "uuid", "role", "type", "name")
@@ -107,7 +107,7 @@ class _Differ:
             self.splices.append(Splice(start, end, msgspec.json.encode(new)))
 
     def _object(self, old: JsonObject, new: JsonObject, start: int, end: int) -> None:
-        parts = list(parts_of(self.data, start, end))
+        parts = list(json_parts(self.data, start, end))
         last = {part.name: index for index, part in enumerate(parts)}
         if last.keys() != old.keys():
             raise UnclearText
@@ -122,7 +122,7 @@ class _Differ:
         self._arrange(parts, out, style, start, end)
 
     def _list(self, old: list[Json], new: list[Json], start: int, end: int) -> None:
-        parts = list(parts_of(self.data, start, end))
+        parts = list(json_parts(self.data, start, end))
         if len(parts) != len(old):
             raise UnclearText
         style = self._style(parts, start, end)
