@@ -257,7 +257,7 @@ class _Page:
             return media
         self._documents += 1
         unit = self._unit
-        part = 0 if type(unit) is Summary else unit.part
+        part = 0 if isinstance(unit, Summary) else unit.part
         return replace(media, name=phrases.unique_name(media.name, unit.key, part, self._documents))
 
     def instruct(self, parts: list[HumanPart]) -> None:
