@@ -29,6 +29,7 @@ from legato.model import (
     ToolCall,
     ToolResponse,
     ToolSpec,
+    Usage,
 )
 from legato.model.records import Compacted, CompactionKind, Imported
 from legato.transcript.conversation import Conversation
@@ -125,8 +126,9 @@ class Document:
 
     `places` and `sources` are parallel to `entries`: where each one was ("line 12", "messages[3]"), and the index of
     its record in `original.records` (-1 where that is not kept). `compactions` name what the file's agent had put out
-    of sight; the entries hold it all the same. `records` is the log itself, where the file is one of ours, and `body`
-    the request, where it was one.
+    of sight; the entries hold it all the same. `times` says when entries were written, in seconds since the epoch, and
+    `usages` what answers took, each under the index of its entry (of an answer, its first); files that do not tell
+    have none. `records` is the log itself, where the file is one of ours, and `body` the request, where it was one.
     """
 
     format: str
@@ -141,6 +143,8 @@ class Document:
     route: str = ""
     notes: list[FileNote] = field(default_factory=list[FileNote])
     compactions: list[CompactionMark] = field(default_factory=list[CompactionMark])
+    times: dict[int, float] = field(default_factory=dict[int, float])
+    usages: dict[int, Usage] = field(default_factory=dict[int, Usage])
     meta: dict[str, str] = field(default_factory=dict[str, str])
     digest: str = ""
     records: Sequence[Record] | None = None
@@ -202,6 +206,10 @@ class DocumentDraft:
         self.route = ""
         self.notes: list[FileNote] = []
         self.compactions: list[CompactionMark] = []
+        self.at: float | None = None
+        """when what is said next was written, if the file tells"""
+        self.times: dict[int, float] = {}
+        self.usages: dict[int, Usage] = {}
         self.meta: dict[str, str] = {}
         self.body: Body | None = None
         self._skipped: dict[str, tuple[str, int]] = {}
@@ -209,6 +217,8 @@ class DocumentDraft:
         """the tool that each call id stands for, so far"""
         self._reused: set[str] = set()
         """ids that several calls have"""
+        self._answers: dict[str, int] = {}
+        """the first entry of each answer"""
         self._nameless: set[int] = set()
         """entries with results that do not say which tool they are of, and whose calls have not come yet"""
 
@@ -233,10 +243,18 @@ class DocumentDraft:
         kept = tuple(self._named(block) for block in blocks)
         if not kept:
             return False
-        self.entries.append(Entry(speaker, kept, origin, answer, ending, authority))
+        self.add(Entry(speaker, kept, origin, answer, ending, authority), place, source)
+        return True
+
+    def add(self, entry: Entry, place: str, source: int) -> None:
+        """Add an entry that is as it should be."""
+        if self.at is not None:
+            self.times[len(self.entries)] = self.at
+        if entry.answer is not None:
+            self._answers.setdefault(entry.answer, len(self.entries))
+        self.entries.append(entry)
         self.places.append(place)
         self.sources.append(source)
-        return True
 
     def _named(self, block: Block) -> Block:
         """A result with the name of its tool, if its call has come."""
@@ -299,6 +317,15 @@ class DocumentDraft:
         if self.entries and self.entries[-1].speaker is Speaker.AI:
             self.entries[-1] = replace(self.entries[-1], ending=ending)
 
+    def count(self, usage: Usage) -> None:
+        """The answer that was added last took these tokens. Told again of the same answer, the last count holds."""
+        last = len(self.entries) - 1
+        while last >= 0 and self.entries[last].speaker is not Speaker.AI:
+            last -= 1  # a count may come after the results of the calls in the answer
+        if last >= 0:
+            answer = self.entries[last].answer
+            self.usages[last if answer is None else self._answers[answer]] = usage
+
     def finish(
         self,
         *,
@@ -328,6 +355,8 @@ class DocumentDraft:
             route=self.route,
             notes=[*damage, *self.notes, *counted],
             compactions=self.compactions,
+            times=self.times,
+            usages=self.usages,
             meta={key: value for key, value in self.meta.items() if value},
             digest=digest,
             records=records,

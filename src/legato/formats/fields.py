@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from legato.model import Json, JsonObject, clean_text
 from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
 
-__all__ = ["as_id", "as_list", "as_object", "as_objects", "as_text", "first_id", "first_text", "well_typed"]
+__all__ = ["as_id", "as_list", "as_object", "as_objects", "as_text", "as_time", "first_id", "first_text", "well_typed"]
 
 
 def well_typed(items: Json, levels: int = 4) -> list[Json]:
@@ -25,6 +27,25 @@ def _well_typed(item: JsonObject, levels: int) -> JsonObject:
     for name in lists:
         kept[name] = well_typed(item[name], levels - 1)
     return kept
+
+
+def as_time(value: Json) -> float | None:
+    """A moment in seconds since the epoch: programs write it as ISO 8601, or as a number of milliseconds."""
+    if isinstance(value, str):
+        try:
+            moment = datetime.fromisoformat(value)
+            seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        except (ValueError, OverflowError):
+            return None
+    elif isinstance(value, int | float):
+        seconds = value / 1_000
+    else:
+        return None
+    return seconds if _OLDEST <= seconds <= _NEWEST else None
+
+
+_OLDEST, _NEWEST = 0.9e9, 4.1e9
+"""seconds in 1998 and in 2099: outside them there is no moment at which an agent wrote (our choice)"""
 
 
 def first_id(value: JsonObject, *names: str) -> str:

@@ -19,7 +19,7 @@ from legato.formats.patching.records import RawFile
 from legato.model import Record, Speaker
 from legato.model.codec import FORMAT as FORMAT_NAME
 from legato.model.codec import VERSION, check_header, decode_record, dump_log
-from legato.model.records import Recorded, RouteSelected
+from legato.model.records import Recorded, RouteSelected, StepEnded
 from legato.transcript.standing import standing
 
 
@@ -41,15 +41,16 @@ def read(content: Content) -> list[Document]:
     for seq, record in standing(records):
         if isinstance(record, Recorded):
             entry = record.entry
-            draft.entries.append(entry)
-            draft.places.append(places[seq])
-            draft.sources.append(seq + 1)
+            draft.at = record.at
+            draft.add(entry, places[seq], seq + 1)
             if entry.speaker is Speaker.AI and entry.origin is not None:
                 draft.model = entry.origin.asked or entry.origin.served
                 is_known = bool(entry.origin.provider and draft.model)
                 draft.route = f"{entry.origin.provider}/{draft.model}" if is_known else ""
         elif isinstance(record, RouteSelected):
             draft.route = record.route
+        elif isinstance(record, StepEnded) and record.usage is not None:
+            draft.count(record.usage)
     finished = content.finish(draft)[0]
     return [replace(finished, records=records)]
 

@@ -13,10 +13,11 @@ from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_code.tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_object, as_text
+from legato.formats.fields import as_id, as_object, as_text, as_time
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.wire.salvage import make_blocks_readable
-from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse
+from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse, Usage
+from legato.wire.anthropic.decode import read_usage
 
 SYNTHETIC = "<synthetic>"
 INTERRUPTED = "[Request interrupted by user]"
@@ -60,6 +61,8 @@ class _Piece:
     ending: Ending | None = None
     model: str = ""
     summary: str = ""
+    at: float | None = None
+    usage: Usage | None = None
 
 
 def read(content: Content) -> list[Document]:
@@ -91,7 +94,7 @@ class _Reader:
         """Read one record."""
         record, kind = item.value, as_text(item.value.get("type"))
         message = as_object(record.get("message"))
-        piece = _Piece(_node(record, len(self.pieces)), item.place, item.source)
+        piece = _Piece(_node(record, len(self.pieces)), item.place, item.source, at=as_time(record.get("timestamp")))
         self.pieces.append(piece)
         if "session" not in self.draft.meta:
             keep_known(self.draft.meta, record, _META)
@@ -130,6 +133,7 @@ class _Reader:
             return
         piece.model = model
         piece.origin = origin_of(home_of("anthropic", model), model, model) if model else None
+        piece.usage = read_usage(as_object(message.get("usage")))
         piece.ending = _ENDINGS.get(as_text(message.get("stop_reason")))
         piece.parts = [_Part(Speaker.AI, blocks)]
         piece.node.answer = as_id(message.get("id"))
@@ -174,6 +178,7 @@ class _Reader:
         """Add the pieces of `nodes`, in this order."""
         for node in nodes:
             piece = self.pieces[node.index]
+            draft.at = piece.at
             for part in piece.parts:
                 is_answer = part.speaker is Speaker.AI
                 if not is_answer and _interrupts(part.blocks):
@@ -187,6 +192,8 @@ class _Reader:
                     answer=(node.answer or None) if is_answer else None,
                     ending=piece.ending,
                 )
+            if piece.usage is not None:
+                draft.count(piece.usage)
             if piece.model:
                 draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
             if piece.summary and len(draft.entries) > 1:

@@ -13,7 +13,7 @@ from itertools import groupby
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
-from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
+from legato.formats.fields import as_list, as_object, as_objects, as_text, as_time, first_id, first_text
 from legato.formats.origins import home_of, origin_of, provider_named, route_of
 from legato.model import (
     Authority,
@@ -27,8 +27,10 @@ from legato.model import (
     ToolCall,
     ToolResponse,
     ToolSpec,
+    Usage,
     ingest,
 )
+from legato.model.json_access import as_count
 from legato.wire.arguments import read_arguments
 from legato.wire.openai_responses.reading import blocks_of
 from legato.wire.phrases import ERROR_MARK
@@ -67,6 +69,7 @@ class _Reader:
         """Read one line."""
         record = item.value
         payload = as_object(record.get("payload"))
+        self.draft.at = as_time(record.get("timestamp"))
         match record.get("type"):
             case "session_meta":
                 self.session(payload)
@@ -77,8 +80,7 @@ class _Reader:
             case "response_item":
                 self.item(payload, item)
             case "event_msg":
-                if payload.get("type") == "turn_aborted":
-                    self.draft.end_answer(Ending.CANCELLED)
+                self.event(payload)
             case "compacted":
                 self.compacted(payload, item)
             case None if "record_type" in record:
@@ -89,6 +91,21 @@ class _Reader:
                 self.item(record, item)
             case kind:
                 self.draft.skip(item.place, f"a record of type {kind!r} is not part of the conversation")
+
+    def event(self, payload: JsonObject) -> None:
+        kind = payload.get("type")
+        if kind == "turn_aborted":
+            self.draft.end_answer(Ending.CANCELLED)
+        elif kind == "token_count" and (last := as_object(as_object(payload.get("info")).get("last_token_usage"))):
+            self.draft.count(
+                Usage(
+                    input=as_count(last.get("input_tokens")),
+                    output=as_count(last.get("output_tokens")),
+                    cache_read=as_count(last.get("cached_input_tokens")),
+                    cache_write=as_count(last.get("cache_write_input_tokens")),
+                    reasoning=as_count(last.get("reasoning_output_tokens")),
+                )
+            )
 
     def home(self) -> str:
         """The provider that answers: the one that the file names, else the model's own."""

@@ -1,0 +1,94 @@
+"""When things were said and what answers took, as far as a file tells."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from file_samples import ClaudeSession, used
+from file_samples import use as call
+from legato.formats import read
+from legato.formats.fields import as_time
+from legato.model import Entry, Speaker, Text, Usage
+from legato.model.codec import dump_log
+from legato.model.records import Recorded, StepEnded
+
+DAY = 1735689600.0
+"""the first moment of 2025"""
+
+
+def lines(records: list[dict[str, Any]]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def test_a_claude_code_session_tells_when_each_record_was_written():
+    session = ClaudeSession().user("Go.").model(call("toolu_a")).user([used("toolu_a")])
+
+    document = read(lines(session.records))
+
+    assert document.times == {0: DAY, 1: DAY + 1, 2: DAY + 2}
+
+
+def test_the_tokens_of_an_answer_over_several_lines_are_counted_once_as_the_last_line_has_them():
+    session = ClaudeSession().user("Go.")
+    counts = {"input_tokens": 3, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 100}
+    for output, block in ((1, {"type": "text", "text": "Well."}), (9, call("toolu_a"))):
+        session.add(
+            "assistant", [block], id="msg_1", model="claude-sonnet-4-5", usage={**counts, "output_tokens": output}
+        )
+
+    document = read(lines(session.user([used("toolu_a")]).records))
+
+    assert document.usages == {1: Usage(input=123, output=9, cache_read=100, cache_write=20)}
+
+
+def test_a_rollout_tells_the_tokens_of_an_answer_after_the_results_of_its_calls():
+    def line(second: int, kind: str, **payload: Any) -> dict[str, Any]:
+        return {"timestamp": f"2025-01-01T00:00:0{second}Z", "type": kind, "payload": payload}
+
+    counts = {"input_tokens": 50, "cached_input_tokens": 30, "output_tokens": 7, "reasoning_output_tokens": 2}
+    rollout = [
+        line(0, "session_meta", id="s"),
+        line(1, "response_item", type="message", role="user", content=[{"type": "input_text", "text": "Go."}]),
+        line(2, "response_item", type="function_call", name="shell", arguments="{}", call_id="c1"),
+        line(3, "response_item", type="function_call_output", call_id="c1", output="ok"),
+        line(4, "event_msg", type="token_count", info={"last_token_usage": counts}),
+        line(5, "event_msg", type="token_count", info=None),
+    ]
+
+    document = read(lines(rollout))
+
+    assert document.times == {0: DAY + 1, 1: DAY + 2, 2: DAY + 3}
+    assert document.usages == {1: Usage(input=50, output=7, cache_read=30, reasoning=2)}
+
+
+def test_a_log_tells_the_time_of_its_records_and_the_tokens_of_its_steps():
+    log = [
+        Recorded(entry=Entry(Speaker.HUMAN, (Text("Go."),)), at=5.0),
+        Recorded(entry=Entry(Speaker.AI, (Text("Done."),), answer="a"), at=6.5),
+        StepEnded(step=1, usage=Usage(input=4, output=2)),
+    ]
+
+    document = read(b"".join(dump_log(log)))
+
+    assert (document.times, document.usages) == ({0: 5.0, 1: 6.5}, {1: Usage(input=4, output=2)})
+
+
+@pytest.mark.parametrize(
+    ("written", "moment"),
+    [
+        ("2025-01-01T00:00:00Z", DAY),
+        ("2025-01-01T01:00:00+01:00", DAY),
+        ("2025-01-01T00:00:00", DAY),
+        (1735689600000, DAY),
+        ("[trimmed]", None),
+        ("0001-01-01T00:00:00+23:00", None),
+        (7, None),
+        (True, None),
+        (None, None),
+    ],
+)
+def test_a_moment_is_read_as_programs_write_it(written: Any, moment: float | None):
+    assert as_time(written) == moment
