@@ -18,8 +18,9 @@ from legato.errors import ContextTooLong
 from legato.model import Answer, Ending, Entry, Speaker, Text, ToolCall, Usage
 from legato.model.records import Compacted, CompactionKind, RouteSelected, TurnOutcome
 from legato.request import default_catalogue, render, resolve, with_capabilities
+from legato.request.prices import add
 from legato.session import HistorySettings, Limits, Session, ToolHistory, World
-from legato.session.costs import Spending, add
+from legato.session.costs import Spending
 from legato.session.events import Event, HistoryCompacted
 from legato.session.subagents import task_tool
 from legato.session.turn import TurnResult

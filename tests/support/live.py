@@ -22,8 +22,8 @@ from gateway_clients import read
 from legato.gateway.gateway import Gateway, SwitchAt
 from legato.model import Capabilities, Options, Usage
 from legato.request import default_catalogue
+from legato.request.prices import cost
 from legato.routing import Policy, Profile, Route
-from legato.session.costs import cost
 from legato.transport import KeyRing, Transport, WireRequest, WireResponse
 from legato.world import World
 from raw_agents import RawAgent

@@ -4,9 +4,10 @@ import pytest
 
 from legato.model import Capabilities, Usage
 from legato.model.records import Compacted, CompactionKind, StepBegan, StepEnded
+from legato.request.prices import add, cost
 from legato.request.tokens import BYTES_PER_TOKEN, Estimator
 from legato.session import Limits, Spending
-from legato.session.costs import Spent, add, cost
+from legato.session.costs import Spent
 
 PRICES = Capabilities(price_input=3.0, price_output=15.0, price_cache_read=0.3, price_cache_write=3.75)
 

@@ -23,8 +23,8 @@ from legato.cli.terminal.verbose import Verbose
 from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, Usage
 from legato.model.records import TurnOutcome
+from legato.request.prices import add
 from legato.session import events
-from legato.session.costs import add
 
 _MARGIN = "  "
 
