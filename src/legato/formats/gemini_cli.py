@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from typing import NamedTuple, cast
 
-from legato.formats.blocks import as_json, media_from, response
+from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text
 from legato.formats.format import FileHome, Format, marks
+from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts
 from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
@@ -23,17 +24,13 @@ from legato.model import (
     Ending,
     Json,
     JsonObject,
-    Media,
     Origin,
     Speaker,
-    Text,
     Thinking,
     ToolCall,
     ToolResponse,
-    ingest,
 )
 from legato.wire.arguments import read_arguments
-from legato.wire.gemini.signatures import kept_signature
 
 _META = {"sessionId": "session", "projectHash": "project", "summary": "title", "kind": "kind"}
 _DISPLAYED = frozenset({"info", "error", "warning", "about", "help", "stats", "quit"})
@@ -171,7 +168,7 @@ class _Reader:
         made = ToolCall(as_text(call.get("name")), value, as_id(call.get("id")), raw=raw, finished=finished)
         blocks.append(made)
         status = as_text(call.get("status"))
-        read = [found for part in _parts_of(call.get("result")) if (found := self._response(part, made))]
+        read = [found for part in parts_of(call.get("result")) if (found := self._response(part, made))]
         if status == "cancelled" and not read:
             read = [ToolResponse(wire_id=made.wire_id, tool_name=made.name, reason=ClosureReason.CANCELLED_RUNNING)]
         elif status == "error" and read:
@@ -197,7 +194,7 @@ class _Reader:
     def _response(self, part: JsonObject, call: ToolCall) -> ToolResponse | None:
         answered = as_object(part.get("functionResponse"))
         if not answered:
-            block = _medium(part)
+            block = read_medium(part)
             if block is not None:
                 return ToolResponse(wire_id=call.wire_id, tool_name=call.name, result="", media=(block,))
             text = as_text(part.get("text")) or (as_json(part) if part and "text" not in part else "")
@@ -213,14 +210,9 @@ class _Reader:
             self.draft.human(blocks, place)
 
     def _parts(self, body: Json, place: str) -> list[Block]:
-        blocks: list[Block] = []
-        for index, part in enumerate(_parts_of(body)):
-            if isinstance(part.get("functionResponse"), dict):
-                blocks.append(read_function_response(as_object(part["functionResponse"]), "", ""))
-            elif (block := read_content_part(part)) is not None:
-                blocks.append(block)
-            elif part.get("text") != "":
-                self.draft.note(place, f"part {index} ({', '.join(part)}) is not understood and was left out")
+        blocks, unknown = read_parts(body)
+        for what in unknown:
+            self.draft.note(place, what)
         return blocks
 
     def _say_answer(self, blocks: list[Block], place: str, model: str) -> None:
@@ -228,57 +220,6 @@ class _Reader:
         ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
         origin: Origin | None = origin_of("gemini", model, model) if model else None
         self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
-
-
-def read_content_part(part: JsonObject) -> Block | None:
-    """A part of a content that is no response; its signature stays with it. None if it is not understood or empty."""
-    native = kept_signature(as_text(part.get("thoughtSignature")))
-    call = as_object(part.get("functionCall"))
-    if call:
-        value, raw, finished = read_arguments(call.get("args"))
-        name, wire_id = as_text(call.get("name")), as_id(call.get("id"))
-        return ToolCall(name, value, wire_id, raw=raw, finished=finished, native=native)
-    text = as_text(part.get("text"))
-    if part.get("thought") is True:
-        return Thinking(text, native=native) if text or native else None
-    if text or (native and "text" in part):
-        return Text(text, native=native)
-    return _medium(part)
-
-
-def read_function_response(answered: JsonObject, wire_id: str, name: str) -> ToolResponse:
-    """A function response; `output` and `error` are the fields that the API knows."""
-    wire_id = as_id(answered.get("id")) or wire_id
-    name = as_text(answered.get("name")) or name
-    body: Json = answered.get("response")
-    media = tuple(block for part in as_objects(answered.get("parts")) if (block := _medium(part)))
-    holder = as_object(body)
-    if "error" in holder and len(holder) == 1:
-        value: Json = holder["error"]
-        return response(wire_id, name, value if isinstance(value, str) else as_json(value), is_error=True, media=media)
-    if set(holder) == {"output"}:
-        body = holder["output"]
-    elif set(holder) == {"result"}:
-        body = holder["result"]
-    return response(wire_id, name, body if isinstance(body, str) else ingest(body), media=media)
-
-
-def _parts_of(body: Json) -> list[JsonObject]:
-    if isinstance(body, str):
-        return [{"text": body}] if body else []
-    if isinstance(body, dict):
-        return [as_object(body)]
-    return [{"text": item} if isinstance(item, str) else as_object(item) for item in as_list(body)]
-
-
-def _medium(part: JsonObject) -> Media | None:
-    inline = as_object(part.get("inlineData"))
-    if inline.get("data"):
-        mime = first_text(inline, "mimeType") or "application/octet-stream"
-        return media_from(f"data:{mime};base64,{as_text(inline['data'])}", mime)
-    file = as_object(part.get("fileData"))
-    address = first_text(file, "fileUri")
-    return media_from(address, first_text(file, "mimeType") or "application/octet-stream") if address else None
 
 
 def _thought(thought: JsonObject) -> str:

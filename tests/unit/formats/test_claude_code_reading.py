@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.formats import read, read_all
-from legato.formats.claude_code.tree import Node, find_branches
+from legato.formats.tree import Node, find_branches
 from legato.model import (
     CLOSURE_TEXTS,
     ClosureReason,

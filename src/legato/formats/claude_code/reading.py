@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from legato.formats.blocks import anthropic_answer, split_content
-from legato.formats.claude_code.tree import Branches, Node, find_branches
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_object, as_text, as_time
 from legato.formats.origins import home_of, origin_of, route_of
+from legato.formats.tree import Branches, Node, find_branches
 from legato.formats.wire.salvage import make_blocks_readable
 from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse, Usage
 from legato.wire.anthropic.decode import read_usage

@@ -1,4 +1,4 @@
-"""Which records of a Claude Code session are the conversation as it is.
+"""Which records of a session that is a tree are the conversation as it is: Claude Code's and Qwen Code's are.
 
 In:  nodes in file order, each with its own id and its parent's.
 Out: the nodes of the live branch in order; those that were left behind; the side chains of subagents.
