@@ -81,6 +81,18 @@ def checkpoint(steps: list[Step]) -> HistoryFile:
     return HistoryFile(contents, _results(steps))
 
 
+def qwen_code(steps: list[Step]) -> HistoryFile:
+    contents = checkpoint(steps).value
+    records: list[Record] = []
+    for number, content in enumerate(contents):
+        kind = "assistant" if content["role"] == "model" else "user"
+        if any("functionResponse" in part for part in content["parts"]) and kind == "user":
+            kind = "tool_result"
+        parent = f"u{number - 1}" if number else None
+        records.append({"type": kind, "uuid": f"u{number}", "parentUuid": parent, "sessionId": "s", "message": content})
+    return HistoryFile(records, _results(steps), is_lines=True)
+
+
 def kimi_cli(steps: list[Step]) -> HistoryFile:
     return HistoryFile([{"role": "_checkpoint", "id": 0}, *chat(steps)["messages"]], _results(steps), is_lines=True)
 
@@ -245,6 +257,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Cline": ("cline", cline),
     "Gemini CLI, a recording": ("gemini-cli", gemini_cli),
     "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),
+    "Qwen Code": ("qwen-code", qwen_code),
     "Kimi CLI": ("kimi-cli", kimi_cli),
     "pi": ("pi", pi),
     "opencode": ("opencode", opencode),

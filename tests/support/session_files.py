@@ -229,6 +229,40 @@ KIMI_CLI = jsonl(
     {"role": "assistant", "content": "Two files."},
 )
 
+
+def qwen(kind: str, own: str, parent: str | None, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    record = {"uuid": own, "parentUuid": parent, "sessionId": "q1", "timestamp": "t", "type": kind, "cwd": "/work"}
+    if parts:
+        record["message"] = {"role": "model" if kind == "assistant" else "user", "parts": list(parts)}
+    return {**record, "version": "0.24.4", **more}
+
+
+def qwen_response(wire_id: str, name: str, **response: Any) -> dict[str, Any]:
+    return {"functionResponse": {"id": wire_id, "name": name, "response": response}}
+
+
+QWEN_CODE = jsonl(
+    qwen("user", "q1", None, {"text": "List the files"}),
+    qwen("system", "q2", "q1", subtype="ui_telemetry", systemPayload={"uiEvent": {"event.name": "x"}}),
+    qwen(
+        "assistant",
+        "q3",
+        "q2",
+        {"text": "I look", "thought": True},
+        {"text": "Looking."},
+        {"functionCall": {"id": "call_1", "name": "ls", "args": {"path": "."}}},
+        model="qwen3-coder-plus",
+    ),
+    qwen(
+        "tool_result",
+        "q4",
+        "q3",
+        qwen_response("call_1", "ls", output="a.txt\nb.txt"),
+        toolCallResult={"callId": "call_1", "status": "success"},
+    ),
+    qwen("assistant", "q5", "q4", {"text": "Two files."}, model="qwen3-coder-plus"),
+)
+
 CLINE = whole(
     [
         {"role": "user", "content": [text("List the files")], "ts": 1},
@@ -320,6 +354,7 @@ EVERY_FILE: dict[str, bytes] = {
     "opencode": OPENCODE,
     "pi": PI,
     "kimi-cli": KIMI_CLI,
+    "qwen-code": QWEN_CODE,
     "cline": CLINE,
     "langchain": LANGCHAIN,
     "sharegpt": SHAREGPT,

@@ -18,6 +18,7 @@ from legato.formats import (
     log,
     opencode,
     pi,
+    qwen_code,
     sharegpt,
     vercel_ui,
     wire,
@@ -34,6 +35,7 @@ __all__ = ["FORMATS", "WRITTEN", "Format"]
 FORMATS: dict[str, Format] = {
     item.name: item
     for item in (
+        qwen_code.FORMAT,
         claude_code.FORMAT,
         codex.FORMAT,
         log.FORMAT,

@@ -16,9 +16,11 @@ something and has a known parent counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
+
+from legato.formats.document import DocumentDraft
 
 
 @dataclass(slots=True)
@@ -74,6 +76,19 @@ def find_branches(nodes: Sequence[Node]) -> Branches:
         nodes = [node for node in nodes if not node.is_sidechain]
     _follow(nodes, branches)
     return branches
+
+
+def note_branches(draft: DocumentDraft, branches: Branches, place: Callable[[Node], str]) -> None:
+    """Say in `draft` what the live branch leaves out."""
+    beside = [node for chain in branches.sidechains for node in chain if node.is_said]
+    for nodes, what, is_carried in (
+        (branches.abandoned, "messages are on branches that were left behind and are not carried", False),
+        (beside, "messages belong to side chains of subagents, which are conversations of their own", False),
+        (branches.repeated, "messages stand in the file twice; the better one of each counts", False),
+        (branches.adrift, "records name parents that are not in the file; they continue what stands before them", True),
+    ):
+        if nodes:
+            draft.note(place(nodes[0]), f"{len(nodes)} {what}, here first", is_carried=is_carried)
 
 
 def _chain_name(node: Node, by_uuid: dict[str, Node]) -> str:

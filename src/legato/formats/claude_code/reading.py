@@ -14,7 +14,7 @@ from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_object, as_text, as_time
 from legato.formats.origins import home_of, origin_of, route_of
-from legato.formats.tree import Branches, Node, find_branches
+from legato.formats.tree import Node, find_branches, note_branches
 from legato.formats.wire.salvage import make_blocks_readable
 from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse, Usage
 from legato.wire.anthropic.decode import read_usage
@@ -71,7 +71,7 @@ def read(content: Content) -> list[Document]:
     for item in content.items("loglines", "messages"):
         reader.take(item)
     branches = find_branches([piece.node for piece in reader.pieces])
-    reader.report(branches)
+    note_branches(reader.draft, branches, lambda node: reader.pieces[node.index].place)
     reader.speak(branches.live, reader.draft)
     drafts = [reader.draft]
     for number, chain in enumerate(branches.sidechains, 1):
@@ -198,20 +198,6 @@ class _Reader:
                 draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
             if piece.summary and len(draft.entries) > 1:
                 draft.compactions.append(CompactionMark(0, len(draft.entries) - 1, piece.summary, piece.place))
-
-    def report(self, branches: Branches) -> None:
-        """Say what the live branch leaves out."""
-        for nodes, what, is_carried in (
-            (branches.abandoned, "messages are on branches that were left behind and are not carried", False),
-            ([node for chain in branches.sidechains for node in chain if node.is_said],
-             "messages belong to side chains of subagents, which are conversations of their own", False),
-            (branches.repeated, "messages stand in the file twice; the better one of each counts", False),
-            (branches.adrift,
-             "records name parents that are not in the file; they continue what stands before them", True),
-        ):  # fmt: skip
-            if nodes:
-                place = self.pieces[nodes[0].index].place
-                self.draft.note(place, f"{len(nodes)} {what}, here first", is_carried=is_carried)
 
 
 def _node(record: JsonObject, index: int) -> Node:

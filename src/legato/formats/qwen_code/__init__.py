@@ -1,0 +1,38 @@
+"""Qwen Code sessions."""
+
+from __future__ import annotations
+
+from legato.formats.fields import as_object, as_text
+from legato.formats.format import FileHome, Format, marks
+from legato.formats.head import Head
+from legato.formats.qwen_code.reading import read
+from legato.model import JsonObject
+
+_TYPES = frozenset({"user", "assistant", "tool_result", "system"})
+
+
+def _detect(head: Head) -> str:
+    records = (*head.records, *head.items)
+    return "records with uuid, parentUuid and parts" if any(map(_is_record, records)) else ""
+
+
+def _is_record(record: JsonObject) -> bool:
+    if as_text(record.get("type")) not in _TYPES or "uuid" not in record or "parentUuid" not in record:
+        return False
+    return "parts" in as_object(record.get("message")) or "systemPayload" in record
+
+
+FORMAT = Format(
+    name="qwen-code",
+    title="Qwen Code session",
+    read=read,
+    detect=_detect,
+    home=FileHome(
+        folder="~/.qwen/projects",
+        files="*/chats/*.jsonl",
+        moved_by="QWEN_HOME",
+        source="https://qwenlm.github.io/qwen-code-docs/en/users/features/headless/",
+    ),
+    marks=marks("type uuid", "type sessionId", "type message"),
+    is_lines=True,
+)

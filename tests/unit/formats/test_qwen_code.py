@@ -1,0 +1,124 @@
+"""Qwen Code: what is particular to its sessions."""
+
+from __future__ import annotations
+
+import pytest
+
+from legato.formats import detect, read
+from legato.formats.document import CompactionMark
+from legato.model import Ending, Entry, Media, MediaKind, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.request.catalogue import default_catalogue
+from session_files import QWEN_CODE, jsonl, qwen, qwen_response
+
+CODER = Origin(
+    "openai_chat", "qwen", default_catalogue().providers["qwen"].endpoint, "", "qwen3-coder-plus", "qwen3-coder-plus"
+)
+
+
+def texts(*records: dict[str, object]) -> list[str]:
+    return [entry.text for entry in read(jsonl(*records)).entries]
+
+
+def test_contents_of_the_gemini_api_are_answers_of_another_provider() -> None:
+    document = read(QWEN_CODE)
+    listed = ToolResponse(wire_id="call_1", tool_name="ls", result="a.txt\nb.txt", is_complete=True)
+    call = ToolCall("ls", {"path": "."}, "call_1")
+    assert document.entries == [
+        Entry(Speaker.HUMAN, (Text("List the files"),)),
+        Entry(Speaker.AI, (Thinking("I look"), Text("Looking."), call), CODER, "q3", Ending.CALLS),
+        Entry(Speaker.TOOL, (listed,)),
+        Entry(Speaker.AI, (Text("Two files."),), CODER, "q5"),
+    ]
+    assert document.places == ["line 1", "line 3", "line 4", "line 5"]
+    assert (document.meta["session"], document.meta["cwd"]) == ("q1", "/work")
+    assert (document.route, document.notes) == ("qwen/qwen3-coder-plus", [])
+
+
+def test_the_branch_of_the_last_record_counts_whatever_that_record_says() -> None:
+    asked = [qwen("user", "1", None, {"text": "one"}), qwen("assistant", "2", "1", {"text": "two"})]
+    left = [qwen("user", "3", "2", {"text": "three"}), qwen("assistant", "4", "3", {"text": "four"})]
+    rewound = qwen("system", "5", "2", subtype="rewind", systemPayload={"truncatedCount": 2})
+    assert texts(*asked, *left, rewound) == ["one", "two"]
+    assert texts(*asked, *left, rewound, qwen("user", "6", "5", {"text": "again"})) == ["one", "two", "again"]
+    document = read(jsonl(*asked, *left, rewound))
+    assert [str(note) for note in document.notes] == [
+        "line 3: 2 messages are on branches that were left behind and are not carried, here first"
+    ]
+
+
+def test_records_about_artifacts_end_no_branch() -> None:
+    asked = [qwen("user", "1", None, {"text": "one"}), qwen("assistant", "2", "1", {"text": "two"})]
+    artifact = qwen("system", "3", "1", subtype="session_artifact_snapshot", systemPayload={"artifacts": []})
+    assert texts(*asked, artifact) == ["one", "two"]
+
+
+def test_lines_with_one_uuid_are_one_message() -> None:
+    document = read(
+        jsonl(
+            qwen("user", "1", None, {"text": "go"}),
+            qwen("assistant", "2", "1", {"text": "hm", "thought": True}),
+            qwen("assistant", "2", "1", {"functionCall": {"id": "c", "name": "ls", "args": {}}}, model="qwen3-max"),
+            qwen("tool_result", "3", "2", qwen_response("c", "ls", error="boom")),
+        )
+    )
+    assert [(entry.answer, entry.origin and entry.origin.asked) for entry in document.entries[1:3]] == [
+        ("2", "qwen3-max"),
+        ("2", "qwen3-max"),
+    ]
+    call = next(iter(document.conversation().ledger.calls.values()))
+    assert call.response is not None
+    assert call.response.error == "boom"
+
+
+def test_a_compression_names_what_it_replaced_and_all_of_that_is_read() -> None:
+    short = [{"role": "user", "parts": [{"text": "short"}]}, {"role": "model", "parts": [{"text": "I see."}]}]
+    compression = qwen("system", "3", "2", subtype="chat_compression", systemPayload={"compressedHistory": short})
+    asked = [qwen("user", "1", None, {"text": "one"}), qwen("assistant", "2", "1", {"text": "two"})]
+    document = read(jsonl(*asked, compression, qwen("user", "4", "3", {"text": "three"})))
+    assert [entry.text for entry in document.entries] == ["one", "two", "three"]
+    assert document.compactions == [CompactionMark(0, 1, "short\n\nI see.", "line 3")]
+    # A session that was branched off may begin with it.
+    alone = {**compression, "parentUuid": None}
+    assert texts(alone, qwen("user", "4", "3", {"text": "three"})) == ["short\n\nI see.", "three"]
+
+
+def test_media_are_in_messages_and_in_results() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    response = qwen_response("c", "see", output="Binary content provided (1 item(s)).")
+    response["functionResponse"]["parts"] = [image]
+    document = read(
+        jsonl(
+            qwen("user", "1", None, {"text": "look"}, image),
+            qwen("assistant", "2", "1", {"functionCall": {"id": "c", "name": "see", "args": {}}}),
+            qwen("tool_result", "3", "2", response),
+        )
+    )
+    medium = Media(MediaKind.IMAGE, "image/png", data="AAAA")
+    assert document.entries[0].blocks == (Text("look"), medium)
+    assert [block.media for block in document.entries[2].blocks if isinstance(block, ToolResponse)] == [(medium,)]
+
+
+@pytest.mark.parametrize(
+    ("model", "native"),
+    [
+        ("claude-sonnet-4-5", {"signature": "c2ln"}),
+        ("gemini-3-pro-preview", {"thoughtSignature": "c2ln"}),
+        ("qwen3-max", None),
+    ],
+)
+def test_a_signature_is_that_of_the_model_that_thought(model: str, native: dict[str, str] | None) -> None:
+    thought = {"text": "hm", "thought": True, "thoughtSignature": "c2ln"}
+    document = read(jsonl(qwen("user", "1", None, {"text": "go"}), qwen("assistant", "2", "1", thought, model=model)))
+    assert document.entries[1].blocks == (Thinking("hm", native=native),)
+
+
+def test_records_of_the_program_about_itself_tell_the_format_and_the_title() -> None:
+    titled = qwen("system", "1", None, subtype="custom_title", systemPayload={"customTitle": "Files"})
+    spoken = qwen("user", "2", "1", {"text": "aloud"}, subtype="realtime_message")
+    assert detect(jsonl(titled, spoken)).format == "qwen-code"
+    document = read(jsonl(titled, spoken, qwen("odd", "3", "2")), format="qwen-code")
+    assert (document.entries, document.meta["title"]) == ([], "Files")
+    assert [str(note) for note in document.notes] == [
+        "line 3: a record of type 'odd' is not understood and was left out",
+        "line 2: a message of a spoken conversation is not carried",
+    ]
