@@ -97,6 +97,44 @@ def kimi_cli(steps: list[Step]) -> HistoryFile:
     return HistoryFile([{"role": "_checkpoint", "id": 0}, *chat(steps)["messages"]], _results(steps), is_lines=True)
 
 
+def kimi_code(steps: list[Step]) -> HistoryFile:
+    records: list[Record] = [{"type": "metadata", "protocol_version": "1.5"}]
+    for number, ((kind, _), run) in enumerate(runs_of(steps)):
+        if kind == "say":
+            messages = [{"role": "user", "content": [{"type": "text", "text": step.says}]} for step in run]
+            records += [{"type": "context.append_message", "message": message} for message in messages]
+            continue
+        events: list[Record] = [{"type": "step.begin", "uuid": f"s{number}"}] if kind == "call" else []
+        for step in run:
+            event: Record = {"toolCallId": step.id, "stepUuid": f"s{number}"}
+            if kind == "call":
+                event |= {"type": "tool.call", "name": step.tool, "args": {"path": step.says}}
+            else:
+                event |= {"type": "tool.result", "result": {"output": step.says}}
+            events.append(event)
+        records += [{"type": "context.append_loop_event", "event": event} for event in events]
+    return HistoryFile(records, _results(steps), is_lines=True)
+
+
+def kimi_wire(steps: list[Step]) -> HistoryFile:
+    """The older log, of Kimi CLI."""
+    events: list[Record] = []
+    for (kind, _), run in runs_of(steps):
+        events += [{"type": "StepBegin", "payload": {"n": 1}}] if kind == "call" else []
+        for step in run:
+            if kind == "say":
+                events.append({"type": "TurnBegin", "payload": {"user_input": step.says}})
+            elif kind == "call":
+                events.append({"type": "ToolCall", "payload": chat_call(step)})
+            else:
+                payload = {"tool_call_id": step.id, "return_value": {"is_error": False, "output": step.says}}
+                events.append({"type": "ToolResult", "payload": payload})
+    first = {"type": "metadata", "protocol_version": "1.10"}
+    return HistoryFile(
+        [first, *({"timestamp": 1, "message": event} for event in events)], _results(steps), is_lines=True
+    )
+
+
 def chat_lines(steps: list[Step]) -> HistoryFile:
     first = {"role": "system", "content": "Be brief."}
     return HistoryFile([first, first, *chat(steps)["messages"]], _results(steps), is_lines=True)
@@ -259,6 +297,8 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),
     "Qwen Code": ("qwen-code", qwen_code),
     "Kimi CLI": ("kimi-cli", kimi_cli),
+    "Kimi Code": ("kimi-code", kimi_code),
+    "Kimi CLI, its log": ("kimi-code", kimi_wire),
     "pi": ("pi", pi),
     "opencode": ("opencode", opencode),
     "Vercel UI messages": ("vercel-ui", vercel_ui),

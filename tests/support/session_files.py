@@ -230,6 +230,38 @@ KIMI_CLI = jsonl(
 )
 
 
+def kimi_loop(kind: str, **event: Any) -> dict[str, Any]:
+    return {"type": "context.append_loop_event", "agentId": "main", "event": {"type": kind, **event}, "time": 1}
+
+
+def kimi_said(words: str, **more: Any) -> dict[str, Any]:
+    message = {
+        "role": "user",
+        "content": [{"type": "text", "text": words}],
+        "toolCalls": [],
+        "origin": {"kind": "user"},
+    }
+    return {"type": "context.append_message", "agentId": "main", "message": {**message, **more}, "time": 1}
+
+
+KIMI_CODE = jsonl(
+    {"type": "metadata", "protocol_version": "1.5", "created_at": 1},
+    {"type": "profile.bind", "agentId": "main", "systemPrompt": "You are careful.", "cwd": "/work", "time": 1},
+    kimi_said("List the files", id="msg_1"),
+    kimi_loop("step.begin", uuid="s1", turnId="0", step=1),
+    {"type": "llm.request", "agentId": "main", "provider": "kimi", "model": "kimi-k2-thinking", "time": 1},
+    kimi_loop("content.part", stepUuid="s1", part={"type": "think", "think": "I look"}),
+    kimi_loop("content.part", stepUuid="s1", part={"type": "text", "text": "Looking."}),
+    kimi_loop("tool.call", stepUuid="s1", toolCallId="ls:0", name="ls", args={"path": "."}),
+    kimi_loop("tool.result", toolCallId="ls:0", result={"output": "a.txt\nb.txt", "durationMs": 3}),
+    kimi_loop("step.end", uuid="s1", finishReason="tool_use"),
+    kimi_loop("step.begin", uuid="s2", turnId="0", step=2),
+    kimi_loop("content.part", stepUuid="s2", part={"type": "text", "text": "Two files."}),
+    kimi_loop("step.end", uuid="s2", finishReason="end_turn"),
+    {"type": "agent.turn.ended", "kind": "event", "turnId": 0, "outcome": "done", "time": 1},
+)
+
+
 def qwen(kind: str, own: str, parent: str | None, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
     record = {"uuid": own, "parentUuid": parent, "sessionId": "q1", "timestamp": "t", "type": kind, "cwd": "/work"}
     if parts:
@@ -354,6 +386,7 @@ EVERY_FILE: dict[str, bytes] = {
     "opencode": OPENCODE,
     "pi": PI,
     "kimi-cli": KIMI_CLI,
+    "kimi-code": KIMI_CODE,
     "qwen-code": QWEN_CODE,
     "cline": CLINE,
     "langchain": LANGCHAIN,

@@ -1,0 +1,34 @@
+"""Session files that others published, of agents whose formats are read here."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from dialect_support import SAMPLES
+from legato.formats import read
+
+KIMI = "kimi/legacy"
+QWEN = "agent-sessions-multi/stage0/agents/qwen"
+
+pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="there are no samples here")
+
+
+@pytest.mark.parametrize(
+    ("path", "format_", "entries", "calls"),
+    [
+        (f"{QWEN}/019f0000-0000-7000-8000-000000000004.jsonl", "qwen-code", 4, {"pending": 1}),
+        (f"{QWEN}/019f0000-0000-7000-8000-000000000005.jsonl", "qwen-code", 2, {}),
+        (f"{QWEN}/system_telemetry.jsonl", "qwen-code", 2, {"complete": 1}),
+        (f"{KIMI}/with-tool-calls/wire.jsonl", "kimi-code", 4, {"error": 1}),
+        (f"{KIMI}/with-image/wire.jsonl", "kimi-code", 4, {}),
+        (f"{KIMI}/with-subagent-collapsed/wire.jsonl", "kimi-code", 2, {"pending": 2}),
+        (f"{KIMI}/large-100msgs/wire.jsonl", "kimi-code", 45, {"complete": 28}),
+        ("kimi/vis/sessions/sample-compaction/agents/main/wire.jsonl", "kimi-code", 3, {}),
+    ],
+)
+def test_published_sessions_are_read(path: str, format_: str, entries: int, calls: dict[str, int]) -> None:
+    document = read(SAMPLES / path)
+    assert (document.format, len(document.entries)) == (format_, entries)
+    assert Counter(call.state for call in document.conversation().ledger.calls.values()) == calls
