@@ -13,7 +13,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from legato.errors import RepairRefused
@@ -331,6 +331,7 @@ def test_repair_keeps_every_word_or_refuses(shape: str, source: st.DataObject) -
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@example(steps=[("call", ["call_0"]), ("answer", []), ("result", ["call_0"])])  # words behind the calls of an answer
 @given(steps=interrupted())
 def test_a_body_that_is_only_broken_is_mended(shape: str, steps: list[tuple[str, list[str]]]) -> None:
     data = encoded(shape, SHAPES[shape](steps, Words()))

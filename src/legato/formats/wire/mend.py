@@ -26,6 +26,7 @@ from legato.formats.wire.salvage import (
     move_instructions,
     tidy_messages,
     without_parts,
+    words_before_calls,
 )
 from legato.formats.wire.shapes import WIRE_PROVIDERS, body_of
 from legato.formats.wire.write import decision_told
@@ -108,7 +109,9 @@ class _Smallest:
         readable = self._with_fields(self._put_in_form())
         if not self._refused(readable):
             return readable
-        tidy, tidied = tidy_messages(readable, self.request.target.dialect, self._wrong(readable))
+        ordered, moved = words_before_calls(readable, self.field, self._wrong(readable))
+        tidy, tidied = tidy_messages(ordered, self.request.target.dialect, self._wrong(ordered))
+        tidied = [*moved, *tidied]
         formed = self._with_fields(tidy)
         without, left_out = without_parts(formed, self.field, self._wrong(formed))
         # What stands at a wrong place may only do so because a result is missing before it, so pairs come first.

@@ -11,7 +11,7 @@ follows the provider skips it. It is still part of the conversation, so it is re
 from __future__ import annotations
 
 from collections.abc import Set
-from itertools import takewhile
+from itertools import groupby, takewhile
 from typing import NamedTuple
 
 from legato.formats.blocks import parts_of
@@ -100,7 +100,7 @@ def without_parts(body: JsonObject, field: str, wrong: Set[str]) -> tuple[JsonOb
         right = [
             part
             for number, part in enumerate(parts)
-            if not (_is_said(as_object(part)) and _is_named(f"{place}[{number}]", wrong))
+            if not (_may_go(as_object(part)) and _is_named(f"{place}[{number}]", wrong))
         ]
         if len(right) < len(parts):
             told.append(FileNote(place, f"{len(parts) - len(right)} parts that are refused were left out"))
@@ -110,12 +110,45 @@ def without_parts(body: JsonObject, field: str, wrong: Set[str]) -> tuple[JsonOb
     return {**body, field: kept}, told
 
 
-def _is_said(part: JsonObject) -> bool:
-    """Whether a part is a text or a thought: a call, a result or an attachment is not left out for its form."""
+def words_before_calls(body: JsonObject, field: str, wrong: Set[str]) -> tuple[JsonObject, list[FileNote]]:
+    """`body` with each text that `wrong` names, and that stands behind the calls of its answer, put before them."""
+    messages = [as_object(item) for item in as_list(body.get(field))]
+    contents = {index: as_list(message.get("content")) for index, message in enumerate(messages)}
+    told: list[FileNote] = []
+    for is_answer, run in groupby(contents, key=lambda index: messages[index].get("role") == "assistant"):
+        numbers = list(run)
+        calling = next((index for index in numbers if any(map(_is_use, contents[index]))), None)
+        if not is_answer or calling is None:
+            continue
+        late: list[Json] = []
+        for index in numbers:
+            places = {f"{field}[{index}].content[{number}]": part for number, part in enumerate(contents[index])}
+            named = [place for place in places if place in wrong and "text" in as_object(places[place])]
+            late += [places.pop(place) for place in named]
+            contents[index] = list(places.values())
+            told += [FileNote(place, "text behind the calls of an answer was put before them") for place in named]
+        first = next(number for number, part in enumerate(contents[calling]) if _is_use(part))
+        contents[calling][first:first] = late
+    if not told:
+        return body, []
+    kept = [
+        {**message, "content": contents[index]} if as_list(message.get("content")) else message
+        for index, message in enumerate(messages)
+        if contents[index] or not as_list(message.get("content"))
+    ]
+    return {**body, field: kept}, told
+
+
+def _is_use(part: Json) -> bool:
+    return as_object(part).get("type") == "tool_use"
+
+
+def _may_go(part: JsonObject) -> bool:
+    """Whether a part is a blank text or a thought: nothing that says something, calls or returns is left out."""
     kind = as_text(part.get("type"))
-    return kind in ("text", "input_text", "output_text", "thinking", "redacted_thinking") or (
-        not kind and not part.keys().isdisjoint(("text", "reasoningContent"))
-    )
+    if kind in ("text", "input_text", "output_text") or (not kind and "text" in part):
+        return not as_text(part.get("text")).strip()
+    return kind in ("thinking", "redacted_thinking") or (not kind and "reasoningContent" in part)
 
 
 def _is_named(place: str, wrong: Set[str]) -> bool:
