@@ -83,6 +83,12 @@ def test_what_the_service_ran_itself_is_kept_for_it() -> None:
     ]
 
 
+def test_the_name_of_a_block_that_nobody_knows_is_safe_to_keep() -> None:
+    (block,) = read(whole({"new\0": {"x": 1}})).entry.blocks
+    assert isinstance(block, HostedTool)
+    assert block.name == "new\N{REPLACEMENT CHARACTER}"
+
+
 @pytest.mark.parametrize(
     ("stop", "ending"),
     [

@@ -127,7 +127,7 @@ def _read_call(call: JsonObject, restore: Callable[[str], str]) -> ToolCall:
 def _read_hosted(kind: str, item: JsonObject) -> HostedTool:
     """A tool that the service ran, what it gave, or a block of a kind that is new to us."""
     held = as_object(item[kind])
-    name = as_text(held.get("name")) or kind
+    name = as_text(held.get("name")) or as_text(kind)
     kept: JsonObject = {"blocks": [ingest(present(item))]}
     if kind == "toolUse":
         wire_id = as_text(held.get("toolUseId"))
