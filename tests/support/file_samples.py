@@ -125,7 +125,7 @@ def open_session() -> list[dict[str, Any]]:
 
 
 def pi_session() -> list[dict[str, Any]]:
-    """A pi session, a format that belongs to no provider and is only read, with an open call on line 3."""
+    """A pi session, a format that belongs to no provider and is not repaired, with an open call on line 3."""
 
     def line(number: int, message: dict[str, Any]) -> dict[str, Any]:
         return {"type": "message", "id": str(number), "timestamp": "2025-01-01T00:00:00Z", "message": message}

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from legato.formats.blocks import as_json, media_from, response
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.model import Block, Json, JsonObject, Media, Text, Thinking, ToolCall, ToolResponse, ingest
 from legato.wire.arguments import read_arguments
+from legato.wire.gemini.shapes import media_part
 from legato.wire.gemini.signatures import kept_signature
 
 
@@ -63,6 +66,14 @@ def read_function_response(answered: JsonObject, wire_id: str, name: str) -> Too
     elif set(holder) == {"result"}:
         body = holder["result"]
     return response(wire_id, name, body if isinstance(body, str) else ingest(body), media=media)
+
+
+def response_part(call_id: str, name: str, value: str, media: Sequence[Media], *, is_error: bool) -> JsonObject:
+    """What came of a call as agents write it, with `output` or `error`, and the media in it."""
+    response: JsonObject = {"id": call_id, "name": name, "response": {"error" if is_error else "output": value}}
+    if media:
+        response["parts"] = [media_part(block) for block in media]
+    return {"functionResponse": response}
 
 
 def read_medium(part: JsonObject) -> Media | None:

@@ -62,9 +62,33 @@ def stamp(number: int) -> str:
     return f"2000-01-{1 + days % 28:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
 
 
+def milliseconds(number: int) -> int:
+    """The same time for programs that count milliseconds."""
+    return _YEAR_2000 + number
+
+
+_YEAR_2000 = 946_684_800_000
+"""the first of January 2000, in milliseconds since 1970: as good as any, `stamp` begins there"""
+
+
 def model_of(origin: Origin | None) -> str:
     """The model that gave an answer."""
     return (origin.served or origin.asked) if origin is not None else ""
+
+
+def provider_of(origin: Origin | None) -> str:
+    """The provider that gave an answer, as agents with a choice of providers call it."""
+    provider = origin.provider if origin is not None else ""
+    return _PROVIDERS.get(provider, provider)
+
+
+_PROVIDERS = {"gemini": "google", "kimi": "moonshotai", "openai-responses": "openai", "bedrock": "amazon-bedrock"}
+"""the catalogue's name for a provider -> that of https://models.dev, where they differ"""
+
+
+def address_of(block: Media) -> str:
+    """The address of a medium; one that holds its data itself, where it has none."""
+    return block.url if block.data is None and block.url else f"data:{block.mime};base64,{block.data or ''}"
 
 
 def media_words(block: Media) -> str:

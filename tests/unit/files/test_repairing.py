@@ -101,9 +101,11 @@ def test_force_gives_the_file_with_what_it_loses(tmp_path: Path):
     assert output.read_bytes() == repaired.data
 
 
-def test_a_format_that_is_only_read_is_refused(tmp_path: Path):
-    with pytest.raises(FormatError, match="pi files are read but not written; convert it to one of"):
+def test_a_format_that_is_not_repaired_is_refused(tmp_path: Path):
+    with pytest.raises(FormatError, match="pi files are written but not repaired; convert it to one of"):
         repair(save(tmp_path / "session.jsonl", pi_session()))
+    with pytest.raises(FormatError, match="cline files are read but not written; convert it to one of"):
+        repair(save(tmp_path / "cline.json", [{"role": "user", "content": "Hello.", "ts": 1}]))
 
 
 def test_a_file_is_mended_in_place_with_a_backup_beside_it(tmp_path: Path):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from legato.formats import detect, read
+from legato.formats import detect, read, write
 from legato.formats.document import CompactionMark
 from legato.model import Ending, Entry, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
 from session_files import KIMI_CODE, jsonl, kimi_loop, kimi_said
+
+from builders import ai, call, origin, response, talk, thought, tool, user
 
 FIRST = {"type": "metadata", "protocol_version": "1.5"}
 
@@ -189,3 +192,33 @@ def test_the_log_of_kimi_cli_gives_arguments_in_pieces() -> None:
         "line 10: events of subagents belong to conversations of their own",
         "line 15: an event of type 'SomethingNew' is not part of the conversation",
     ]
+
+
+def test_what_is_written_are_turns_with_their_steps() -> None:
+    image = Media(MediaKind.IMAGE, "image/png", data="AAAA")
+    told = talk(
+        user("look", image),
+        ai(thought("hm"), "Looking.", call("call_a", path="."), call("call_b"), origin=origin("kimi/kimi-k2-thinking")),
+        tool(response("call_b", error="boom", value=None), response("call_a", "found", media=(image,))),
+        user("and?"),
+    )
+    written = write(told, "kimi-code")
+    records = [json.loads(line) for line in written.data.splitlines()]
+    kinds = [record["event"]["type"] if "event" in record else record["type"] for record in records]
+    assert kinds == [
+        "metadata", "turn.prompt", "context.append_message", "step.begin", "llm.request", "content.part",
+        "content.part", "tool.call", "tool.call", "tool.result", "tool.result", "step.end", "turn.ended", "turn.prompt",
+        "context.append_message",
+    ]  # fmt: skip
+    seen = {"type": "image_url", "imageUrl": {"url": "data:image/png;base64,AAAA"}}
+    assert records[2]["message"]["content"] == [{"type": "text", "text": "look"}, seen]
+    results = [record["event"] for record in records if record.get("event", {}).get("type") == "tool.result"]
+    assert [(one["toolCallId"], one["result"]) for one in results] == [
+        ("call_a", {"output": [{"type": "text", "text": "found"}, seen]}),
+        ("call_b", {"output": "boom", "isError": True}),
+    ]
+    # Records that lack a field are passed over when Kimi Code reads them.
+    wanted = {"agentId", "kind", "provider", "model", "toolSelect", "systemPromptHash", "toolsHash", "messageCount"}
+    assert wanted <= set(records[4])
+    assert written.losses == []
+    assert read(written.data).route == "kimi/kimi-k2-thinking"

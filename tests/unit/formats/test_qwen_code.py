@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from legato.formats import detect, read
+from legato.formats import detect, read, write
 from legato.formats.document import CompactionMark
 from legato.model import Ending, Entry, Media, MediaKind, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.request.catalogue import default_catalogue
 from session_files import QWEN_CODE, jsonl, qwen, qwen_response
 
+from builders import ai, call, origin, response, talk, thought, tool, user
+
 CODER = Origin(
     "openai_chat", "qwen", default_catalogue().providers["qwen"].endpoint, "", "qwen3-coder-plus", "qwen3-coder-plus"
 )
+
+CLAUDE = origin("anthropic/claude-sonnet-4-5")
 
 
 def texts(*records: dict[str, object]) -> list[str]:
@@ -122,3 +128,34 @@ def test_records_of_the_program_about_itself_tell_the_format_and_the_title() -> 
         "line 3: a record of type 'odd' is not understood and was left out",
         "line 2: a message of a spoken conversation is not carried",
     ]
+
+
+def test_what_is_written_is_one_chain_of_whole_records() -> None:
+    image = Media(MediaKind.IMAGE, "image/png", data="AAAA")
+    told = talk(
+        user("look", image),
+        ai(thought("hm", signature="c2ln"), "Looking.", call("call_a", path="."), call("call_b"), origin=CLAUDE),
+        tool(response("call_b", error="boom", value=None), response("call_a", "found", media=(image,))),
+    )
+    written = write(told, "qwen-code")
+    records = [json.loads(line) for line in written.data.splitlines()]
+    assert [record["type"] for record in records] == ["user", "assistant", "tool_result", "tool_result"]
+    assert [record["parentUuid"] for record in records] == [None, *(record["uuid"] for record in records[:-1])]
+    assert len({record["sessionId"] for record in records}) == 1
+    inline = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    found = {"id": "call_a", "name": "read", "response": {"output": "found"}, "parts": [inline]}
+    boom = {"id": "call_b", "name": "read", "response": {"error": "boom"}}
+    assert [record["message"]["parts"] for record in records] == [
+        [{"text": "look"}, inline],
+        [
+            {"text": "hm", "thought": True, "thoughtSignature": "c2ln"},
+            {"text": "Looking."},
+            {"functionCall": {"name": "read", "args": {"path": "."}, "id": "call_a"}},
+            {"functionCall": {"name": "read", "args": {}, "id": "call_b"}},
+        ],
+        [{"functionResponse": found}],
+        [{"functionResponse": boom}],
+    ]
+    assert (records[1]["model"], records[3]["toolCallResult"]["status"]) == ("claude-sonnet-4-5", "error")
+    assert written.losses == []
+    assert read(written.data).entries[1].blocks[0] == Thinking("hm", native={"signature": "c2ln"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.formats.fields import as_object, as_text
-from legato.formats.format import FileHome, Format, marks
+from legato.formats.format import FileHome, Format, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.kimi_code.reading import read
 from legato.model import JsonObject
@@ -26,11 +26,18 @@ def _kind(record: JsonObject) -> str:
     return as_text(event.get("type")) if is_event and not kind else ""
 
 
+def _write(out: Outgoing) -> Written:
+    from legato.formats.kimi_code.write import KimiWriter
+
+    return KimiWriter(out).write()
+
+
 FORMAT = Format(
     name="kimi-code",
     title="Kimi Code session",
     read=read,
     detect=_detect,
+    write=_write,
     home=FileHome(
         folder="~/.kimi-code/sessions",
         files="*/*/agents/*/wire.jsonl",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legato.formats.fields import as_object, as_text
-from legato.formats.format import FileHome, Format, marks
+from legato.formats.format import FileHome, Format, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.qwen_code.reading import read
 from legato.model import JsonObject
@@ -22,11 +22,18 @@ def _is_record(record: JsonObject) -> bool:
     return "parts" in as_object(record.get("message")) or "systemPayload" in record
 
 
+def _write(out: Outgoing) -> Written:
+    from legato.formats.qwen_code.write import QwenWriter
+
+    return QwenWriter(out).write()
+
+
 FORMAT = Format(
     name="qwen-code",
     title="Qwen Code session",
     read=read,
     detect=_detect,
+    write=_write,
     home=FileHome(
         folder="~/.qwen/projects",
         files="*/chats/*.jsonl",

@@ -270,11 +270,11 @@ def test_what_cannot_be_done_is_one_line(
     assert os.listdir(tmp_path) == ["session.jsonl"]
 
 
-def test_a_format_that_is_only_read_says_what_to_do_instead(tmp_path: Path):
+def test_a_format_that_is_not_repaired_says_what_to_do_instead(tmp_path: Path):
     result = legato("repair", save(tmp_path / "session.jsonl", pi_session()), "-o", tmp_path / "out.jsonl")
 
     assert result.exit_code == 2
-    assert "pi files are read but not written; convert it to one of" in result.stderr
+    assert "pi files are written but not repaired; convert it to one of" in result.stderr
     assert not (tmp_path / "out.jsonl").exists()
 
 

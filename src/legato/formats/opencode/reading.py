@@ -14,14 +14,15 @@ from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
-from legato.formats.format import FileHome, Format, marks
-from legato.formats.head import Head, Layout
+from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.arguments import read_arguments
 
 _META = {"id": "session", "directory": "cwd", "title": "title", "version": "version"}
-_WITHOUT_WORDS = frozenset({"step-finish", "snapshot", "patch", "agent", "retry", "compaction", "subtask"})
+_BOOKKEEPING = frozenset({"step-finish", "snapshot", "patch"})
+"""parts of the program about itself; nothing in them was said to or by a model"""
+_WITHOUT_WORDS = frozenset({"agent", "retry", "compaction", "subtask"})
 _ENDINGS = {"MessageAbortedError": Ending.CANCELLED, "MessageOutputLengthError": Ending.LENGTH}
 
 
@@ -150,6 +151,8 @@ class _Reader:
             blocks.append(medium)
 
     def _other(self, kind: str, place: str) -> None:
+        if kind in _BOOKKEEPING:
+            return
         if kind in _WITHOUT_WORDS:
             self.draft.skip(place, f"a part of type {kind!r} is not part of the conversation")
         else:
@@ -181,35 +184,3 @@ def _medium(part: JsonObject) -> Media | None:
     address = as_text(part.get("url"))
     mime = first_text(part, "mime") or "application/octet-stream"
     return media_from(address, mime, name=first_text(part, "filename") or None) if address else None
-
-
-# --- the format ------------------------------------------------------------------------------------------------------
-
-
-def _detect(head: Head) -> str:
-    for record in (*head.records, *head.items):
-        if isinstance(record.get("info"), dict) and (
-            isinstance(record.get("messages"), list) or isinstance(record.get("parts"), list)
-        ):
-            return "info beside messages or parts"
-        if "sessionID" in record and ("messageID" in record or record.get("role") in ("user", "assistant")):
-            return "a record of opencode's storage"
-        if "messageID" in record and "type" in record:
-            return "a part of opencode's storage"
-    return ""
-
-
-FORMAT = Format(
-    name="opencode",
-    title="opencode export",
-    read=read,
-    detect=_detect,
-    # Newer versions keep a database in the folder above, of which `opencode export` prints a session.
-    home=FileHome(
-        folder="~/.local/share/opencode/storage",
-        files="message/*/*.json",
-        moved_by="XDG_DATA_HOME",
-        source="anomalyco/opencode#22110",
-    ),
-    marks=marks("info parts"),
-)

@@ -14,8 +14,6 @@ from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
-from legato.formats.format import FileHome, Format, marks
-from legato.formats.head import Head
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import (
     Authority,
@@ -41,9 +39,6 @@ _ENDINGS = {
 }
 _WITHOUT_WORDS = frozenset({"thinking_level_change", "custom", "label", "session_info"})
 _SIGNATURE_FIELDS = {"anthropic": "signature", "gemini": "thoughtSignature"}
-_TYPES = frozenset(
-    {"message", "model_change", "thinking_level_change", "compaction", "custom", "custom_message", "branch_summary"}
-)
 _RESPONSES = "openai-responses"
 
 
@@ -233,43 +228,3 @@ def _thought_native(home: str, signature: str) -> JsonObject | None:
         return {"item": item} if item.get("encrypted_content") else None
     field = _SIGNATURE_FIELDS.get(home)
     return {field: signature} if field else None
-
-
-# --- the format ------------------------------------------------------------------------------------------------------
-
-
-def _detect(head: Head) -> str:
-    records = (*head.records, *head.items)
-    if records and records[0].get("type") == "session" and "id" in records[0]:
-        return "a first record of type session"
-    for record in records:
-        message = as_object(record.get("message"))
-        if as_text(record.get("type")) in _TYPES and message and _is_pi_message(message):
-            return "messages with toolCall blocks or toolResult roles"
-        if _is_pi_message(record):
-            return "a message with api, provider and stopReason"
-    return ""
-
-
-def _is_pi_message(message: JsonObject) -> bool:
-    if message.get("role") in ("toolResult", "bashExecution"):
-        return True
-    return message.get("role") == "assistant" and (
-        "stopReason" in message or any(item.get("type") == "toolCall" for item in as_objects(message.get("content")))
-    )
-
-
-FORMAT = Format(
-    name="pi",
-    title="pi session",
-    read=read,
-    detect=_detect,
-    home=FileHome(
-        folder="~/.pi/agent/sessions",
-        files="*/*.jsonl",
-        moved_by="PI_CODING_AGENT_DIR",
-        source="https://docs.rs/crate/toolpath-pi/0.2.0",
-    ),
-    marks=marks("type id", "type timestamp", "role content"),
-    is_lines=True,
-)

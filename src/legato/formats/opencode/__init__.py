@@ -1,0 +1,43 @@
+"""opencode sessions."""
+
+from __future__ import annotations
+
+from legato.formats.format import FileHome, Format, Outgoing, Written, marks
+from legato.formats.head import Head
+from legato.formats.opencode.reading import read
+
+
+def _detect(head: Head) -> str:
+    for record in (*head.records, *head.items):
+        if isinstance(record.get("info"), dict) and (
+            isinstance(record.get("messages"), list) or isinstance(record.get("parts"), list)
+        ):
+            return "info beside messages or parts"
+        if "sessionID" in record and ("messageID" in record or record.get("role") in ("user", "assistant")):
+            return "a record of opencode's storage"
+        if "messageID" in record and "type" in record:
+            return "a part of opencode's storage"
+    return ""
+
+
+def _write(out: Outgoing) -> Written:
+    from legato.formats.opencode.write import OpencodeWriter
+
+    return OpencodeWriter(out).write()
+
+
+FORMAT = Format(
+    name="opencode",
+    title="opencode export",
+    read=read,
+    detect=_detect,
+    write=_write,
+    # Newer versions keep a database in the folder above, of which `opencode export` prints a session.
+    home=FileHome(
+        folder="~/.local/share/opencode/storage",
+        files="message/*/*.json",
+        moved_by="XDG_DATA_HOME",
+        source="anomalyco/opencode#22110",
+    ),
+    marks=marks("info parts"),
+)

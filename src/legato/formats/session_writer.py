@@ -1,0 +1,174 @@
+"""Write a conversation as the session file of an agent: what all such writers do alike.
+
+In:  a conversation.
+Out: a walk through it, in blocks that every session file has a form for.
+
+A format says how it writes three things: what a person says, one answer with the results of its calls, and the file
+around them. What no session file has a form for is told as text, and listed: code, tools that a provider ran itself,
+media in answers, instructions in the middle. Ids and times are made of the conversation alone, so that the same one
+gives the same file.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+from legato.formats.format import Outgoing, Written
+from legato.formats.writer_context import WriterContext, media_words
+from legato.model import (
+    Authority,
+    Code,
+    HostedTool,
+    IdScheme,
+    Media,
+    NameRule,
+    Text,
+    Thinking,
+    ToolCall,
+)
+from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, completion_text
+from legato.wire.phrases import INSTRUCTION_MARK, SUMMARY_MARK
+from legato.wire.text_forms import fenced, hosted_text
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+PlainSaid: TypeAlias = Text | Media
+PlainAnswer: TypeAlias = Thinking | Text | ToolCall
+Accepts: TypeAlias = Callable[[Media], bool]
+
+
+class Outcome(NamedTuple):
+    """What came of a call: what the model reads, and the media beside it."""
+
+    call_id: str
+    name: str
+    text: str
+    media: list[Media]
+    is_error: bool
+
+
+class SessionWriter(ABC):
+    """Walks the units of a conversation; a format writes what it is given."""
+
+    def __init__(self, out: Outgoing, scheme: IdScheme, rule: NameRule, accepts: Accepts) -> None:
+        self.out = out
+        self.context = WriterContext(out, scheme, rule)
+        self.cwd = out.meta.get("cwd", "/")
+        self._accepts = accepts
+
+    @abstractmethod
+    def human(self, blocks: Sequence[PlainSaid]) -> None:
+        """Write what the human side says."""
+
+    @abstractmethod
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+        """Write one answer, and what came of its calls, in their order."""
+
+    @abstractmethod
+    def data(self) -> bytes:
+        """The file."""
+
+    def write(self) -> Written:
+        """The file, and what it does not hold."""
+        for unit in self.context.units():
+            match unit:
+                case Said():
+                    self.human(self._said(unit))
+                case Summary():
+                    self.human([Text(SUMMARY_MARK + unit.text)])
+                case Exchange():
+                    self._exchange(unit)
+        self.lose_surroundings()
+        return Written(self.data(), self.context.losses())
+
+    def lose_surroundings(self) -> None:
+        """Tell that what stands around a conversation is not in the file."""
+        if self.out.talk.instructions:
+            self.context.lose("the system prompt")
+        if self.out.tools:
+            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+
+    @property
+    def session(self) -> str:
+        """The id of the session: the file's own if it is a UUID, else one that is made of the conversation."""
+        known = self.out.meta.get("session", "")
+        return known if _UUID.fullmatch(known) else self.context.unique("session")
+
+    def name(self, call: ToolCall) -> str:
+        """The name of the tool that a call asks for, as the file has it."""
+        return self.context.tool(call.name, call.namespace)
+
+    def call_id(self, call: ToolCall) -> str:
+        """The id of a call, as the file has it."""
+        return self.context.ids[call.id]
+
+    # --- blocks -------------------------------------------------------------------------------------------------------
+
+    def _said(self, unit: Said) -> list[PlainSaid]:
+        blocks = [self._plain_said(block) for block in unit.blocks]
+        if unit.authority is Authority.INSTRUCTION:
+            self.context.lose("the authority of an instruction in the middle; it stands there as marked text")
+            blocks.insert(0, Text(INSTRUCTION_MARK.strip()))
+        return blocks
+
+    def _plain_said(self, block: Text | Media | Code) -> PlainSaid:
+        match block:
+            case Text():
+                return block
+            case Code():
+                return Text(fenced(block))
+            case Media():
+                return block if self._holds(block) else Text(media_words(block))
+
+    def _holds(self, block: Media) -> bool:
+        """Whether the file takes a medium; one that it does not is listed."""
+        if self._accepts(block):
+            return True
+        self.context.lose(f"a medium of type {block.mime}")
+        return False
+
+    def _exchange(self, unit: Exchange) -> None:
+        blocks = [plain for block in unit.blocks if (plain := self._plain_answer(block)) is not None]
+        outcomes = [
+            self._outcome(call, completion) for call, completion in zip(unit.calls, unit.completions, strict=True)
+        ]
+        if blocks:
+            self.answer(unit, blocks, outcomes)
+
+    def _plain_answer(self, block: AnswerBlock) -> PlainAnswer | None:
+        match block:
+            case ToolCall() | Text():
+                return block
+            case Thinking():
+                return self.thought(block)
+            case Code():
+                return Text(fenced(block))
+            case HostedTool() if block.silent:
+                self.context.lose(f"a record that another provider keeps for itself ({block.name})")
+                return None
+            case HostedTool():
+                self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
+                return Text(hosted_text(block))
+            case Media():
+                self.context.lose(f"a medium of type {block.mime} in an answer")
+                return Text(media_words(block))
+
+    def thought(self, block: Thinking) -> Thinking | None:
+        """A thought, if there are words in it: what only its provider can read is left out."""
+        if block.text:
+            return block
+        self.context.lose("a thought that only its provider can read")
+        return None
+
+    def _outcome(self, call: ToolCall, completion: Completion) -> Outcome:
+        text = completion_text(completion)
+        media: list[Media] = []
+        for block in completion.media if completion.shortened is None else ():
+            if self._holds(block):
+                media.append(block)
+            else:
+                text = "\n".join(filter(None, [text, media_words(block)]))
+        return Outcome(self.call_id(call), self.name(call), text, media, completion.is_error)
