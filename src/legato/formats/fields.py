@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from legato.model import Json, JsonObject, clean_text
-from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
+from legato.model import Json, JsonObject, Usage, clean_text
+from legato.model.json_access import as_count, as_id, as_list, as_object, as_objects, as_text
 
-__all__ = ["as_id", "as_list", "as_object", "as_objects", "as_text", "as_time", "first_id", "first_text", "well_typed"]
+__all__ = [
+    "as_id",
+    "as_list",
+    "as_object",
+    "as_objects",
+    "as_text",
+    "as_time",
+    "as_usage",
+    "first_id",
+    "first_text",
+    "well_typed",
+]
 
 
 def well_typed(items: Json, levels: int = 4) -> list[Json]:
@@ -46,6 +57,18 @@ def as_time(value: Json) -> float | None:
 
 _OLDEST, _NEWEST = 0.9e9, 4.1e9
 """seconds in 1998 and in 2099: outside them there is no moment at which an agent wrote (our choice)"""
+
+
+def as_usage(counts: JsonObject, asked: str, given: str, read: str, written: str, thought: str = "") -> Usage:
+    """Tokens in fields of these names, where what went through a cache is counted apart from the rest of the input."""
+    cached, kept = as_count(counts.get(read)), as_count(counts.get(written))
+    return Usage(
+        input=as_count(counts.get(asked)) + cached + kept,
+        output=as_count(counts.get(given)),
+        cache_read=cached,
+        cache_write=kept,
+        reasoning=as_count(counts.get(thought)) if thought else 0,
+    )
 
 
 def first_id(value: JsonObject, *names: str) -> str:

@@ -92,3 +92,91 @@ def test_a_log_tells_the_time_of_its_records_and_the_tokens_of_its_steps():
 )
 def test_a_moment_is_read_as_programs_write_it(written: Any, moment: float | None):
     assert as_time(written) == moment
+
+
+SPENT = Usage(input=123, output=9, cache_read=100, cache_write=20)
+
+
+@pytest.mark.parametrize(
+    ("records", "usage"),
+    [
+        pytest.param(
+            [
+                {"type": "session", "id": "s"},
+                {
+                    "type": "message",
+                    "timestamp": "2025-01-01T00:00:00Z",
+                    "message": {
+                        "role": "assistant",
+                        "content": "Well.",
+                        "stopReason": "stop",
+                        "usage": {"input": 3, "output": 9, "cacheRead": 100, "cacheWrite": 20},
+                    },
+                },
+            ],
+            SPENT,
+            id="pi",
+        ),
+        pytest.param(
+            [
+                {
+                    "info": {
+                        "role": "assistant",
+                        "time": {"created": DAY * 1_000},
+                        "tokens": {"input": 3, "output": 9, "reasoning": 4, "cache": {"read": 100, "write": 20}},
+                    },
+                    "parts": [{"type": "text", "text": "Well."}],
+                },
+            ],
+            Usage(input=123, output=9, cache_read=100, cache_write=20, reasoning=4),
+            id="opencode",
+        ),
+        pytest.param(
+            [
+                {
+                    "type": "assistant",
+                    "uuid": "a",
+                    "parentUuid": None,
+                    "timestamp": "2025-01-01T00:00:00Z",
+                    "message": {"parts": [{"text": "Well."}]},
+                    "usageMetadata": {
+                        "promptTokenCount": 123,
+                        "candidatesTokenCount": 9,
+                        "thoughtsTokenCount": 4,
+                        "totalTokenCount": 132,
+                        "cachedContentTokenCount": 100,
+                    },
+                },
+            ],
+            Usage(input=123, output=9, cache_read=100, reasoning=4),
+            id="qwen-code",
+        ),
+        pytest.param(
+            [
+                {"type": "context.append_loop_event", "time": DAY * 1_000, "event": event}
+                for event in (
+                    {"type": "step.begin", "uuid": "s"},
+                    {"type": "content.part", "stepUuid": "s", "part": {"type": "text", "text": "Well."}},
+                    {
+                        "type": "step.end",
+                        "uuid": "s",
+                        "usage": {"inputOther": 3, "output": 9, "inputCacheRead": 100, "inputCacheCreation": 20},
+                    },
+                )
+            ],
+            SPENT,
+            id="kimi-code",
+        ),
+    ],
+)
+def test_other_agents_tell_it_in_their_own_words(records: list[dict[str, Any]], usage: Usage):
+    document = read(lines(records))
+
+    assert document.times == {0: DAY}
+    assert document.usages == {0: usage}
+
+
+def test_the_log_of_kimi_cli_counts_seconds():
+    begun = {"timestamp": DAY, "message": {"type": "TurnBegin", "payload": {"user_input": "Go."}}}
+
+    assert read(lines([begun, begun])).times == {0: DAY, 1: DAY}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from legato.formats.document import CompactionMark, DocumentDraft
 from legato.formats.origins import origin_of, route_of
-from legato.model import Block, Ending, JsonObject, Speaker, Text, ToolCall, ToolResponse
+from legato.model import Block, Ending, JsonObject, Speaker, Text, ToolCall, ToolResponse, Usage
 from legato.wire.arguments import read_arguments
 
 
@@ -44,6 +44,9 @@ class Remembered:
     provider: str = ""
     model: str = ""
     ending: Ending | None = None
+    usage: Usage | None = None
+    at: float | None = None
+    """when it was written"""
     is_prompt: bool = False
     """a person said it, so turns are counted by it"""
     is_reminder: bool = False
@@ -61,12 +64,15 @@ class Memory:
         self.messages: list[Remembered] = []
         self.provider = "kimi"
         self._model = ""
+        self.at: float | None = None
+        """when the record that is read now was written"""
         self._open: Remembered | None = None
         self._unanswered: set[str] = set()
         self._waiting: list[Remembered] = []
 
     def say(self, message: Remembered) -> None:
         """Somebody said something; it waits while calls are open."""
+        message.at = self.at
         (self._waiting if self._unanswered else self.messages).append(message)
 
     def ask(self, provider: str, model: str) -> None:
@@ -78,7 +84,7 @@ class Memory:
     def step(self, key: str, place: str) -> Remembered:
         """The model begins to answer."""
         self.settle()
-        self._open = Remembered(place, Speaker.AI, key=key, provider=self.provider, model=self._model)
+        self._open = Remembered(place, Speaker.AI, key=key, provider=self.provider, model=self._model, at=self.at)
         self.messages.append(self._open)
         return self._open
 
@@ -101,15 +107,15 @@ class Memory:
 
     def result(self, response: ToolResponse, place: str) -> None:
         """A tool returned."""
-        self.messages.append(Remembered(place, Speaker.TOOL, [response]))
+        self.messages.append(Remembered(place, Speaker.TOOL, [response], at=self.at))
         self._unanswered.discard(response.wire_id)
         if not self._unanswered:
             self._release()
 
-    def end(self, ending: Ending | None) -> None:
-        """The step has ended."""
+    def end(self, ending: Ending | None, usage: Usage | None = None) -> None:
+        """The step has ended, and took so many tokens."""
         if self._open is not None:
-            self._open.ending = ending
+            self._open.ending, self._open.usage = ending, usage
         self.settle()
 
     def settle(self) -> None:
@@ -178,6 +184,7 @@ class Memory:
 
 
 def _speak(message: Remembered, draft: DocumentDraft) -> None:
+    draft.at = message.at
     blocks = [block.block() if isinstance(block, OpenCall) else block for block in message.blocks]
     if message.speaker is Speaker.AI:
         if message.model:
@@ -187,5 +194,7 @@ def _speak(message: Remembered, draft: DocumentDraft) -> None:
         draft.say(
             Speaker.AI, blocks, message.place, origin=origin, answer=message.key or message.place, ending=message.ending
         )
+        if message.usage is not None and blocks:
+            draft.count(message.usage)
     else:
         draft.human(blocks, message.place)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from legato.formats.blocks import as_json, response, result_content, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
 from legato.formats.kimi_code.memory import Memory, OpenCall, Remembered
 from legato.formats.origins import home_of, provider_named
 from legato.model import Block, Ending, Json, JsonObject, Media, Speaker, Text, Thinking, ToolResponse, ToolSpec, ingest
@@ -55,6 +55,9 @@ class _Reader:
         """Read one line."""
         record = item.value
         kind = as_text(record.get("type"))
+        # Kimi CLI counts seconds.
+        stamp: Json = record.get("timestamp")
+        self.memory.at = as_time(stamp * 1_000 if isinstance(stamp, int | float) else record.get("time"))
         if not kind and isinstance(record.get("message"), dict):
             self.shown(as_object(record["message"]), item.place)
         elif record.get("kind") == "event":
@@ -121,7 +124,9 @@ class _Reader:
             case "tool.result":
                 self.memory.result(_result(as_object(event.get("result")), as_id(event.get("toolCallId"))), place)
             case "step.end":
-                self.memory.end(_ENDINGS.get(as_text(event.get("finishReason"))))
+                counts = as_object(event.get("usage"))
+                usage = as_usage(counts, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
+                self.memory.end(_ENDINGS.get(as_text(event.get("finishReason"))), usage if counts else None)
             case kind:
                 self.draft.note(place, f"an event of type {kind!r} is not understood and was left out")
 

@@ -13,7 +13,17 @@ from legato.errors import FormatError
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
 from legato.formats.document import Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
+from legato.formats.fields import (
+    as_id,
+    as_list,
+    as_object,
+    as_objects,
+    as_text,
+    as_time,
+    as_usage,
+    first_id,
+    first_text,
+)
 from legato.formats.head import Layout
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
@@ -59,6 +69,8 @@ class _Reader:
             keep_known(self.draft.meta, as_object(export.get("info")), _META)
             for index, item in enumerate(as_list(export["messages"])):
                 self.message(as_object(item), f"messages[{index}]")
+        elif isinstance(export.get("parts"), list):
+            self.message(export, "message")
         elif "messageID" in export:
             self.message({"info": {"role": "assistant"}, "parts": [export]}, "part")
         else:
@@ -71,6 +83,7 @@ class _Reader:
         info = as_object(message.get("info")) or message
         parts = list(map(as_object, as_list(message.get("parts"))))
         role = as_text(info.get("role"))
+        self.draft.at = as_time(as_object(info.get("time")).get("created"))
         for system in as_list(info.get("system")):
             if isinstance(system, str) and system not in self.draft.system:
                 self.draft.system.append(system)
@@ -117,6 +130,10 @@ class _Reader:
         for number, step in enumerate(steps):
             is_last = number == len(steps) - 1
             self.step(step, place, answer._replace(key=f"{answer.key}/{number}", ending=ending if is_last else None))
+        if tokens := as_object(info.get("tokens")):
+            cached = as_object(tokens.get("cache"))
+            counts: JsonObject = {**tokens, "cacheRead": cached.get("read"), "cacheWrite": cached.get("write")}
+            self.draft.count(as_usage(counts, "input", "output", "cacheRead", "cacheWrite", "reasoning"))
 
     def step(self, parts: list[tuple[int, JsonObject]], place: str, answer: _Answering) -> None:
         """One answer of the model, and what its tools returned."""

@@ -13,7 +13,7 @@ from legato.errors import IngestError
 from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import (
     Authority,
@@ -97,6 +97,7 @@ class _Reader:
         """Read one line."""
         record = item.value
         kind = as_text(record.get("type"))
+        self.draft.at = as_time(record.get("timestamp"))
         self.indexes.append(len(self.draft.entries))
         if own := as_id(record.get("id")):
             self.at[own] = len(self.draft.entries)
@@ -169,6 +170,8 @@ class _Reader:
             self.draft.note(item.place, f"the answer failed: {as_text(message['errorMessage'])[:200]}")
         origin = origin_of(home, model)
         self.draft.say(Speaker.AI, blocks, item.place, origin=origin, answer=item.place, ending=ending)
+        if blocks and (usage := as_object(message.get("usage"))):
+            self.draft.count(as_usage(usage, "input", "output", "cacheRead", "cacheWrite"))
 
     def _answer_block(self, part: JsonObject, home: str, item: Item) -> Block | None:
         match part.get("type"):

@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
-from legato.formats.fields import as_object, as_objects, as_text
+from legato.formats.fields import as_object, as_objects, as_text, as_time
 from legato.formats.gemini_parts import read_parts
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.tree import Node, find_branches, note_branches
-from legato.model import Block, Ending, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse
+from legato.model import Block, Ending, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, Usage
+from legato.model.json_access import as_count
 
 _META = {"sessionId": "session", "cwd": "cwd", "version": "version", "gitBranch": "branch"}
 _SPEAKERS = frozenset({"user", "assistant", "tool_result"})
@@ -128,8 +129,11 @@ class _Reader:
         model = next((fragment.model for fragment in piece.fragments if fragment.model), "")
         for fragment in piece.fragments:
             item = fragment.item
+            self.draft.at = as_time(item.value.get("timestamp"))
             if fragment.kind == "assistant":
                 self.answer(piece, fragment, model)
+                if usage := _usage(as_object(item.value.get("usageMetadata"))):
+                    self.draft.count(usage)
             else:
                 self.draft.human(fragment.blocks, item.place, source=item.source)
         if piece.summary:
@@ -159,6 +163,19 @@ class _Reader:
         self.draft.compactions.append(CompactionMark(0, count - 1, piece.summary, piece.place))
         what = f"a summary replaced the {count} entries before; all of them are read here"
         self.draft.note(piece.place, what, is_carried=True)
+
+
+def _usage(counts: JsonObject) -> Usage | None:
+    """Tokens. Whether thoughts are among the candidates depends on who answered; the total knows."""
+    if "promptTokenCount" not in counts:
+        return None
+    asked = as_count(counts["promptTokenCount"])
+    return Usage(
+        input=asked,
+        output=max(0, as_count(counts.get("totalTokenCount")) - asked),
+        cache_read=as_count(counts.get("cachedContentTokenCount")),
+        reasoning=as_count(counts.get("thoughtsTokenCount")),
+    )
 
 
 def _own(block: Block, home: str) -> Block:
