@@ -5,6 +5,7 @@
     repair_in_place(path)           the same over the file itself, which stays beside it as a backup
     convert(path, target)           the conversation as a request body or as a session file of another agent
     convert_all(path, target)       every conversation of a file that holds several
+    install(converted)              a session file put where its agent looks for it
     inspect(path, target=...)       the conversation entry by entry: each call's ids, its state, every decision
     page(path, target=...)          the same as one HTML page, beside the request that is made of it
     sarif(reports)                  what `lint` found, as SARIF for code hosts and editors
@@ -23,7 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from legato.files.conversion import Converted, convert, convert_all
+    from legato.files.conversion import Converted, Installed, convert, convert_all, install
     from legato.files.folders import session_files
     from legato.files.html_page import page
     from legato.files.inspected import InspectedBlock, InspectedCall, InspectedEntry, Inspection
@@ -37,6 +38,8 @@ _HOMES = {
     "Converted": "conversion",
     "convert": "conversion",
     "convert_all": "conversion",
+    "Installed": "conversion",
+    "install": "conversion",
     "session_files": "folders",
     "page": "html_page",
     "InspectedBlock": "inspected",
@@ -60,6 +63,7 @@ __all__ = [
     "InspectedCall",
     "InspectedEntry",
     "Inspection",
+    "Installed",
     "LintReport",
     "Repaired",
     "Source",
@@ -67,6 +71,7 @@ __all__ = [
     "convert",
     "convert_all",
     "inspect",
+    "install",
     "lint",
     "page",
     "repair",

@@ -9,7 +9,9 @@ A request body is one that the provider accepts, whatever was missing in the fil
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -20,10 +22,12 @@ from msgspec.structs import replace
 from legato.diagnostics import Redactor, report_json
 from legato.errors import FormatError
 from legato.files.sources import PathName, Progress, Source, pick_document
+from legato.files.text import counted
 from legato.files.writing import check_destination, save
-from legato.formats import Document, FileNote, read_all, request_for, targets, write
+from legato.formats import FORMATS, Document, FileNote, read_all, request_for, targets, write
+from legato.formats.format import Setting, WrittenSession
 from legato.formats.targets import find_target
-from legato.model import JsonObject
+from legato.model import Action, Decision, JsonObject
 
 
 class Converted(Struct, frozen=True, kw_only=True):
@@ -39,6 +43,10 @@ class Converted(Struct, frozen=True, kw_only=True):
     notes: tuple[FileNote, ...]
     losses: tuple[FileNote, ...]
     report: JsonObject
+    changes: tuple[str, ...] = ()
+    """what was closed, put in, dropped or told in another way to make a request body, each in a few words"""
+    session: WrittenSession | None = None
+    """what a session file says of itself: `install` goes by it"""
     output: Path | None = None
     """where it was written, if it was"""
 
@@ -58,12 +66,13 @@ def convert(
 ) -> Converted:
     """The conversation in `source` as `target`, written to the new file `output` if one is named.
 
-    `model` is the model that a request body is for; `compacted` leaves out of it what the file's own agent had already
-    summarised. `pick` is the number, from 1, of the conversation in a file that holds several. `overwrite` replaces an
-    `output` that exists, but never the source. Raises `UnknownTarget`, `SeveralConversations`, `FormatError` for what
-    cannot be read or written, `ImpossibleRequest` for what the target cannot be asked at all.
+    `model` is the model that a request body is for; `compacted` leaves out what the file's own agent had already
+    summarised. A session file keeps the times and the folder of its conversation, or has those of now and here. `pick`
+    is the number, from 1, of the conversation in a file that holds several. `overwrite` replaces an `output` that
+    exists, but never the source. Raises `UnknownTarget`, `SeveralConversations`, `FormatError` for what cannot be read
+    or written, `ImpossibleRequest` for what the target cannot be asked at all.
     """
-    check_target(target, model=model, compacted=compacted)
+    check_target(target, model=model)
     if output is not None:
         check_destination(output, source=source, overwrite=overwrite)
     documents = read_all(source, format=format, name=name, progress=progress)
@@ -88,7 +97,7 @@ def convert_all(
     Raises as `convert` does: what is wrong with the target or the file at once, what is wrong with one conversation
     when it is its turn.
     """
-    check_target(target, model=model, compacted=compacted)
+    check_target(target, model=model)
     if target in targets.FILES:
         raise FormatError(f"a session file holds one conversation; convert them to {target} one by one")
     documents = read_all(source, format=format, name=name, progress=progress)
@@ -99,23 +108,30 @@ def convert_all(
     )
 
 
-def check_target(target: str, *, model: str | None, compacted: bool) -> None:
+def check_target(target: str, *, model: str | None) -> None:
     """Say what is wrong with a target before a large file is read; raises `UnknownTarget` or `FormatError`."""
     if target not in targets.FILES:
         find_target(target, model=model)
-    elif model or compacted:
-        raise FormatError(f"model and compacted are for request bodies, and {target} is a session file")
+    elif model:
+        raise FormatError(f"a model is for request bodies, and {target} is a session file")
 
 
 def convert_document(
     document: Document, target: str, *, model: str | None = None, compacted: bool = False
 ) -> Converted:
     """One conversation as `target`; raises as `convert` does."""
-    data, told, losses = (
-        _session_file(document, target)
-        if target in targets.FILES
-        else _request_body(document, target, model, compacted)
-    )
+    changes: tuple[str, ...] = ()
+    session: WrittenSession | None = None
+    told: JsonObject
+    if target in targets.FILES:
+        written = write(document, target, setting=Setting(str(Path.cwd()), time.time()), compacted=compacted)
+        data, losses, session, told = written.data, written.losses, written.session, {"format": target}
+    else:
+        chosen = find_target(target, model=model, document=document)
+        request, losses = request_for(document, chosen, compacted=compacted)
+        data = request.json() + b"\n"
+        changes = tuple(_in_words(request.report.decisions))
+        told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
     described = {"name": document.name, "format": document.format, "entries": len(document.entries), **document.meta}
     report: JsonObject = {
         "input": described,
@@ -130,17 +146,45 @@ def convert_document(
         notes=tuple(document.notes),
         losses=tuple(losses),
         report=cast(JsonObject, Redactor().value(report)),
+        changes=changes,
+        session=session,
     )
 
 
-def _request_body(
-    document: Document, name: str, model: str | None, compacted: bool
-) -> tuple[bytes, JsonObject, Sequence[FileNote]]:
-    request, losses = request_for(document, find_target(name, model=model, document=document), compacted=compacted)
-    told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
-    return request.json() + b"\n", told, losses
+def _in_words(decisions: Iterable[Decision]) -> Iterator[str]:
+    """What was decided, each kind once with how often."""
+    counts = Counter((decision.action, decision.reason) for decision in decisions)
+    closed = sum(count for (action, _), count in counts.items() if action is Action.CLOSED)
+    if closed:
+        yield f"{counted(closed, 'call')} without a result closed"
+    for (action, reason), count in counts.items():
+        if action is not Action.CLOSED:
+            yield f"{reason.replace('-', ' ')} {action.value}" + (f" ({count} times)" if count > 1 else "")
 
 
-def _session_file(document: Document, format_: str) -> tuple[bytes, JsonObject, Sequence[FileNote]]:
-    written = write(document, format_)
-    return written.data, {"format": format_}, written.losses
+# --- where its agent looks --------------------------------------------------------------------------------------------
+
+
+class Installed(Struct, frozen=True, kw_only=True):
+    """A session file where its agent looks for it, and the command that goes on with it."""
+
+    path: Path
+    resume: str
+
+
+def install(converted: Converted) -> Installed:
+    """Put a session file where its agent looks for sessions.
+
+    Nothing is ever replaced. Raises `FormatError` if that agent keeps its sessions elsewhere than in files, if the
+    session does not say which one it is, or if the file is there already.
+    """
+    known = FORMATS.get(converted.target)
+    if known is None or known.place is None or known.home is None:
+        able = ", ".join(known.name for known in FORMATS.values() if known.place is not None)
+        raise FormatError(f"{converted.target} has no place where files can just be put; those that have are {able}")
+    if converted.session is None:
+        raise FormatError(f"{converted.name}: this session has no id or folder by which {known.title} could be filed")
+    placed = known.place(converted.session)
+    path = known.home.path / placed.path
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return Installed(path=save(path, converted.data, overwrite=False), resume=placed.resume)

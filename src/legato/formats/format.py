@@ -6,11 +6,14 @@ A format is a module with a `Format`, and a line in `registry`. Everything else 
 
 from __future__ import annotations
 
+import os
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from legato.formats.document import Document, FileNote, Original
 from legato.formats.lines import Marks
@@ -25,22 +28,77 @@ if TYPE_CHECKING:
     from legato.request.report import RenderReport
 
 _ANYTHING = Marks()
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9]")
+
+
+class Setting(NamedTuple):
+    """Where and when a session is written, for those that do not say it themselves.
+
+    The defaults are those of no machine: the same conversation gives the same file everywhere.
+    """
+
+    cwd: str = "/"
+    at: float = 946_684_800.0
+    """seconds since the epoch; the default is the beginning of the year 2000"""
+
+
+_NO_MACHINE = Setting()
 
 
 class Outgoing:
     """What a writer is given: a conversation, with what is known of the file that it comes from.
 
-    `model` names the model, or the whole route, that a request is for.
+    `model` names the model, or the whole route, that a request is for. With `compacted`, what the file's own agent had
+    summarised stays out of it, and the summary is there instead.
     """
 
-    def __init__(self, source: Document | Conversation, model: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Document | Conversation,
+        model: str | None = None,
+        *,
+        setting: Setting = _NO_MACHINE,
+        compacted: bool = False,
+    ) -> None:
         self.source = source
         self.model = model
+        self.compacted = compacted
+        self._setting = setting
 
     @cached_property
     def talk(self) -> Conversation:
         """The conversation."""
-        return self.source.conversation() if isinstance(self.source, Document) else self.source
+        if isinstance(self.source, Document):
+            return self.source.conversation(compacted=self.compacted)
+        return self.source
+
+    @property
+    def compactions(self) -> list[tuple[int, str]]:
+        """What stands for everything up to a record of the log, where the file's agent had summarised it."""
+        if self.compacted or not isinstance(self.source, Document):
+            return []
+        return [(self.source.first_seq + mark.last, mark.text) for mark in self.source.compactions]
+
+    @property
+    def cwd(self) -> str:
+        """The folder that the session is about."""
+        return self.meta.get("cwd") or self._setting.cwd
+
+    @property
+    def began(self) -> float:
+        """When the session began."""
+        return min(self._times.values(), default=self._setting.at)
+
+    def written_at(self, seq: int) -> float | None:
+        """When this record of the log was written, where the file tells."""
+        return self._times.get(seq)
+
+    @cached_property
+    def _times(self) -> dict[int, float]:
+        if not isinstance(self.source, Document):
+            return {}
+        first = self.source.first_seq
+        return {first + index: time for index, time in self.source.times.items()}
 
     @property
     def tools(self) -> Sequence[ToolSpec]:
@@ -53,6 +111,32 @@ class Outgoing:
         return self.source.meta if isinstance(self.source, Document) else {}
 
 
+class WrittenSession(NamedTuple):
+    """What a session file says of itself, by which its agent files it."""
+
+    id: str
+    cwd: str
+    began: float
+    """seconds since the epoch"""
+
+
+class Placement(NamedTuple):
+    """Where a session belongs, below the folder of its agent, and the command that goes on with it."""
+
+    path: str
+    resume: str
+
+
+def project_folder(cwd: str) -> str:
+    """A project's folder as a name of one, as Claude Code and those after it make it."""
+    return _NOT_IN_NAMES.sub("-", cwd)
+
+
+def resume_in(session: WrittenSession, command: str) -> str:
+    """The command that goes on with a session, in its own folder."""
+    return f"cd {shlex.quote(session.cwd)} && {command} {session.id}"
+
+
 @dataclass(frozen=True, slots=True)
 class Written:
     """A file, what it does not hold of the conversation, and for a request body the report of its rendering."""
@@ -60,6 +144,7 @@ class Written:
     data: bytes
     losses: list[FileNote] = field(default_factory=list[FileNote])
     report: RenderReport | None = None
+    session: WrittenSession | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +171,7 @@ Detect: TypeAlias = "Callable[[Head], str]"
 Read: TypeAlias = "Callable[[Content], list[Document]]"
 Write: TypeAlias = Callable[[Outgoing], Written]
 Repair: TypeAlias = Callable[[Document, Original], Mended]
+Place: TypeAlias = Callable[[WrittenSession], Placement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +195,17 @@ class FileHome:
     """the pattern of the files below it"""
     moved_by: str = ""
     """the environment variable that moves it; empty if there is none"""
+    moves: str = ""
+    """what that variable moves: the folder itself, or one that it is in"""
     source: str
     """where that is known from"""
 
     @property
     def path(self) -> Path:
-        """The folder on this machine, unless it was moved."""
+        """The folder on this machine."""
+        moved_to = os.environ.get(self.moved_by, "") if self.moved_by else ""
+        if moved_to:
+            return Path(moved_to, Path(self.folder).relative_to(self.moves or self.folder))
         return Path(self.folder).expanduser()
 
     @property
@@ -139,6 +230,10 @@ class Format:
     chain: Chain | None = None
     home: FileHome | None = None
     """where its agent keeps the files; None if they have no usual place, or it is not known"""
+    place: Place | None = None
+    """where there a session belongs; None if it cannot just be put there"""
+    keeps_compactions: bool = False
+    """what its agent had summarised can be in its files, and out of the model's sight"""
     provider: str = ""
     """the target that its agent sends conversations to, where that is always the same"""
     marks: Marks = _ANYTHING

@@ -18,3 +18,11 @@ def name_from(*parts: str) -> str:
     """A UUID made of `parts` alone."""
     text = "\0".join(f"{len(part)}:{part}" for part in parts)
     return str(uuid.UUID(bytes=sha256(text.encode("utf-8", "surrogatepass")).digest()[:16], version=5))
+
+
+def is_uuid(text: str) -> bool:
+    """Whether `text` is a UUID, written as programs write it."""
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False

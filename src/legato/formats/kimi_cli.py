@@ -51,6 +51,7 @@ FORMAT = Format(
         folder="~/.kimi/sessions",
         files="*/*/context.jsonl",
         moved_by="KIMI_SHARE_DIR",
+        moves="~/.kimi",
         source="https://moonshotai.github.io/kimi-cli/en/configuration/data-locations.html",
     ),
     provider="kimi",

@@ -5,13 +5,11 @@ Out: a walk through it, in blocks that every session file has a form for.
 
 A format says how it writes three things: what a person says, one answer with the results of its calls, and the file
 around them. What no session file has a form for is told as text, and listed: code, tools that a provider ran itself,
-media in answers, instructions in the middle. Ids and times are made of the conversation alone, so that the same one
-gives the same file.
+media in answers, instructions in the middle. Ids are made of the conversation alone: the same one gives the same file.
 """
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
@@ -32,8 +30,6 @@ from legato.model import (
 from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, completion_text
 from legato.wire.phrases import INSTRUCTION_MARK, SUMMARY_MARK
 from legato.wire.text_forms import fenced, hosted_text
-
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 PlainSaid: TypeAlias = Text | Media
 PlainAnswer: TypeAlias = Thinking | Text | ToolCall
@@ -56,7 +52,6 @@ class SessionWriter(ABC):
     def __init__(self, out: Outgoing, scheme: IdScheme, rule: NameRule, accepts: Accepts) -> None:
         self.out = out
         self.context = WriterContext(out, scheme, rule)
-        self.cwd = out.meta.get("cwd", "/")
         self._accepts = accepts
 
     @abstractmethod
@@ -82,7 +77,7 @@ class SessionWriter(ABC):
                 case Exchange():
                     self._exchange(unit)
         self.lose_surroundings()
-        return Written(self.data(), self.context.losses())
+        return Written(self.data(), self.context.losses(), session=self.context.session)
 
     def lose_surroundings(self) -> None:
         """Tell that what stands around a conversation is not in the file."""
@@ -93,9 +88,13 @@ class SessionWriter(ABC):
 
     @property
     def session(self) -> str:
-        """The id of the session: the file's own if it is a UUID, else one that is made of the conversation."""
-        known = self.out.meta.get("session", "")
-        return known if _UUID.fullmatch(known) else self.context.unique("session")
+        """The id of the session."""
+        return self.context.session.id
+
+    @property
+    def cwd(self) -> str:
+        """The folder that the session is about."""
+        return self.context.session.cwd
 
     def name(self, call: ToolCall) -> str:
         """The name of the tool that a call asks for, as the file has it."""

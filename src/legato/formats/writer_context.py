@@ -1,19 +1,27 @@
-"""What the writers of session files share: the names that calls get there, and what cannot be carried."""
+"""What the writers of session files share: the names that calls get there, times, and what cannot be carried."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from legato.formats.document import FileNote
-from legato.formats.format import Outgoing
-from legato.formats.ids import name_from
-from legato.model import IdScheme, Media, NameRule, Origin, qualified
+from legato.formats.format import Outgoing, WrittenSession
+from legato.formats.ids import is_uuid, name_from
+from legato.model import IdScheme, Media, NameRule, Origin, Text, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest
-from legato.transcript.units import Unit
+from legato.transcript.units import Said, Unit
 from legato.wire.ids import IdTable
 from legato.wire.names import NameTable
+
+
+class Covering(NamedTuple):
+    """From here on, `text` stands for all that was said before."""
+
+    text: str
 
 
 class WriterContext:
@@ -26,12 +34,43 @@ class WriterContext:
         self._out = out
         self._lost: Counter[str] = Counter()
         self._seed = digest(b"\n".join(encode_record(record) for record in out.talk.log))
+        self._known: float | None = None
+        self._last = round(out.began * 1000) - 1
+        """milliseconds since the epoch of the newest record"""
+        own = out.meta.get("session", "")
+        self.session = WrittenSession(own if is_uuid(own) else self.unique("session"), out.cwd, out.began)
 
     def units(self) -> Iterator[Unit]:
         """The units, each valid in itself."""
         view = self._out.talk.view()
         view.refresh()
-        yield from view.units()
+        for unit in view.units():
+            self._known = self._out.written_at(unit.key)
+            yield unit
+
+    def steps(self) -> Iterator[Unit | Covering]:
+        """The units, and where the agent of the file they come from had summarised those before."""
+        waiting = sorted(self._out.compactions)
+        for unit in self.units():
+            while waiting and waiting[0][0] < unit.key:
+                yield Covering(waiting.pop(0)[1])
+            if waiting and waiting[0][0] == unit.key and _says(unit, waiting[0][1]):
+                yield Covering(waiting.pop(0)[1])  # the summary is itself something that was said
+            else:
+                yield unit
+        yield from (Covering(text) for _, text in waiting)
+
+    def millis(self) -> int:
+        """The time of the next record: that of its unit, where it is known, and later than the record before.
+
+        In milliseconds since the epoch, as some programs count.
+        """
+        self._last = max(self._last + 1, round((self._known or 0) * 1000))
+        return self._last
+
+    def stamp(self) -> str:
+        """The same as other programs write it."""
+        return iso_time(self.millis())
 
     def tool(self, name: str, namespace: str = "") -> str:
         """A tool's name as the file's program takes it, with its namespace where it has one."""
@@ -53,22 +92,14 @@ class WriterContext:
         return [FileNote("", what if count == 1 else f"{what} ({count} times)") for what, count in self._lost.items()]
 
 
-def stamp(number: int) -> str:
-    """A time for record `number`. No clock: the same conversation gives the same file."""
-    seconds, millis = divmod(number, 1000)
-    hours, seconds = divmod(seconds, 3600)
-    minutes, seconds = divmod(seconds, 60)
-    days, hours = divmod(hours, 24)
-    return f"2000-01-{1 + days % 28:02}T{hours:02}:{minutes:02}:{seconds:02}.{millis:03}Z"
+def iso_time(millis: int) -> str:
+    """Milliseconds since the epoch as agents write times."""
+    seconds, rest = divmod(millis, 1000)
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{rest:03}Z"
 
 
-def milliseconds(number: int) -> int:
-    """The same time for programs that count milliseconds."""
-    return _YEAR_2000 + number
-
-
-_YEAR_2000 = 946_684_800_000
-"""the first of January 2000, in milliseconds since 1970: as good as any, `stamp` begins there"""
+def _says(unit: Unit, text: str) -> bool:
+    return isinstance(unit, Said) and "\n".join(part.text for part in unit.blocks if isinstance(part, Text)) == text
 
 
 def model_of(origin: Origin | None) -> str:

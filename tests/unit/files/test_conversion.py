@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
+import uuid
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from file_samples import OPEN_BODY, chat_body, open_session, save
+from file_samples import OPEN_BODY, ClaudeSession, chat_body, open_session, save
+from legato import render
 from legato.errors import FormatError
-from legato.files import convert, convert_all, lint
+from legato.files import convert, convert_all, install, lint
 from legato.formats import read
 
 
@@ -87,12 +92,124 @@ def test_every_conversation_is_converted_in_order(tmp_path: Path):
     assert [item.data for item in converted] == [convert(path, "anthropic", pick=number).data for number in (1, 2)]
 
 
-@pytest.mark.parametrize("options", [{"model": "gpt-4o"}, {"compacted": True}])
-def test_what_only_a_request_body_can_have_is_refused_for_a_session_file(options: dict[str, object], tmp_path: Path):
+def test_a_model_is_refused_for_a_session_file(tmp_path: Path):
     path = save(tmp_path / "body.json", OPEN_BODY)
 
-    with pytest.raises(FormatError, match="model and compacted are for request bodies, and codex is a session file"):
-        convert(path, "codex", **options)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(FormatError, match="a model is for request bodies, and codex is a session file"):
+        convert(path, "codex", model="gpt-4o")
+
+
+# --- from agent to agent ----------------------------------------------------------------------------------------------
+
+SESSION = "11111111-2222-4333-8444-555555555555"
+
+
+def compacted_session() -> list[dict[str, Any]]:
+    """A session that its agent summarised after two turns, and that went on."""
+    session = ClaudeSession().user("One.").model({"type": "text", "text": "1"}).user("Two.")
+    session.model({"type": "text", "text": "2"}).add("user", "It was counted to two.").user("Three.")
+    session.records[4] |= {"isCompactSummary": True, "parentUuid": None}
+    session.records[4]["logicalParentUuid"] = session.records[3]["uuid"]
+    return session.records
+
+
+def lines(data: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in data.splitlines()]
+
+
+@pytest.mark.parametrize("target", ["codex", "claude-code"])
+def test_what_an_agent_had_summarised_stays_out_of_the_next_one_s_sight(target: str, tmp_path: Path):
+    source = save(tmp_path / "session.jsonl", compacted_session())
+    whole = read(source)
+
+    there = read(convert(convert(source, "codex").data, target).data)
+
+    (mark,) = there.compactions
+    assert mark.text == "It was counted to two."
+    said = render(there.conversation(compacted=True), "anthropic/claude-sonnet-4-5").json().decode()
+    assert "Three." in said
+    assert mark.text in said
+    assert "One." not in said
+    assert [entry.text for entry in there.entries][:4] == [entry.text for entry in whole.entries][:4]
+
+
+def test_what_was_summarised_can_be_left_out_of_the_file(tmp_path: Path):
+    source = save(tmp_path / "session.jsonl", compacted_session())
+
+    for target in ("codex", "claude-code", "legato"):
+        there = convert(source, target, compacted=True).data.decode()
+        assert "It was counted to two." in there
+        assert ("One." in there) == (target == "legato")  # a log holds everything, out of sight
+
+
+def test_times_folder_and_id_of_a_session_are_kept(tmp_path: Path):
+    source = save(tmp_path / "session.jsonl", ClaudeSession().user("One.").model({"type": "text", "text": "1"}).records)
+
+    header, *_, message, event = lines(convert(source, "codex").data)
+
+    assert header["payload"]["id"] == SESSION
+    assert header["payload"]["cwd"] == "/work"
+    assert header["payload"]["timestamp"] == "2025-01-01T00:00:00.000Z"
+    assert (message["timestamp"], event["timestamp"]) == ("2025-01-01T00:00:01.001Z", "2025-01-01T00:00:01.002Z")
+
+
+def test_a_session_that_does_not_tell_has_the_time_and_the_folder_in_which_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    before = time.time()
+
+    (first, *_) = lines(convert(save(tmp_path / "body.json", OPEN_BODY), "claude-code").data)
+
+    assert first["cwd"] == str(tmp_path)
+    assert before - 1 <= datetime.fromisoformat(first["timestamp"]).timestamp() <= time.time() + 1
+
+
+def test_an_id_that_is_no_uuid_is_replaced_by_one(tmp_path: Path):
+    records = [{**record, "sessionId": "mine"} for record in ClaudeSession().user("One.").records]
+
+    converted = convert(save(tmp_path / "session.jsonl", records), "codex")
+
+    assert converted.session is not None
+    assert str(uuid.UUID(converted.session.id)) == converted.session.id
+
+
+@pytest.mark.parametrize(
+    ("target", "variable", "place", "resume"),
+    [
+        ("codex", "CODEX_HOME", f"sessions/2025/01/01/rollout-2025-01-01T00-00-00-{SESSION}.jsonl", "codex resume"),
+        ("claude-code", "CLAUDE_CONFIG_DIR", f"projects/-work/{SESSION}.jsonl", "claude --resume"),
+    ],
+)
+def test_a_session_is_put_where_its_agent_looks(
+    target: str, variable: str, place: str, resume: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv(variable, str(tmp_path / "home"))
+    converted = convert(save(tmp_path / "session.jsonl", open_session()), target)
+
+    installed = install(converted)
+
+    assert installed.path == tmp_path / "home" / place
+    assert installed.path.read_bytes() == converted.data
+    assert installed.resume == f"cd /work && {resume} {SESSION}"
+    with pytest.raises(FormatError, match="exists already"):
+        install(converted)
+
+
+def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
+    with pytest.raises(
+        FormatError, match="legato has no place where files can just be put; those that have are claude"
+    ):
+        install(convert(save(tmp_path / "session.jsonl", open_session()), "legato"))
+    nameless = [{**record, "sessionId": ""} for record in ClaudeSession().user("One.").records]
+    with pytest.raises(FormatError, match="has no id or folder by which Claude Code session could be filed"):
+        install(convert(save(tmp_path / "session.jsonl", nameless), "claude-code"))
+
+
+def test_what_was_done_to_make_a_body_is_told_in_words(tmp_path: Path):
+    converted = convert(save(tmp_path / "body.json", OPEN_BODY), "gemini", model="gemini-3-pro-preview")
+
+    assert converted.changes == ("1 call without a result closed", "placeholder signature inserted")
 
 
 def test_several_conversations_do_not_become_one_session_file(tmp_path: Path):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.formats.claude_code.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_objects, as_text
-from legato.formats.format import Chain, FileHome, Format, Mended, Outgoing, Written, marks
+from legato.formats.format import Chain, FileHome, Format, Mended, Outgoing, Placement, Written, WrittenSession, marks
 from legato.formats.head import Head
 from legato.model import JsonObject
 
@@ -34,6 +34,12 @@ def _write(out: Outgoing) -> Written:
     from legato.formats.claude_code.write import write_session
 
     return write_session(out)
+
+
+def _place(session: WrittenSession) -> Placement:
+    from legato.formats.claude_code.write import place_session
+
+    return place_session(session)
 
 
 def _repair(document: Document, original: Original) -> Mended:
@@ -66,8 +72,11 @@ FORMAT = Format(
         folder="~/.claude/projects",
         files="*/*.jsonl",
         moved_by="CLAUDE_CONFIG_DIR",
+        moves="~/.claude",
         source="https://code.claude.com/docs/en/claude-directory",
     ),
+    place=_place,
+    keeps_compactions=True,
     provider="anthropic",
     marks=marks("type uuid", "type sessionId", "type message", "leafUuid"),
     is_lines=True,

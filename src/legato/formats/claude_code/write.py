@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import msgspec
 
-from legato.formats.format import Outgoing, Written
-from legato.formats.writer_context import WriterContext, media_words, model_of, stamp
+from legato.formats.format import Outgoing, Placement, Written, WrittenSession, project_folder, resume_in
+from legato.formats.writer_context import Covering, WriterContext, media_words, model_of
 from legato.model import (
     Authority,
     Code,
@@ -42,18 +42,24 @@ def write_session(out: Outgoing) -> Written:
     return _Writer(out).write()
 
 
+def place_session(session: WrittenSession) -> Placement:
+    """Where Claude Code looks for a session: in the folder of its project, which is named after the path of that."""
+    return Placement(f"{project_folder(session.cwd)}/{session.id}.jsonl", resume_in(session, "claude --resume"))
+
+
 class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
         self.context = WriterContext(out, IdScheme.TOOLU, NameRule.ANTHROPIC)
         self.grammar = grammar(resolve("anthropic/claude-sonnet-4-5"))
-        self.session = out.meta.get("session") or self.context.unique("session")
         self.lines: list[bytes] = []
         self.parent: str | None = None
 
     def write(self) -> Written:
-        for unit in self.context.units():
+        for unit in self.context.steps():
             match unit:
+                case Covering():
+                    self.compaction(unit.text)
                 case Said():
                     self.said(unit)
                 case Summary():
@@ -64,29 +70,46 @@ class _Writer:
             self.context.lose("the system prompt")
         if self.out.tools:
             self.context.lose(f"the definitions of {len(self.out.tools)} tools")
-        return Written(b"".join(line + b"\n" for line in self.lines), self.context.losses())
+        data = b"".join(line + b"\n" for line in self.lines)
+        return Written(data, self.context.losses(), session=self.context.session)
 
-    def record(self, kind: str, message: JsonObject) -> None:
-        number = len(self.lines)
-        own = self.context.unique("record", str(number))
-        record = {
+    def record(self, kind: str, fields: JsonObject) -> None:
+        own = self.context.unique("record", str(len(self.lines)))
+        record: JsonObject = {
             "parentUuid": self.parent,
             "isSidechain": False,
             "userType": "external",
-            "cwd": self.out.meta.get("cwd", "/"),
-            "sessionId": self.session,
+            "cwd": self.context.session.cwd,
+            "sessionId": self.context.session.id,
             "version": VERSION,
             "gitBranch": self.out.meta.get("branch", ""),
             "type": kind,
-            "message": message,
+            **fields,
             "uuid": own,
-            "timestamp": stamp(number),
+            "timestamp": self.context.stamp(),
         }
         self.lines.append(msgspec.json.encode(record))
         self.parent = own
 
+    def compaction(self, summary: str) -> None:
+        """A boundary, behind which the chain begins anew, and what stands for all before it."""
+        before, self.parent = self.parent, None
+        self.record(
+            "system",
+            {
+                "subtype": "compact_boundary",
+                "content": "Conversation compacted",
+                "isMeta": False,
+                "level": "info",
+                "logicalParentUuid": before,
+                "compactMetadata": {"trigger": "auto", "preTokens": 0},
+            },
+        )
+        message: JsonObject = {"role": "user", "content": summary}
+        self.record("user", {"message": message, "isCompactSummary": True, "isVisibleInTranscriptOnly": True})
+
     def user(self, content: Json) -> None:
-        self.record("user", {"role": "user", "content": content})
+        self.record("user", {"message": {"role": "user", "content": content}})
 
     def said(self, unit: Said) -> None:
         blocks: list[JsonObject] = []
@@ -114,19 +137,17 @@ class _Writer:
         content = [printed for block in unit.blocks for printed in self.answer_block(block, is_home=is_home)]
         calls = unit.calls
         if content:
-            self.record(
-                "assistant",
-                {
-                    "id": f"msg_{self.context.unique('answer', str(len(self.lines))).replace('-', '')[:24]}",
-                    "type": "message",
-                    "role": "assistant",
-                    "model": model_of(unit.origin) or "unknown",
-                    "content": content,
-                    "stop_reason": "tool_use" if calls else "end_turn",
-                    "stop_sequence": None,
-                    "usage": {"input_tokens": 0, "output_tokens": 0},
-                },
-            )
+            message: JsonObject = {
+                "id": f"msg_{self.context.unique('answer', str(len(self.lines))).replace('-', '')[:24]}",
+                "type": "message",
+                "role": "assistant",
+                "model": model_of(unit.origin) or "unknown",
+                "content": content,
+                "stop_reason": "tool_use" if calls else "end_turn",
+                "stop_sequence": None,
+                "usage": {"input_tokens": 0, "output_tokens": 0},
+            }
+            self.record("assistant", {"message": message})
         if calls:
             self.user([self.result(completion) for completion in unit.completions])
 

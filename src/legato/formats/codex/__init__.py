@@ -5,7 +5,7 @@ from __future__ import annotations
 from legato.formats.codex.reading import read
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_text
-from legato.formats.format import FileHome, Format, Mended, Outgoing, Written, marks
+from legato.formats.format import FileHome, Format, Mended, Outgoing, Placement, Written, WrittenSession, marks
 from legato.formats.head import Head
 
 _TYPES = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted"})
@@ -31,6 +31,12 @@ def _write(out: Outgoing) -> Written:
     return write_session(out)
 
 
+def _place(session: WrittenSession) -> Placement:
+    from legato.formats.codex.write import place_session
+
+    return place_session(session)
+
+
 def _repair(document: Document, original: Original) -> Mended:
     from legato.formats.codex.mend import mend_session
 
@@ -48,8 +54,11 @@ FORMAT = Format(
         folder="~/.codex/sessions",
         files="*/*/*/rollout-*.jsonl",
         moved_by="CODEX_HOME",
+        moves="~/.codex",
         source="https://github.com/skillsynchq/txcript/blob/main/docs/formats/codex.md",
     ),
+    place=_place,
+    keeps_compactions=True,
     provider="openai-responses",
     marks=marks("type payload", "record_type", "id timestamp instructions"),
     is_lines=True,

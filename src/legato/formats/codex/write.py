@@ -6,11 +6,13 @@ screen, without which the program lists no session. What a rollout has no place 
 
 from __future__ import annotations
 
+import time
+
 import msgspec
 
 from legato.formats.fields import as_object
-from legato.formats.format import Outgoing, Written
-from legato.formats.writer_context import WriterContext, media_words, model_of, stamp
+from legato.formats.format import Outgoing, Placement, Written, WrittenSession, resume_in
+from legato.formats.writer_context import Covering, WriterContext, iso_time, media_words, model_of
 from legato.model import (
     Authority,
     CallKind,
@@ -43,19 +45,27 @@ def write_session(out: Outgoing) -> Written:
     return _Writer(out).write()
 
 
+def place_session(session: WrittenSession) -> Placement:
+    """Where Codex looks for a session: in the folder of its day."""
+    began = time.gmtime(session.began)
+    name = f"rollout-{time.strftime('%Y-%m-%dT%H-%M-%S', began)}-{session.id}.jsonl"
+    return Placement(f"{time.strftime('%Y/%m/%d', began)}/{name}", resume_in(session, "codex resume"))
+
+
 class _Writer:
     def __init__(self, out: Outgoing) -> None:
         self.out = out
         self.context = WriterContext(out, IdScheme.CALL64, NameRule.OPENAI)
         self.grammar = grammar(resolve("openai-responses/gpt-5.1"))
-        self.cwd = out.meta.get("cwd", "/")
         self.model = ""
         self.lines: list[bytes] = []
 
     def write(self) -> Written:
         self.header()
-        for unit in self.context.units():
+        for unit in self.context.steps():
             match unit:
+                case Covering():
+                    self.compaction(unit.text)
                 case Said():
                     self.said(unit)
                 case Summary():
@@ -64,23 +74,29 @@ class _Writer:
                     self.exchange(unit)
         if self.out.tools:
             self.context.lose(f"the definitions of {len(self.out.tools)} tools")
-        return Written(b"".join(line + b"\n" for line in self.lines), self.context.losses())
+        data = b"".join(line + b"\n" for line in self.lines)
+        return Written(data, self.context.losses(), session=self.context.session)
 
     def line(self, kind: str, payload: JsonObject) -> None:
-        self.lines.append(msgspec.json.encode({"timestamp": stamp(len(self.lines)), "type": kind, "payload": payload}))
+        self.lines.append(msgspec.json.encode({"timestamp": self.context.stamp(), "type": kind, "payload": payload}))
+
+    def compaction(self, summary: str) -> None:
+        """What stands for all before it when the session goes on."""
+        history: list[JsonObject] = [{"type": "message", "role": "user", "content": [text_part(summary)]}]
+        self.line("compacted", {"message": summary, "replacement_history": history})
 
     def item(self, payload: JsonObject) -> None:
         self.line("response_item", payload)
 
     def header(self) -> None:
+        # No `model_provider`: Codex goes on only with sessions of the provider that it is set to, whoever that is.
         meta: JsonObject = {
-            "id": self.context.unique("session"),
-            "timestamp": stamp(0),
-            "cwd": self.cwd,
+            "id": self.context.session.id,
+            "timestamp": iso_time(round(self.context.session.began * 1000)),
+            "cwd": self.context.session.cwd,
             "originator": "codex_cli_rs",
             "cli_version": VERSION,
             "source": "cli",
-            "model_provider": "openai",
         }
         if self.out.talk.instructions:
             meta["base_instructions"] = {"text": self.out.talk.instructions}
@@ -92,7 +108,7 @@ class _Writer:
             self.line(
                 "turn_context",
                 {
-                    "cwd": self.cwd,
+                    "cwd": self.context.session.cwd,
                     "approval_policy": "on-request",
                     "sandbox_policy": {"type": "read-only"},
                     "model": model,

@@ -42,6 +42,7 @@ FORMAT = Format(
         folder="~/.kimi-code/sessions",
         files="*/*/agents/*/wire.jsonl",
         moved_by="KIMI_CODE_HOME",
+        moves="~/.kimi-code",
         source="https://moonshotai.github.io/kimi-code/en/guides/sessions",
     ),
     provider="kimi",

@@ -12,7 +12,7 @@ import msgspec
 
 from legato.formats.format import Outgoing
 from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
-from legato.formats.writer_context import address_of, milliseconds, model_of, provider_of
+from legato.formats.writer_context import address_of, model_of, provider_of
 from legato.model import IdScheme, JsonObject, Media, MediaKind, NameRule, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
 from legato.wire.arguments import wire_arguments
@@ -29,7 +29,7 @@ class KimiWriter(SessionWriter):
 
     def __init__(self, out: Outgoing) -> None:
         super().__init__(out, IdScheme.CALL40, NameRule.KIMI, _is_held)
-        first = {"type": "metadata", "protocol_version": PROTOCOL, "created_at": milliseconds(0)}
+        first = {"type": "metadata", "protocol_version": PROTOCOL, "created_at": self.context.millis()}
         self.lines = [msgspec.json.encode(first)]
         self.turns = self.steps = 0
 
@@ -76,7 +76,7 @@ class KimiWriter(SessionWriter):
         self._record("context.append_loop_event", event={"type": kind, **event})
 
     def _record(self, type_: str, **fields: object) -> None:
-        record: JsonObject = {"type": type_, "agentId": _AGENT, **fields, "time": milliseconds(len(self.lines))}
+        record: JsonObject = {"type": type_, "agentId": _AGENT, **fields, "time": self.context.millis()}
         self.lines.append(msgspec.json.encode(record))
 
 

@@ -37,6 +37,7 @@ FORMAT = Format(
         folder="~/.local/share/opencode/storage",
         files="message/*/*.json",
         moved_by="XDG_DATA_HOME",
+        moves="~/.local/share",
         source="anomalyco/opencode#22110",
     ),
     marks=marks("info parts"),

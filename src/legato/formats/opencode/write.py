@@ -12,7 +12,7 @@ import msgspec
 
 from legato.formats.format import Outgoing
 from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
-from legato.formats.writer_context import address_of, milliseconds, model_of, provider_of
+from legato.formats.writer_context import address_of, model_of, provider_of
 from legato.model import IdScheme, JsonObject, Media, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
 from legato.wire.arguments import wire_arguments
@@ -42,7 +42,7 @@ class OpencodeWriter(SessionWriter):
         for message in self.messages:
             if message["info"]["role"] == "user":
                 message["info"]["model"] = self.model
-        times = [message["info"]["time"]["created"] for message in self.messages] or [milliseconds(0)]
+        times = [message["info"]["time"]["created"] for message in self.messages] or [self.context.millis()]
         info: JsonObject = {
             "id": self.id,
             "slug": "imported",
@@ -126,7 +126,7 @@ class OpencodeWriter(SessionWriter):
         self.messages.append({"info": {**info, "sessionID": self.id}, "parts": held})
 
     def _now(self) -> int:
-        return milliseconds(len(self.messages))
+        return self.context.millis()
 
     def _id(self, prefix: str, *names: str, order: int | None = None) -> str:
         """An id of opencode's form: twelve digits that say the order, and what makes it differ from others."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 from legato.formats.fields import as_object, as_objects, as_text
-from legato.formats.format import FileHome, Format, Outgoing, Written, marks
+from legato.formats.format import FileHome, Format, Outgoing, Placement, Written, WrittenSession, marks, resume_in
 from legato.formats.head import Head
 from legato.formats.pi.reading import read
 from legato.model import JsonObject
 
+_SEPARATORS = str.maketrans("/\\:", "---")
 _TYPES = frozenset(
     {"message", "model_change", "thinking_level_change", "compaction", "custom", "custom_message", "branch_summary"}
 )
@@ -40,6 +43,12 @@ def _write(out: Outgoing) -> Written:
     return PiWriter(out).write()
 
 
+def _place(session: WrittenSession) -> Placement:
+    folder = session.cwd.removeprefix("/").translate(_SEPARATORS)
+    began = time.strftime("%Y-%m-%dT%H-%M-%S-000Z", time.gmtime(session.began))
+    return Placement(f"--{folder}--/{began}_{session.id}.jsonl", resume_in(session, "pi --session"))
+
+
 FORMAT = Format(
     name="pi",
     title="pi session",
@@ -50,8 +59,10 @@ FORMAT = Format(
         folder="~/.pi/agent/sessions",
         files="*/*.jsonl",
         moved_by="PI_CODING_AGENT_DIR",
+        moves="~/.pi/agent",
         source="https://docs.rs/crate/toolpath-pi/0.2.0",
     ),
+    place=_place,
     marks=marks("type id", "type timestamp", "role content"),
     is_lines=True,
 )

@@ -9,7 +9,7 @@ import msgspec
 from legato.formats.fields import as_text
 from legato.formats.format import Outgoing
 from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
-from legato.formats.writer_context import milliseconds, model_of, provider_of, stamp
+from legato.formats.writer_context import model_of, provider_of
 from legato.model import Dialect, IdScheme, JsonObject, Media, MediaKind, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
 from legato.wire.arguments import wire_arguments
@@ -34,7 +34,12 @@ class PiWriter(SessionWriter):
 
     def __init__(self, out: Outgoing) -> None:
         super().__init__(out, IdScheme.CALL40, NameRule.OPENAI, _is_held)
-        head: JsonObject = {"type": "session", "version": VERSION, "id": self.session, "timestamp": stamp(0)}
+        head: JsonObject = {
+            "type": "session",
+            "version": VERSION,
+            "id": self.session,
+            "timestamp": self.context.stamp(),
+        }
         self.lines = [msgspec.json.encode({**head, "cwd": self.cwd})]
         self.parent: str | None = None
         self.model: tuple[str, str] = ("", "")
@@ -85,12 +90,12 @@ class PiWriter(SessionWriter):
                 return {**call, "arguments": wire_arguments(block)}
 
     def _message(self, message: JsonObject) -> None:
-        self._entry({"type": "message", "message": {**message, "timestamp": milliseconds(len(self.lines))}})
+        self._entry({"type": "message", "message": {**message, "timestamp": self.context.millis()}})
 
     def _entry(self, entry: JsonObject) -> None:
         number = len(self.lines)
         own = self.context.unique("entry", str(number)).replace("-", "")[:8]
-        known: JsonObject = {"id": own, "parentId": self.parent, "timestamp": stamp(number)}
+        known: JsonObject = {"id": own, "parentId": self.parent, "timestamp": self.context.stamp()}
         self.lines.append(msgspec.json.encode({"type": entry["type"], **known, **entry}))
         self.parent = own
 

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from legato.formats.fields import as_object, as_text
-from legato.formats.format import FileHome, Format, Outgoing, Written, marks
+from legato.formats.format import (
+    FileHome,
+    Format,
+    Outgoing,
+    Placement,
+    Written,
+    WrittenSession,
+    marks,
+    project_folder,
+    resume_in,
+)
 from legato.formats.head import Head
 from legato.formats.qwen_code.reading import read
 from legato.model import JsonObject
@@ -28,6 +38,10 @@ def _write(out: Outgoing) -> Written:
     return QwenWriter(out).write()
 
 
+def _place(session: WrittenSession) -> Placement:
+    return Placement(f"{project_folder(session.cwd)}/chats/{session.id}.jsonl", resume_in(session, "qwen --resume"))
+
+
 FORMAT = Format(
     name="qwen-code",
     title="Qwen Code session",
@@ -38,8 +52,10 @@ FORMAT = Format(
         folder="~/.qwen/projects",
         files="*/chats/*.jsonl",
         moved_by="QWEN_HOME",
+        moves="~/.qwen",
         source="https://qwenlm.github.io/qwen-code-docs/en/users/features/headless/",
     ),
+    place=_place,
     marks=marks("type uuid", "type sessionId", "type message"),
     is_lines=True,
 )

@@ -13,7 +13,7 @@ import msgspec
 from legato.formats.format import Outgoing
 from legato.formats.gemini_parts import response_part
 from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
-from legato.formats.writer_context import model_of, stamp
+from legato.formats.writer_context import model_of
 from legato.model import Dialect, IdScheme, JsonObject, Media, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
 from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, text_part, thought_part
@@ -72,7 +72,7 @@ class QwenWriter(SessionWriter):
             "uuid": own,
             "parentUuid": self.parent,
             "sessionId": self.session,
-            "timestamp": stamp(number),
+            "timestamp": self.context.stamp(),
             "type": kind,
             "provenance": _PROVENANCE[kind],
             "cwd": self.cwd,

@@ -215,7 +215,8 @@ def test_what_an_agent_had_summarised_can_be_left_out(tmp_path: Path):
         (["--to", "antropic"], "there is no target 'antropic'; did you mean 'anthropic'?"),
         (["--to", "clude-code"], "there is no target 'clude-code'; did you mean 'claude-code'?"),
         (["--to", "kimi/k2", "--model", "x"], "'kimi/k2' names a model already; leave out --model"),
-        (["--to", "codex", "--model", "x"], "--model, --all and --compacted are for request bodies"),
+        (["--to", "codex", "--model", "x"], "--model and --all are for request bodies"),
+        (["--to", "kimi", "--install"], "--install is for session files, and says itself where they go"),
         (["--to", "kimi", "--all", "--pick", "1"], "--all takes every conversation and --pick one of them"),
         (["--to", "kimi", "--report", "-"], "--report and --output cannot be the same file"),
         (
