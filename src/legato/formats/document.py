@@ -256,6 +256,14 @@ class DocumentDraft:
         self.places.append(place)
         self.sources.append(source)
 
+    def say_more(self, speaker: Speaker, blocks: Iterable[Block]) -> bool:
+        """Add to the last entry what belongs to it; false, with nothing done, if somebody else is speaking there."""
+        if not self.entries or self.entries[-1].speaker is not speaker:
+            return False
+        last = self.entries[-1]
+        self.entries[-1] = replace(last, blocks=(*last.blocks, *blocks))
+        return True
+
     def _named(self, block: Block) -> Block:
         """A result with the name of its tool, if its call has come."""
         if isinstance(block, ToolCall):

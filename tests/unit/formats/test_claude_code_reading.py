@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from legato.formats import read, read_all
+import json
+from typing import Any
+
+import pytest
+
+from legato.formats import lint_document, mend, read, read_all
 from legato.formats.tree import Node, find_branches
 from legato.model import (
     CLOSURE_TEXTS,
@@ -349,3 +354,87 @@ def test_a_chain_that_runs_against_the_file_keeps_what_hangs_on_it() -> None:
     document = read(data)
     assert document.places[0] == "line 4"
     assert [call.state for call in document.conversation().ledger.calls.values()] == ["complete", "complete"]
+
+
+# --- what is attached -------------------------------------------------------------------------------------------------
+
+
+def attachment(own: str, parent: str, held: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "attachment", "uuid": own, "parentUuid": parent, "sessionId": "s1", "attachment": held, **more}
+
+
+@pytest.mark.parametrize(
+    ("held", "more", "shown"),
+    [
+        ({"type": "file"}, {"rendered": [{"content": "one"}, {"content": [text("two")]}]}, ["one", "two"]),
+        (
+            {"type": "file", "filename": "/a.py", "content": {"type": "text", "file": {"content": "x = 1"}}},
+            {},
+            ["<system-reminder>\nContents of /a.py:\nx = 1\n</system-reminder>"],
+        ),
+        (
+            {"type": "edited_text_file", "filename": "/a.py", "snippet": "x = 2"},
+            {},
+            ["<system-reminder>\nThe file /a.py was changed:\nx = 2\n</system-reminder>"],
+        ),
+        (
+            {"type": "nested_memory", "path": "/CLAUDE.md", "content": {"content": "Be brief."}},
+            {},
+            ["<system-reminder>\nContents of /CLAUDE.md:\nBe brief.\n</system-reminder>"],
+        ),
+        (
+            {"type": "hook_additional_context", "content": ["It is late."]},
+            {},
+            ["<system-reminder>\nIt is late.\n</system-reminder>"],
+        ),
+        ({"type": "environment"}, {"rendered": [{"content": "Linux"}]}, []),
+    ],
+)
+def test_what_the_model_was_shown_beside_a_message_is_carried(
+    held: dict[str, Any], more: dict[str, Any], shown: list[str]
+) -> None:
+    document = read(
+        jsonl(
+            said("u1", None, "Look."), attachment("x1", "u1", held, **more), answered("a1", "x1", "ma1", text("I see."))
+        )
+    )
+
+    person, model = document.entries
+    assert [block.text for block in person.blocks if isinstance(block, Text)] == ["Look.", *shown]
+    assert model.text == "I see."
+    assert document.notes == []
+
+
+def test_what_is_attached_never_comes_between_a_call_and_its_result() -> None:
+    shown = attachment("x1", "a1", {"type": "file"}, rendered=[{"content": "a file"}])
+    data = jsonl(
+        said("u1", None, "Go."),
+        answered("a1", "u1", "ma1", use("toolu_a")),
+        shown,
+        said("u2", "x1", [gave("toolu_a")]),
+        answered("a2", "u2", "ma2", text("Done.")),
+    )
+
+    document = read(data)
+
+    assert [entry.speaker for entry in document.entries] == [
+        Speaker.HUMAN,
+        Speaker.AI,
+        Speaker.TOOL,
+        Speaker.HUMAN,
+        Speaker.AI,
+    ]
+    assert lint_document(document) == []
+    assert mend(document).data == data
+
+
+def test_what_is_attached_stays_where_it_is_in_a_file_that_is_mended() -> None:
+    shown = attachment("x1", "u1", {"type": "file"}, rendered=[{"content": "a file"}])
+    data = jsonl(
+        said("u1", None, "Go."), shown, answered("a1", "x1", "ma1", use("toolu_a")), said("u2", "a1", "Never mind.")
+    )
+
+    mended = mend(read(data)).data.splitlines()
+
+    assert mended[:3] == data.splitlines()[:3]
+    assert [json.loads(line)["type"] for line in mended[3:]] == ["user", "user"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from legato.formats.blocks import anthropic_answer, split_content
+from legato.formats.claude_code.attachments import SURROUNDINGS, attached
 from legato.formats.content import Content, Item
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_object, as_text, as_time
@@ -36,7 +37,8 @@ _TITLES = {"summary": "summary", "custom-title": "customTitle", "ai-title": "aiT
 _WITHOUT_WORDS = frozenset(
     {"file-history-snapshot", "queue-operation", "progress", "last-prompt", "permission-mode", "agent-name",
      "agent-color", "agent-setting", "mode", "tag", "pr-link", "worktree-state", "content-replacement",
-     "attribution-snapshot", "speculation-accept", "marble-origami-commit", "marble-origami-snapshot", "task-summary"}
+     "attribution-snapshot", "speculation-accept", "marble-origami-commit", "marble-origami-snapshot", "task-summary",
+     "tools-used", "atis-latch", "api-request", "api-request-shape", "api-request-blob", "cost-state"}
 )  # fmt: skip
 """records of the program about itself; nothing in them was said to or by a model"""
 
@@ -63,6 +65,7 @@ class _Piece:
     summary: str = ""
     at: float | None = None
     usage: Usage | None = None
+    is_attached: bool = False
 
 
 def read(content: Content) -> list[Document]:
@@ -104,7 +107,7 @@ class _Reader:
             case "user" if message:
                 self.user(piece, record, message)
             case "attachment":
-                self.attachment(piece, as_object(record.get("attachment")))
+                self.attachment(piece, record)
             case "system":
                 self.system(piece, record)
             case "summary" | "custom-title" | "ai-title":
@@ -147,13 +150,17 @@ class _Reader:
             piece.node.continues = True
             piece.summary = "\n".join(b.text for part in piece.parts for b in part.blocks if isinstance(b, Text))
 
-    def attachment(self, piece: _Piece, attachment: JsonObject) -> None:
-        """What the program puts beside a message; what a person typed meanwhile is among it."""
+    def attachment(self, piece: _Piece, record: JsonObject) -> None:
+        """What the program puts beside a message: what a person typed meanwhile, files and memories that they named."""
+        attachment = as_object(record.get("attachment"))
         kind = as_text(attachment.get("type"))
         if kind == "queued_command" and attachment.get("prompt"):
             blocks, _ = split_content(attachment.get("prompt"))
             self._add(piece, Speaker.HUMAN, blocks)
-        else:
+        elif blocks := attached(record, attachment):
+            self._add(piece, Speaker.HUMAN, blocks)
+            piece.is_attached = True
+        elif kind not in SURROUNDINGS:
             self.draft.skip(piece.place, f"an attachment of type {kind!r} is not carried")
 
     def system(self, piece: _Piece, record: JsonObject) -> None:
@@ -175,29 +182,48 @@ class _Reader:
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def speak(self, nodes: list[Node], draft: DocumentDraft) -> None:
-        """Add the pieces of `nodes`, in this order."""
+        """Add the pieces of `nodes`, in this order; only what is attached never comes between a call and its result."""
+        late: list[Node] = []
+        waiting: set[str] = set()
         for node in nodes:
-            piece = self.pieces[node.index]
-            draft.at = piece.at
-            for part in piece.parts:
-                is_answer = part.speaker is Speaker.AI
-                if not is_answer and _interrupts(part.blocks):
-                    _cancel(draft)
-                draft.say(
-                    part.speaker,
-                    part.blocks,
-                    piece.place,
-                    source=piece.source,
-                    origin=piece.origin,
-                    answer=(node.answer or None) if is_answer else None,
-                    ending=piece.ending,
-                )
-            if piece.usage is not None:
-                draft.count(piece.usage)
-            if piece.model:
-                draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
-            if piece.summary and len(draft.entries) > 1:
-                draft.compactions.append(CompactionMark(0, len(draft.entries) - 1, piece.summary, piece.place))
+            if waiting and self.pieces[node.index].is_attached:
+                late.append(node)
+                continue
+            self._speak_piece(node, draft)
+            waiting = (waiting | set(node.calls)) - set(node.results)
+            if not waiting:
+                self._speak_all(late, draft)
+                late = []
+        self._speak_all(late, draft)
+
+    def _speak_all(self, nodes: list[Node], draft: DocumentDraft) -> None:
+        for node in nodes:
+            self._speak_piece(node, draft)
+
+    def _speak_piece(self, node: Node, draft: DocumentDraft) -> None:
+        piece = self.pieces[node.index]
+        draft.at = piece.at
+        for part in piece.parts:
+            if piece.is_attached and draft.say_more(part.speaker, part.blocks):
+                continue
+            is_answer = part.speaker is Speaker.AI
+            if not is_answer and _interrupts(part.blocks):
+                _cancel(draft)
+            draft.say(
+                part.speaker,
+                part.blocks,
+                piece.place,
+                source=piece.source,
+                origin=piece.origin,
+                answer=(node.answer or None) if is_answer else None,
+                ending=piece.ending,
+            )
+        if piece.usage is not None:
+            draft.count(piece.usage)
+        if piece.model:
+            draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
+        if piece.summary and len(draft.entries) > 1:
+            draft.compactions.append(CompactionMark(0, len(draft.entries) - 1, piece.summary, piece.place))
 
 
 def _node(record: JsonObject, index: int) -> Node:
