@@ -197,9 +197,7 @@ def test_a_session_is_put_where_its_agent_looks(
 
 
 def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
-    with pytest.raises(
-        FormatError, match="legato has no place where files can just be put; those that have are claude"
-    ):
+    with pytest.raises(FormatError, match="legato has no place where files can just be put; those that have are "):
         install(convert(save(tmp_path / "session.jsonl", open_session()), "legato"))
     nameless = [{**record, "sessionId": ""} for record in ClaudeSession().user("One.").records]
     with pytest.raises(FormatError, match="has no id or folder by which Claude Code session could be filed"):

@@ -19,7 +19,7 @@ from legato.wire.arguments import read_arguments
 
 
 @dataclass(slots=True)
-class OpenCall:
+class KimiCall:
     """A call whose arguments may still be arriving as text."""
 
     name: str
@@ -33,12 +33,12 @@ class OpenCall:
 
 
 @dataclass(slots=True)
-class Remembered:
+class KimiMessage:
     """One message: of a person, of the program, a step of the model, or what a tool returned."""
 
     place: str
     speaker: Speaker
-    blocks: list[Block | OpenCall] = field(default_factory=list[Block | OpenCall])
+    blocks: list[Block | KimiCall] = field(default_factory=list[Block | KimiCall])
     key: str = ""
     """of a step: its name; of a prompt: its id"""
     provider: str = ""
@@ -57,20 +57,20 @@ class Remembered:
     kept: int = 0
 
 
-class Memory:
+class KimiMemory:
     """The messages so far."""
 
     def __init__(self) -> None:
-        self.messages: list[Remembered] = []
+        self.messages: list[KimiMessage] = []
         self.provider = "kimi"
         self._model = ""
         self.at: float | None = None
         """when the record that is read now was written"""
-        self._open: Remembered | None = None
+        self._open: KimiMessage | None = None
         self._unanswered: set[str] = set()
-        self._waiting: list[Remembered] = []
+        self._waiting: list[KimiMessage] = []
 
-    def say(self, message: Remembered) -> None:
+    def say(self, message: KimiMessage) -> None:
         """Somebody said something; it waits while calls are open."""
         message.at = self.at
         (self._waiting if self._unanswered else self.messages).append(message)
@@ -81,18 +81,18 @@ class Memory:
         if self._open is not None and not self._open.blocks:
             self._open.provider, self._open.model = provider, model
 
-    def step(self, key: str, place: str) -> Remembered:
+    def step(self, key: str, place: str) -> KimiMessage:
         """The model begins to answer."""
         self.settle()
-        self._open = Remembered(place, Speaker.AI, key=key, provider=self.provider, model=self._model, at=self.at)
+        self._open = KimiMessage(place, Speaker.AI, key=key, provider=self.provider, model=self._model, at=self.at)
         self.messages.append(self._open)
         return self._open
 
-    def answer(self, key: str, place: str) -> Remembered:
+    def answer(self, key: str, place: str) -> KimiMessage:
         """The step that goes on; a new one where that is another."""
         return self._open if self._open is not None and key in ("", self._open.key) else self.step(key, place)
 
-    def call(self, call: OpenCall, key: str, place: str) -> None:
+    def call(self, call: KimiCall, key: str, place: str) -> None:
         """The model asks for a tool."""
         self.answer(key, place).blocks.append(call)
         self._unanswered.add(call.wire_id)
@@ -100,14 +100,14 @@ class Memory:
     def more_arguments(self, text: str) -> bool:
         """More of the arguments of the last call; false if there is none that they could belong to."""
         last = self._open.blocks[-1] if self._open is not None and self._open.blocks else None
-        if not isinstance(last, OpenCall) or not isinstance(last.arguments, str):
+        if not isinstance(last, KimiCall) or not isinstance(last.arguments, str):
             return False
         last.arguments += text
         return True
 
     def result(self, response: ToolResponse, place: str) -> None:
         """A tool returned."""
-        self.messages.append(Remembered(place, Speaker.TOOL, [response], at=self.at))
+        self.messages.append(KimiMessage(place, Speaker.TOOL, [response], at=self.at))
         self._unanswered.discard(response.wire_id)
         if not self._unanswered:
             self._release()
@@ -161,7 +161,7 @@ class Memory:
         """A summary takes the place of the first `count` messages, or of all of them."""
         self.settle()
         kept = max(0, len(self.messages) - count) if count is not None else 0
-        self.messages.append(Remembered(place, Speaker.HUMAN, summary=summary, kept=kept))
+        self.messages.append(KimiMessage(place, Speaker.HUMAN, summary=summary, kept=kept))
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
@@ -183,9 +183,9 @@ class Memory:
                 draft.human([Text(message.summary)] if message.summary else [], message.place)
 
 
-def _speak(message: Remembered, draft: DocumentDraft) -> None:
+def _speak(message: KimiMessage, draft: DocumentDraft) -> None:
     draft.at = message.at
-    blocks = [block.block() if isinstance(block, OpenCall) else block for block in message.blocks]
+    blocks = [block.block() if isinstance(block, KimiCall) else block for block in message.blocks]
     if message.speaker is Speaker.AI:
         if message.model:
             draft.model = message.model

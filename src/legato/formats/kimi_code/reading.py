@@ -11,7 +11,7 @@ from legato.formats.blocks import as_json, response, result_content, split_conte
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
-from legato.formats.kimi_code.memory import Memory, OpenCall, Remembered
+from legato.formats.kimi_code.memory import KimiCall, KimiMemory, KimiMessage
 from legato.formats.origins import home_of, provider_named
 from legato.model import Block, Ending, Json, JsonObject, Media, Speaker, Text, Thinking, ToolResponse, ToolSpec, ingest
 
@@ -48,7 +48,7 @@ def read(content: Content) -> list[Document]:
 class _Reader:
     def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
-        self.memory = Memory()
+        self.memory = KimiMemory()
         self.steps = 0
 
     def take(self, item: Item) -> None:
@@ -97,7 +97,7 @@ class _Reader:
                 self.memory.call(_call(call), step.key, place)
             return
         is_reminder = origin.get("kind") == "injection"
-        said = Remembered(
+        said = KimiMessage(
             place,
             Speaker.HUMAN,
             [*self._blocks(message.get("content"), place)],
@@ -119,7 +119,7 @@ class _Reader:
             case "tool.call":
                 arguments = _arguments(event.get("args"))
                 self.memory.call(
-                    OpenCall(as_text(event.get("name")), as_id(event.get("toolCallId")), arguments), step, place
+                    KimiCall(as_text(event.get("name")), as_id(event.get("toolCallId")), arguments), step, place
                 )
             case "tool.result":
                 self.memory.result(_result(as_object(event.get("result")), as_id(event.get("toolCallId"))), place)
@@ -156,7 +156,7 @@ class _Reader:
         match kind:
             case "TurnBegin" | "SteerInput":
                 said = self._blocks(payload.get("user_input"), place)
-                self.memory.say(Remembered(place, Speaker.HUMAN, [*said], is_prompt=kind == "TurnBegin"))
+                self.memory.say(KimiMessage(place, Speaker.HUMAN, [*said], is_prompt=kind == "TurnBegin"))
             case "StepBegin":
                 self.steps += 1
                 self.memory.step(f"step-{self.steps}", place)
@@ -225,12 +225,12 @@ def _arguments(value: Json) -> JsonObject | str | None:
     return value if isinstance(value, str) else as_object(value)
 
 
-def _call(source: JsonObject) -> OpenCall:
+def _call(source: JsonObject) -> KimiCall:
     function = as_object(source.get("function"))
     arguments: Json = source.get("arguments", function.get("arguments"))
     name = first_text(source, "name") or first_text(function, "name")
     # Arguments that have not begun yet come in pieces.
-    return OpenCall(name, as_id(source.get("id")), "" if arguments is None else _arguments(arguments))
+    return KimiCall(name, as_id(source.get("id")), "" if arguments is None else _arguments(arguments))
 
 
 def _result(value: JsonObject, wire_id: str) -> ToolResponse:
