@@ -36,7 +36,7 @@ PlainAnswer: TypeAlias = Thinking | Text | ToolCall
 Accepts: TypeAlias = Callable[[Media], bool]
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """What came of a call: what the model reads, and the media beside it."""
 
     call_id: str
@@ -59,7 +59,7 @@ class SessionWriter(ABC):
         """Write what the human side says."""
 
     @abstractmethod
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         """Write one answer, and what came of its calls, in their order."""
 
     @abstractmethod
@@ -162,7 +162,7 @@ class SessionWriter(ABC):
         self.context.lose("a thought that only its provider can read")
         return None
 
-    def _outcome(self, call: ToolCall, completion: Completion) -> Outcome:
+    def _outcome(self, call: ToolCall, completion: Completion) -> CallOutcome:
         text = completion_text(completion)
         media: list[Media] = []
         for block in completion.media if completion.shortened is None else ():
@@ -170,4 +170,4 @@ class SessionWriter(ABC):
                 media.append(block)
             else:
                 text = "\n".join(filter(None, [text, media_words(block)]))
-        return Outcome(self.call_id(call), self.name(call), text, media, completion.is_error)
+        return CallOutcome(self.call_id(call), self.name(call), text, media, completion.is_error)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from legato.formats.format import Outgoing
-from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.session_writer import CallOutcome, PlainAnswer, PlainSaid, SessionWriter
 from legato.formats.writer_context import address_of, model_of, provider_of
 from legato.model import IdScheme, JsonObject, Media, MediaKind, NameRule, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
@@ -47,7 +47,7 @@ class KimiWriter(SessionWriter):
         message: JsonObject = {"role": "user", "content": content, "id": own, "toolCalls": [], "origin": origin}
         self._record("context.append_message", message=message)
 
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         self.steps += 1
         step = self.context.unique("step", str(len(self.lines)))
         at: JsonObject = {"turnId": str(max(0, self.turns - 1)), "step": self.steps}
@@ -99,6 +99,6 @@ def _answer_part(block: Text | Thinking) -> JsonObject:
     return {**thought, "encrypted": signature} if signature else thought
 
 
-def _result(outcome: Outcome) -> JsonObject:
+def _result(outcome: CallOutcome) -> JsonObject:
     output = [_part(block) for block in (Text(outcome.text), *outcome.media)] if outcome.media else outcome.text
     return {"output": output, "isError": True} if outcome.is_error else {"output": output}

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from legato.formats.format import Outgoing
-from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.session_writer import CallOutcome, PlainAnswer, PlainSaid, SessionWriter
 from legato.formats.writer_context import address_of, model_of, provider_of
 from legato.model import IdScheme, JsonObject, Media, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
@@ -59,7 +59,7 @@ class OpencodeWriter(SessionWriter):
         parts = [self._file(block) if isinstance(block, Media) else _text(block.text) for block in blocks]
         self._message({"id": own, "role": "user", "agent": _AGENT, "time": {"created": self._now()}}, parts)
 
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         named = _model(unit.origin)
         if named["modelID"] != _UNNAMED:
             self.model = named
@@ -85,7 +85,7 @@ class OpencodeWriter(SessionWriter):
 
     # --- parts --------------------------------------------------------------------------------------------------------
 
-    def _part(self, block: PlainAnswer, outcomes: Iterator[Outcome]) -> JsonObject:
+    def _part(self, block: PlainAnswer, outcomes: Iterator[CallOutcome]) -> JsonObject:
         now = self._now()
         match block:
             case Text():
@@ -97,7 +97,7 @@ class OpencodeWriter(SessionWriter):
                 state = {"input": wire_arguments(block), **self._state(outcome), "time": {"start": now, "end": now}}
                 return {"type": "tool", "tool": outcome.name, "callID": outcome.call_id, "state": state}
 
-    def _state(self, outcome: Outcome) -> JsonObject:
+    def _state(self, outcome: CallOutcome) -> JsonObject:
         """What came of a call. One that failed has no place for media, so with them it counts as completed."""
         if outcome.is_error and not outcome.media:
             return {"status": "error", "error": outcome.text}

@@ -8,7 +8,7 @@ import msgspec
 
 from legato.formats.fields import as_text
 from legato.formats.format import Outgoing
-from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.session_writer import CallOutcome, PlainAnswer, PlainSaid, SessionWriter
 from legato.formats.writer_context import model_of, provider_of
 from legato.model import Dialect, IdScheme, JsonObject, Media, MediaKind, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
@@ -50,7 +50,7 @@ class PiWriter(SessionWriter):
     def human(self, blocks: Sequence[PlainSaid]) -> None:
         self._message({"role": "user", "content": list(map(_said, blocks))})
 
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         origin = unit.origin
         provider, model = provider_of(origin) or _UNNAMED, model_of(origin) or _UNNAMED
         if (provider, model) != self.model and model != _UNNAMED:

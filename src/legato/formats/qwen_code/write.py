@@ -12,7 +12,7 @@ import msgspec
 
 from legato.formats.format import Outgoing
 from legato.formats.gemini_parts import response_part
-from legato.formats.session_writer import Outcome, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.session_writer import CallOutcome, PlainAnswer, PlainSaid, SessionWriter
 from legato.formats.writer_context import model_of
 from legato.model import Dialect, IdScheme, JsonObject, Media, NameRule, Origin, Text, Thinking, ToolCall
 from legato.transcript.units import Exchange
@@ -41,7 +41,7 @@ class QwenWriter(SessionWriter):
         parts = [media_part(block) if isinstance(block, Media) else text_part(block.text) for block in blocks]
         self._record("user", "user", parts)
 
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[Outcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         parts = [self._part(block, unit.origin) for block in blocks]
         self._record("assistant", "model", parts, model=model_of(unit.origin) or "unknown")
         for outcome in outcomes:
@@ -84,5 +84,5 @@ class QwenWriter(SessionWriter):
         self.parent = own
 
 
-def _response(outcome: Outcome) -> JsonObject:
+def _response(outcome: CallOutcome) -> JsonObject:
     return response_part(outcome.call_id, outcome.name, outcome.text, outcome.media, is_error=outcome.is_error)
