@@ -7,6 +7,7 @@
     convert_all(path, target)       every conversation of a file that holds several
     install(converted)              a session file put where its agent looks for it
     inspect(path, target=...)       the conversation entry by entry: each call's ids, its state, every decision
+    explain(path)                   how the file was recognised, what else was weighed, what was not understood
     page(path, target=...)          the same as one HTML page, beside the request that is made of it
     sarif(reports)                  what `lint` found, as SARIF for code hosts and editors
     session_files(folder)           the files below a folder that may hold conversations
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from legato.files.conversion import Converted, Installed, convert, convert_all, install
+    from legato.files.explanation import explain
     from legato.files.folders import session_files
     from legato.files.html_page import page
     from legato.files.inspected import InspectedBlock, InspectedCall, InspectedEntry, Inspection
@@ -41,6 +43,7 @@ _HOMES = {
     "Installed": "conversion",
     "install": "conversion",
     "session_files": "folders",
+    "explain": "explanation",
     "page": "html_page",
     "InspectedBlock": "inspected",
     "InspectedCall": "inspected",
@@ -70,6 +73,7 @@ __all__ = [
     "Unread",
     "convert",
     "convert_all",
+    "explain",
     "inspect",
     "install",
     "lint",

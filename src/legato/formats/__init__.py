@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from legato.formats.detection import Detected
     from legato.formats.document import CompactionMark, Document, FileNote
+    from legato.formats.explaining import Explanation, FormatSign, Misunderstood, WeighedFormat
     from legato.formats.findings import Finding, Level, lint_document
     from legato.formats.format import FileHome, Format, Mended, Written
     from legato.formats.mending.mend import mend
@@ -33,6 +34,10 @@ _HOMES = {
     "CompactionMark": "document",
     "Document": "document",
     "FileNote": "document",
+    "Explanation": "explaining",
+    "FormatSign": "explaining",
+    "Misunderstood": "explaining",
+    "WeighedFormat": "explaining",
     "Finding": "findings",
     "Level": "findings",
     "lint_document": "findings",
@@ -56,12 +61,16 @@ __all__ = [
     "CompactionMark",
     "Detected",
     "Document",
+    "Explanation",
     "FileHome",
     "FileNote",
     "Finding",
     "Format",
+    "FormatSign",
     "Level",
     "Mended",
+    "Misunderstood",
+    "WeighedFormat",
     "Written",
     "detect",
     "lint_document",

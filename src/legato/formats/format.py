@@ -224,6 +224,8 @@ class Format:
     read: Read
     detect: Detect | None = None
     """None for request bodies, which are told apart by comparing them (see `wire.shapes`)"""
+    resembles: Detect | None = None
+    """like `detect`, by what many programs write: it counts where no format is detected in the whole file"""
     write: Write | None = None
     repair: Repair | None = None
     """puts right what is broken in a file, and keeps the rest of it"""

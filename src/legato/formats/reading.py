@@ -12,11 +12,11 @@ from pathlib import Path
 
 from legato.errors import FormatError, UnknownFormat
 from legato.formats.content import Content
-from legato.formats.detection import Detected, detect_head
+from legato.formats.detection import Detected, detect_format
 from legato.formats.document import Document
 from legato.formats.fields import as_object
 from legato.formats.format import Format
-from legato.formats.head import MAX_RECORDS, Head, Layout, UnclearLayout, look_at
+from legato.formats.head import Head, Layout, UnclearLayout, look_at
 from legato.formats.registry import FORMATS
 from legato.formats.sources import Data, Progress, Source, open_source
 from legato.wire.dialects import dialect_parts
@@ -25,7 +25,7 @@ from legato.wire.dialects import dialect_parts
 def detect(data: Data, *, name: str = "") -> Detected:
     """The format of `data`, and the evidence for it; raises `FormatError` if it is none that we know."""
     source = open_source(data, name=name)
-    return _known(_look(source)[1], source.name)
+    return _known(look(source, None)[1], source.name)
 
 
 def read_all(
@@ -40,19 +40,34 @@ def read_all(
     `format` overrides detection, always; of a file that holds many requests it says what those are. Raises
     `FormatError`, with one line that says what is wrong, for everything that cannot be read.
     """
-    asked = None if format is None else _named(format)
+    asked = None if format is None else format_named(format)
+    source = open_as(data, asked, name=name, progress=progress)
+    return read_as(source, *look(source, asked), asked)
+
+
+def open_as(data: Data, asked: Format | None, *, name: str = "", progress: Progress | None = None) -> Source:
+    """`data` as a source; raises `FormatError`, which says where files of the format that is asked for usually are."""
     try:
-        source = open_source(data, name=name, progress=progress)
+        return open_source(data, name=name, progress=progress)
     except FormatError as error:
         raise type(error)(error.message + _where_files_are(data, asked)) from None
+
+
+def look(source: Source, asked: Format | None) -> tuple[Head, Detected | None]:
+    """The head of `source`, and the format that the file shows."""
     try:
-        head, found = _look(source)
+        head = look_at(source)
     except UnclearLayout:
         if asked is None or not asked.is_lines:
             raise
-        head, found = Head(Layout.LINES), None  # damaged so badly that only the caller can know
+        return Head(Layout.LINES), None  # damaged so badly that only the caller can know
+    return head, detect_format(source, head)
+
+
+def read_as(source: Source, head: Head, found: Detected | None, asked: Format | None) -> list[Document]:
+    """Every conversation in `source`, read as the format that was asked for, or else as the one that was found."""
     if asked is None:
-        chosen, wire = _named(_known(found, source.name).format), ""
+        chosen, wire = format_named(_known(found, source.name).format), ""
     else:
         chosen, wire = _asked_for(asked, head, found)
     layout = _layout(chosen, head)
@@ -63,7 +78,7 @@ def read_all(
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
     is_doubtful = asked is not None and (found is None or found.format != asked.name)
     if is_doubtful and not any(document.entries or document.records for document in documents):
-        raise FormatError(_nothing_read(source.name, format or "", found))
+        raise FormatError(_nothing_read(source.name, asked.name if asked is not None else "", found))
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents
@@ -81,16 +96,6 @@ def _where_files_are(data: Data, asked: Format | None) -> str:
     if asked is None or asked.home is None or path.exists():
         return ""
     return f"; files of {asked.name} are usually {asked.home.pattern}"
-
-
-def _look(source: Source) -> tuple[Head, Detected | None]:
-    """The head of `source` and the format that it shows: of more and more records, until one of them says it."""
-    head = look_at(source)
-    found = detect_head(head)
-    while found is None and head.layout is Layout.LINES and len(head.records) < MAX_RECORDS and source.look_further():
-        head = look_at(source)
-        found = detect_head(head)
-    return head, found
 
 
 def _asked_for(asked: Format, head: Head, found: Detected | None) -> tuple[Format, str]:
@@ -149,7 +154,8 @@ def _known(found: Detected | None, name: str) -> Detected:
     return found
 
 
-def _named(name: str) -> Format:
+def format_named(name: str) -> Format:
+    """The format of that name; raises `FormatError` for a name that no format has."""
     known = FORMATS.get(name)
     if known is None:
         near = get_close_matches(name, FORMATS, n=1)

@@ -1,14 +1,15 @@
 """Where bytes come from: a value in memory, a file, a stream such as standard input.
 
-Only the beginning is looked at before someone decides how to read the rest, and more of it only where that does not
-say enough, so that a gigabyte of anything costs little memory. A file of lines is handed out in pieces; a file that is
-one JSON value has to fit into memory and is refused above `MAX_JSON_BYTES`.
+Only the beginning is looked at before someone decides how to read the rest. Where that does not say enough, the rest is
+looked through piece by piece, so that a gigabyte of anything costs little memory. A file of lines is handed out in
+pieces; a file that is one JSON value has to fit into memory and is refused above `MAX_JSON_BYTES`.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeAlias, cast, runtime_checkable
 
@@ -42,10 +43,18 @@ Progress: TypeAlias = "Callable[[int], None]"
 class Source:
     """Bytes that are read once, after a look at the beginning."""
 
-    def __init__(self, name: str, pieces: Iterator[bytes], size: int | None, progress: Progress | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        pieces: Iterator[bytes],
+        size: int | None,
+        progress: Progress | None = None,
+        again: Callable[[], Iterator[bytes]] | None = None,
+    ) -> None:
         self.name = name
         self.size = size
         self._pieces = pieces
+        self._again = again
         self._progress = progress
         self._hash = RunningDigest()
         self._count = 0
@@ -73,6 +82,20 @@ class Source:
             pieces.append(piece)
             count += len(piece)
         self.head = b"".join(pieces)
+
+    def scan(self) -> Iterator[bytes]:
+        """Everything in pieces, only to look at: `pieces` gives it all again.
+
+        A stream can be read once, so of that only as much is shown as is kept in memory.
+        """
+        if self._again is not None:
+            yield from self._again()
+            return
+        yield self.head
+        seen = len(self.head)
+        while self.look_further():
+            yield self.head[seen:]
+            seen = len(self.head)
 
     def pieces(self) -> Iterator[bytes]:
         """Everything, in pieces of about a megabyte; in one, where it was read as a whole before."""
@@ -119,8 +142,8 @@ def open_source(data: Data, *, name: str = "", progress: Progress | None = None)
     """`data` as a source; raises `FormatError` for what cannot be read or holds nothing."""
     if isinstance(data, bytes | bytearray | memoryview):
         whole = bytes(data)
-        pieces = (whole[start : start + _PIECE] for start in range(0, len(whole), _PIECE))
-        source = Source(name or "input", pieces, len(whole), progress)
+        again = partial(_cut, whole)
+        source = Source(name or "input", again(), len(whole), progress, again)
     elif isinstance(data, str | os.PathLike):
         path = Path(data)
         source = _open_file(path, name or str(path), progress)
@@ -140,7 +163,14 @@ def _open_file(path: Path, name: str, progress: Progress | None) -> Source:
         size = path.stat().st_size
     except OSError as error:
         raise FormatError(f"{name}: {_reason(error)}") from None
-    return Source(name, _read_path(path, name), size, progress)
+    if not path.is_file():  # a pipe has a name, and can be read only once
+        return Source(name, _read_path(path, name), None, progress)
+    again = partial(_read_path, path, name)
+    return Source(name, again(), size, progress, again)
+
+
+def _cut(data: bytes) -> Iterator[bytes]:
+    return (data[start : start + _PIECE] for start in range(0, len(data), _PIECE))
 
 
 def _read_path(path: Path, name: str) -> Iterator[bytes]:

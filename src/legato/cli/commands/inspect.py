@@ -12,10 +12,15 @@ from legato.cli.format_options import from_option
 from legato.files.text import counted, one_line, printable
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from legato.files import InspectedCall, InspectedEntry, Inspection
+    from legato.formats import Explanation
 
 _BRIEF = 240
 """characters of one text on the terminal, unless all is asked for"""
+_MOST = 30
+"""kinds of things that are said to be left out, unless all is asked for: our choice, a screen"""
 _UNLIMITED = 2**31
 """more than any file has, for those who want to see everything"""
 
@@ -27,18 +32,36 @@ _UNLIMITED = 2**31
 @from_option
 @click.option("--pick", type=int, metavar="N", help="The number of the conversation, in a file that holds several.")
 @click.option("--full", is_flag=True, help="Do not shorten texts.")
+@click.option("--explain", is_flag=True, help="Say how the file was recognised, and what of it was not understood.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def inspect(
-    input_: str, target: str | None, html: str | None, format_: str | None, pick: int | None, full: bool
+    input_: str,
+    target: str | None,
+    html: str | None,
+    format_: str | None,
+    pick: int | None,
+    full: bool,
+    explain: bool,
+    as_json: bool,
 ) -> None:
     """Show a conversation turn by turn: each call's canonical id, its state, its ids, and every decision about it.
 
-    INPUT is a file, the id of a stored session, or - for standard input.
+    INPUT is a file, the id of a stored session, or - for standard input. With --explain, the file is shown and not the
+    conversation: its format, the evidence for that and where it is, the formats that were weighed and why it is none of
+    them, and what was left out of the conversation. The exit status is 2 if it cannot be read.
     """
     from legato.cli.commands.file_arguments import check_output, pick_one, read_documents, write_output
     from legato.files.html_page import page_of
     from legato.files.inspection import inspect_document, render_document
     from legato.formats.targets import find_target
 
+    if html is not None and (explain or as_json):
+        raise click.UsageError("--html writes a page; leave out --explain and --json")
+    if explain:
+        if target is not None or pick is not None:
+            raise click.UsageError("--explain is about the file as a whole; leave out --for and --pick")
+        _explain(input_, format_, as_json=as_json, full=full)
+        return
     if target is not None:
         find_target(target)  # says what is wrong with a name before a large file is read
     if html is not None:
@@ -53,8 +76,70 @@ def inspect(
     request = None if target is None else render_document(document, target)
     limit = _UNLIMITED if full else _BRIEF
     inspection = inspect_document(document, target=target, request=request, limit=limit)
-    for line in _lines(inspection, full=full):
+    for line in _encoded(inspection) if as_json else _lines(inspection, full=full):
         click.echo(line)
+
+
+def _encoded(value: Struct) -> Iterator[str]:
+    import msgspec
+
+    yield msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+# --- the file ---------------------------------------------------------------------------------------------------------
+
+
+def _explain(path: str, format_: str | None, *, as_json: bool, full: bool) -> None:
+    from legato import files
+    from legato.cli.commands.file_arguments import opened
+    from legato.errors import FormatError
+
+    with opened(path) as (source, name, progress):
+        told = files.explain(source, format=format_, name=name, progress=progress)
+    for line in _encoded(told) if as_json else _explained(told, full=full):
+        click.echo(line)
+    if told.error:
+        raise FormatError(told.error)
+
+
+def _explained(told: Explanation, *, full: bool) -> Iterator[str]:
+    is_asked = told.asked and told.asked != told.looks_like
+    failed = f"not read as {told.asked}" if told.asked else "not read"
+    yield f"{one_line(told.name)}: {told.format or failed}{', as --from says' if is_asked and told.format else ''}"
+    seen = f", {counted(told.looked_at, 'record')} looked at" if told.looked_at > 1 else ""
+    yield f"  it is {told.layout}{seen}"
+    for evidence in told.evidence:
+        yield f"  {told.asked or told.looks_like}: {one_line(str(evidence))}"
+    if is_asked:
+        yield f"  it looks like {told.looks_like or 'no format that is known'}"
+    if told.format:
+        held = f"{counted(told.entries, 'message')} and {counted(told.calls, 'call')}"
+        yield f"  read: {held}, in {counted(told.conversations, 'conversation')}"
+    yield from _weighed(told, full=full)
+    if told.format:
+        yield "left out of the conversation:" if told.not_understood else "nothing was left out of the conversation"
+    shown = told.not_understood if full else told.not_understood[:_MOST]
+    for item in shown:
+        times = f" ({item.times:,} times, here first)" if item.times > 1 else ""
+        yield f"  {one_line(f'{item.place}: {item.what}' if item.place else item.what)}{times}"
+    if len(shown) < len(told.not_understood):
+        yield f"  and {len(told.not_understood) - len(shown):,} more; --full shows them"
+
+
+def _weighed(told: Explanation, *, full: bool) -> Iterator[str]:
+    yield "also weighed:"
+    apart: list[str] = []
+    for item in told.weighed:
+        evidence = "; ".join(map(str, item.evidence))
+        if full or evidence or item.fitting:
+            yield f"  {item.format}: {one_line(f'{evidence}; {item.why_not}' if evidence else item.why_not)}"
+        else:
+            apart.append(item.format)
+    if apart:
+        yield f"  nothing speaks for {', '.join(apart)}"
+
+
+# --- the conversation -------------------------------------------------------------------------------------------------
 
 
 def _lines(inspection: Inspection, *, full: bool) -> Iterator[str]:

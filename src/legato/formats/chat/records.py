@@ -142,11 +142,13 @@ def _detect(head: Head) -> str:
     records = list(head.records)
     if len(records) < 2 and not any(_ALONE & record.keys() for record in records):
         return ""
-    for record in records:
-        if reason := _holds_a_body(record):
-            return reason
-    is_said = any(as_text(record.get("role")) in _ROLES and _is_flat(record) for record in records)
-    return "lines with a role and a content" if is_said else ""
+    return next((reason for record in records if (reason := _holds_a_body(record))), "")
+
+
+def _resembles(head: Head) -> str:
+    are_several = len(head.records) >= 2
+    is_said = any(as_text(record.get("role")) in _ROLES and _is_flat(record) for record in head.records)
+    return "lines with a role and a content" if are_several and is_said else ""
 
 
 def _is_flat(record: JsonObject) -> bool:
@@ -176,5 +178,6 @@ FORMAT = Format(
     title="chat records, many in one file",
     read=read,
     detect=_detect,
+    resembles=_resembles,
     marks=marks("messages", "body custom_id", "request", "role", "contents", "type name"),
 )

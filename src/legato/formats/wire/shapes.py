@@ -11,11 +11,12 @@ does.
 from __future__ import annotations
 
 import re
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from legato.formats.fields import as_list, as_object, as_objects, as_text
 from legato.formats.origins import provider_of_model
-from legato.model import Dialect, JsonObject
+from legato.model import Dialect, Json, JsonObject
 
 WIRE_PROVIDERS: dict[str, str] = {
     "openai-chat": "openai",
@@ -49,6 +50,7 @@ _ANTHROPIC_FIELDS = frozenset(
     {"anthropic_version", "anthropic_beta", "stop_sequences", "mcp_servers", "context_management"}
 )
 _CHAT_PARTS = frozenset({"image_url", "input_audio", "file", "refusal"})
+_CHAT_ROLES = ("tool", "developer", "function")
 _CHAT_FIELDS = frozenset(
     {"response_format", "max_completion_tokens", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs",
      "functions", "function_call", "parallel_tool_calls", "stream_options", "seed", "stop", "n"}
@@ -68,23 +70,47 @@ _BEDROCK_BLOCKS = frozenset({"toolUse", "toolResult", "cachePoint", "reasoningCo
 _BEDROCK_MEDIA = ("image", "document", "video")
 
 
+class WireSign(NamedTuple):
+    """Something in a body that speaks for a wire format, and where in the body it is."""
+
+    format: str
+    reason: str
+    place: str
+
+
 def wire_format(body: JsonObject) -> tuple[str, str] | None:
     """The wire format of a request body, and why."""
-    if _ANSWERED & body.keys():
+    first = next(wire_signs(body), None)
+    if first is None:
         return None
-    if any("parts" in item for item in as_objects(body.get("contents"))):
-        return "gemini", "contents with parts"
-    if _is_responses(body):
-        return "openai-responses", "input items"
+    if first.format != _CHAT:
+        return first.format, first.reason
+    return _chat(body, as_objects(body.get("messages")))[:2]
+
+
+def weighed_signs(body: JsonObject) -> list[WireSign]:
+    """Everything in a body that speaks for a wire format, the weightiest first; that one decides."""
+    messages = as_objects(body.get("messages"))
+    chat = _chat(body, messages).format
+    return [sign._replace(format=chat) if sign.format == _CHAT else sign for sign in wire_signs(body)]
+
+
+def wire_signs(body: JsonObject) -> Iterator[WireSign]:
+    """The signs of a body in the order of their weight; those of chat do not say yet whose chat it is."""
+    if _ANSWERED & body.keys():
+        return
+    if (index := _first(body.get("contents"), lambda item: "parts" in item)) >= 0:
+        yield WireSign("gemini", "contents with parts", f"contents[{index}]")
+    if place := _responses_at(body):
+        yield WireSign("openai-responses", "input items", place)
     messages = as_objects(body.get("messages"))
     if not messages or not any(as_text(item.get("role")) in _ROLES for item in messages):
-        return None
-    if why := _told_by_converse(body, messages):
-        return "bedrock", why
-    found = _told_by_shapes(body, messages)
-    if found is None and _is_claude(body) and "max_tokens" in body:
-        return "anthropic", "a Claude model and max_tokens"
-    return _chat(body, messages) if found is None or found[0] == _CHAT else found
+        return
+    yield from _signs_of_converse(body)
+    yield from _shape_signs(body)
+    if _is_claude(body) and "max_tokens" in body:
+        yield WireSign("anthropic", "a Claude model and max_tokens", "model")
+    yield WireSign(_CHAT, *_chat(body, messages)[1:])
 
 
 def may_be_anthropic(body: JsonObject) -> bool:
@@ -93,28 +119,37 @@ def may_be_anthropic(body: JsonObject) -> bool:
     Such a body lacks `max_tokens`, or it would count as Anthropic's.
     """
     messages = as_objects(body.get("messages"))
-    return bool(messages) and _is_claude(body) and _told_by_shapes(body, messages) is None
+    return bool(messages) and _is_claude(body) and next(_shape_signs(body), None) is None
 
 
-def _is_responses(body: JsonObject) -> bool:
+def _first(items: Json, fits: Callable[[JsonObject], bool]) -> int:
+    """The index of the first object in a list that fits, or -1."""
+    objects = ((index, as_object(item)) for index, item in enumerate(as_list(items)) if isinstance(item, dict))
+    return next((index for index, item in objects if fits(item)), -1)
+
+
+def _responses_at(body: JsonObject) -> str:
+    """Where a body shows that it is one of the Responses API; empty if it is none."""
     source = body.get("input")
     if isinstance(source, str):
-        return "model" in body
-    items = as_objects(source)
-    if any(_is_item(item) or as_text(item.get("role")) in _ROLES for item in items):
-        return True
-    return any(map(_is_item, as_objects(body.get("messages"))))
+        return "input" if "model" in body else ""
+    index = _first(source, lambda item: _is_item(item) or as_text(item.get("role")) in _ROLES)
+    if index >= 0:
+        return f"input[{index}]"
+    index = _first(body.get("messages"), _is_item)
+    return f"messages[{index}]" if index >= 0 else ""
 
 
 def _is_item(item: JsonObject) -> bool:
     return as_text(item.get("type")) in _RESPONSES_ITEMS
 
 
-def _told_by_converse(body: JsonObject, messages: list[JsonObject]) -> str:
-    """What gives Bedrock's Converse away, whose blocks are named by a key and not by a type; empty if nothing does."""
+def _signs_of_converse(body: JsonObject) -> Iterator[WireSign]:
+    """What gives Bedrock's Converse away, whose blocks are named by a key and not by a type."""
     if own := sorted(_BEDROCK & body.keys()):
-        return f"the field {own[0]}"
-    return "content blocks named by a key" if any(map(_is_converse_block, _parts(messages))) else ""
+        yield WireSign("bedrock", f"the field {own[0]}", own[0])
+    if place := _part_at(body.get("messages"), _is_converse_block):
+        yield WireSign("bedrock", "content blocks named by a key", place)
 
 
 def _is_converse_block(part: JsonObject) -> bool:
@@ -128,27 +163,29 @@ def _is_claude(body: JsonObject) -> bool:
     return "/" not in model and provider_of_model(model) == "anthropic"
 
 
-_Said: TypeAlias = "tuple[str, str]"
 _CHAT = "chat"
+"""stands for the format of whoever speaks chat: the model's name or the ids say whose it is"""
 
 
-def _told_by_shapes(body: JsonObject, messages: list[JsonObject]) -> _Said | None:
-    """What the shapes of a body say it is, those of its messages before those around them; None if they fit both."""
-    return _told_by_messages(messages) or _told_by_tools(body) or _told_by_fields(body)
+def _shape_signs(body: JsonObject) -> Iterator[WireSign]:
+    """What the shapes of a body say it is, those of its messages before those around them; none if they fit both."""
+    yield from _signs_of_messages(body.get("messages"))
+    yield from _signs_of_tools(body)
+    yield from _signs_of_fields(body)
 
 
-def _told_by_messages(messages: list[JsonObject]) -> _Said | None:
-    parts = _parts(messages)
-    kinds = {as_text(part.get("type")) for part in parts}
-    if kinds & _VERCEL_PARTS:
-        return "vercel", "content parts named tool-call or tool-result"
-    if any("tool_calls" in item or item.get("role") in ("tool", "developer", "function") for item in messages):
-        return _CHAT, "tool_calls, or messages of role tool"
-    if any(map(_is_anthropic_block, parts)):
-        return "anthropic", "content blocks named tool_use or tool_result"
-    if any(part.get("type") in ("image", "document") and isinstance(part.get("source"), dict) for part in parts):
-        return "anthropic", "media with a source"
-    return (_CHAT, "content parts of its form") if kinds & _CHAT_PARTS else None
+def _signs_of_messages(messages: Json) -> Iterator[WireSign]:
+    if place := _part_at(messages, lambda part: as_text(part.get("type")) in _VERCEL_PARTS):
+        yield WireSign("vercel", "content parts named tool-call or tool-result", place)
+    index = _first(messages, lambda item: "tool_calls" in item or item.get("role") in _CHAT_ROLES)
+    if index >= 0:
+        yield WireSign(_CHAT, "tool_calls, or messages of role tool", f"messages[{index}]")
+    if place := _part_at(messages, _is_anthropic_block):
+        yield WireSign("anthropic", "content blocks named tool_use or tool_result", place)
+    if place := _part_at(messages, _is_anthropic_medium):
+        yield WireSign("anthropic", "media with a source", place)
+    if place := _part_at(messages, lambda part: as_text(part.get("type")) in _CHAT_PARTS):
+        yield WireSign(_CHAT, "content parts of its form", place)
 
 
 def _is_anthropic_block(part: JsonObject) -> bool:
@@ -156,41 +193,48 @@ def _is_anthropic_block(part: JsonObject) -> bool:
     return as_text(part.get("type")) in _ANTHROPIC_BLOCKS and not isinstance(part.get("thinking"), list)
 
 
-def _told_by_tools(body: JsonObject) -> _Said | None:
-    tools = as_objects(body.get("tools"))
-    if any("input_schema" in tool for tool in tools):
-        return "anthropic", "tools with an input_schema"
-    is_chat = any(isinstance(tool.get("function"), dict) for tool in tools)
-    return (_CHAT, "tools of type function") if is_chat else None
+def _is_anthropic_medium(part: JsonObject) -> bool:
+    return part.get("type") in ("image", "document") and isinstance(part.get("source"), dict)
 
 
-def _told_by_fields(body: JsonObject) -> _Said | None:
+def _signs_of_tools(body: JsonObject) -> Iterator[WireSign]:
+    tools = body.get("tools")
+    if (index := _first(tools, lambda tool: "input_schema" in tool)) >= 0:
+        yield WireSign("anthropic", "tools with an input_schema", f"tools[{index}]")
+    if (index := _first(tools, lambda tool: isinstance(tool.get("function"), dict))) >= 0:
+        yield WireSign(_CHAT, "tools of type function", f"tools[{index}]")
+
+
+def _signs_of_fields(body: JsonObject) -> Iterator[WireSign]:
     if isinstance(body.get("system"), str | list):
-        return "anthropic", "a system field"
-    if own := sorted(_ANTHROPIC_FIELDS & body.keys()):
-        return "anthropic", f"the field {own[0]}"
-    if own := sorted(_CHAT_FIELDS & body.keys()):
-        return _CHAT, f"the field {own[0]}"
-    return None
+        yield WireSign("anthropic", "a system field", "system")
+    for name in sorted(_ANTHROPIC_FIELDS & body.keys()):
+        yield WireSign("anthropic", f"the field {name}", name)
+    for name in sorted(_CHAT_FIELDS & body.keys()):
+        yield WireSign(_CHAT, f"the field {name}", name)
 
 
-def _parts(messages: list[JsonObject]) -> list[JsonObject]:
-    return [part for item in messages for part in as_objects(item.get("content"))]
+def _part_at(messages: Json, fits: Callable[[JsonObject], bool]) -> str:
+    """The place of the first content part that fits; empty if none does."""
+    for number, item in enumerate(as_list(messages)):
+        if (index := _first(as_object(item).get("content"), fits)) >= 0:
+            return f"messages[{number}].content[{index}]"
+    return ""
 
 
-def _chat(body: JsonObject, messages: list[JsonObject]) -> tuple[str, str]:
+def _chat(body: JsonObject, messages: list[JsonObject]) -> WireSign:
+    """Whose chat a body is, and what says so."""
     model = as_text(body.get("model"))
     provider = provider_of_model(model)
-    if provider in ("mistral", "kimi", "deepseek") and "/" not in model:  # with a slash, it is a router's name for it
-        return provider, f"messages, and the model {_shown(model)}"
     if model:
-        return "openai-chat", f"messages, and the model {_shown(model)}"
+        is_own = provider in ("mistral", "kimi", "deepseek") and "/" not in model  # a slash is a router's name for it
+        return WireSign(provider if is_own else "openai-chat", f"messages, and the model {_shown(model)}", "model")
     ids = [as_text(call.get("id")) for item in messages for call in as_objects(item.get("tool_calls"))]
     if ids and all(_NINE.fullmatch(item) for item in ids):
-        return "mistral", "call ids of nine characters"
+        return WireSign("mistral", "call ids of nine characters", "messages")
     if ids and all(_KIMI.fullmatch(item) for item in ids):
-        return "kimi", "call ids of the form functions.name:0"
-    return "openai-chat", "messages with roles"
+        return WireSign("kimi", "call ids of the form functions.name:0", "messages")
+    return WireSign("openai-chat", "messages with roles", "messages")
 
 
 def _shown(name: str) -> str:
