@@ -6,10 +6,12 @@ to another dialect, is judged by its faults: those that the target's rules refus
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from legato.formats.document import Body, Document
 from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, FileFault, find_faults
@@ -21,6 +23,8 @@ from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
 from legato.wire.rules import WireRule
+
+_FIELD = re.compile(r"[.\[]")
 
 
 class Level(StrEnum):
@@ -56,7 +60,8 @@ class Finding(Struct, frozen=True, omit_defaults=True, kw_only=True):
 def lint_document(document: Document, *targets: str) -> list[Finding]:
     """Everything there is to say about `document` for these targets, or for those that it was written for."""
     names = targets or own_targets(document)
-    return find(document, [(name, find_target(name, document=document)) for name in names])
+    found = find(document, [(name, find_target(name, document=document)) for name in names])
+    return found if targets else [*found, *_if_meant_for_anthropic(document)]
 
 
 def refused(findings: Iterable[Finding]) -> list[Finding]:
@@ -104,6 +109,18 @@ def _speaks(document: Document, body: Body, dialect: Dialect) -> bool:
     return is_plain_chat and may_be_anthropic(body.value)
 
 
+def _if_meant_for_anthropic(document: Document) -> list[Finding]:
+    """That the body lacks `max_tokens`, where it counts as chat only because of that."""
+    body = document.body
+    if body is None or body.is_bare or body.dialect is Dialect.ANTHROPIC:
+        return []
+    if not _speaks(document, body, Dialect.ANTHROPIC):
+        return []
+    found = list(_of_body(document, body, "anthropic", find_target("anthropic", document=document)))
+    is_all = all(item.rule == "anthropic/max-tokens" for item in refused(found))
+    return [replace(item, level=Level.RISK) for item in refused(found)] if is_all else []
+
+
 # --- request bodies ---------------------------------------------------------------------------------------------------
 
 _REPAIRS = {
@@ -135,7 +152,7 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             level=level,
             place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
-            repair=_doing(document, _repair_of(violation, level, is_message=is_message), read_as),
+            repair=_doing(document, _repair_of(body, violation, level, is_message=is_message), read_as),
             targets=(name,),
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
@@ -162,10 +179,11 @@ _ENDINGS = frozenset({"unanswered-call", "ends-on-answer", "prefill", "prefill-w
 """what is wrong with the end of a request, and right at the end of an example"""
 
 
-def _repair_of(violation: Violation, level: Level, *, is_message: bool) -> str:
+def _repair_of(body: Body, violation: Violation, level: Level, *, is_message: bool) -> str:
     if level is Level.RISK:
         return "leaves it as it is"
-    usual = "writes the messages anew in the form that is accepted" if is_message else "adds, corrects or drops it"
+    field = "corrects or drops it" if _FIELD.split(violation.path)[0] in body.value else "adds it"
+    usual = "writes the messages anew in the form that is accepted" if is_message else field
     return _REPAIRS.get(violation.rule.partition("/")[2], usual)
 
 

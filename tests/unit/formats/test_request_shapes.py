@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from legato.formats import lint_document, read
+from legato.formats import Level, lint_document, read
 from legato.formats.wire.shapes import wire_format
 from session_files import gave, text, use, whole
 
@@ -74,10 +74,19 @@ def test_the_missing_max_tokens_of_anthropic_is_found_where_the_caller_says_that
     data = whole(body())
     missing = ("anthropic/max-tokens", "max_tokens")
 
-    assert lint_document(read(data)) == []
     for found in (lint_document(read(data), "anthropic"), lint_document(read(data, format="anthropic"))):
         assert [(finding.rule, finding.place) for finding in found] == [missing]
-    assert lint_document(read(data), "anthropic")[0].repair == "repair --from anthropic adds, corrects or drops it"
+    assert lint_document(read(data), "anthropic")[0].repair == "repair --from anthropic adds it"
+
+
+def test_the_missing_max_tokens_is_a_risk_where_a_claude_may_be_asked_by_anyone() -> None:
+    found = lint_document(read(whole(body())))
+    assert [(finding.rule, finding.level, finding.targets) for finding in found] == [
+        ("anthropic/max-tokens", Level.RISK, ("anthropic",))
+    ]
+    for other in (body(model="anthropic/claude-opus-4.7"), body(SYSTEM, USER), body(tools=[CHAT_TOOL]), body(n=1)):
+        assert lint_document(read(whole(other))) == []
+    assert lint_document(read(whole([USER]))) == []
 
 
 def test_a_chat_request_of_another_model_is_not_judged_as_one_of_anthropic() -> None:
