@@ -1,6 +1,8 @@
 """Read Gemini CLI chats: the JSON and the JSONL recordings, and the checkpoints that `/chat save` writes.
 
-A recording is a list of messages; a call and its result are in one record, with a status. The JSONL form is a log of
+A recording is a list of messages; a call and its result are in one record, with a status. Newer versions also record
+what they sent for it, so that every result is there twice, and what a tool returned beside text stands beside the
+result in both places. The JSONL form is a log of
 changes: a message that comes again under the same id replaces the earlier one, `$set` changes what is known about the
 session (with `messages` in it: all of them), and `$rewindTo` takes back that message and everything after it.
 Checkpoints hold the contents of the API itself.
@@ -9,6 +11,8 @@ Checkpoints hold the contents of the API itself.
 from __future__ import annotations
 
 from typing import NamedTuple, cast
+
+from msgspec.structs import replace
 
 from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
@@ -24,8 +28,10 @@ from legato.model import (
     Ending,
     Json,
     JsonObject,
+    Media,
     Origin,
     Speaker,
+    Text,
     Thinking,
     ToolCall,
     ToolResponse,
@@ -54,6 +60,34 @@ def read(content: Content) -> list[Document]:
     return content.finish(reader.draft)
 
 
+class _Recorded(NamedTuple):
+    """What a call was answered with: the response itself, and the media and texts that stood beside it."""
+
+    said: Json
+    media: tuple[Media, ...]
+    texts: tuple[str, ...]
+
+    @classmethod
+    def of(cls, read: list[ToolResponse]) -> _Recorded:
+        media = tuple(medium for item in read for medium in item.media)
+        return cls(_said(read[0]), media, tuple(item.result for item in read[1:] if isinstance(item.result, str)))
+
+    def is_of(self, other: ToolResponse) -> bool:
+        """Whether `other`, with the media behind it, is this once more."""
+        return (_said(other), other.media) == (self.said, self.media)
+
+    def joined(self, first: ToolResponse) -> ToolResponse:
+        """`first` with all that stood beside it."""
+        texts = [text for text in self.texts if text]
+        if not texts or not isinstance(first.result, str):
+            return replace(first, media=self.media)
+        return replace(first, result="\n".join([first.result, *texts]), media=self.media)
+
+
+def _said(response: ToolResponse) -> Json:
+    return response.result if response.error is None else response.error
+
+
 class _Reader:
     def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
@@ -61,6 +95,8 @@ class _Reader:
         self.contents: list[_Message] = []
         self.model = ""
         self.answers = 0
+        self.recorded: dict[str, _Recorded] = {}
+        """the results that were read with their calls, by the ids of those"""
 
     # --- what remains ---------------------------------------------------------------------------------------------
 
@@ -183,13 +219,10 @@ class _Reader:
             if shown is not None or status:
                 value = shown if isinstance(shown, str) else "" if shown is None else as_json(shown)
                 read = [response(made.wire_id, made.name, value, is_error=status == "error")]
-        results.extend(read[:1])
-        results.extend(self._beside(read[1:]))
-
-    @staticmethod
-    def _beside(rest: list[ToolResponse]) -> list[Block]:
-        """Further responses of one call: only their media are new."""
-        return [medium for item in rest for medium in item.media]
+        if read:
+            recorded = _Recorded.of(read)
+            results.append(recorded.joined(read[0]))
+            self.recorded[read[0].wire_id] = recorded
 
     def _response(self, part: JsonObject, call: ToolCall) -> ToolResponse | None:
         answered = as_object(part.get("functionResponse"))
@@ -207,7 +240,19 @@ class _Reader:
         if speaker is Speaker.AI:
             self._say_answer(blocks, place, self.model)
         else:
-            self.draft.human(blocks, place)
+            self.draft.human(self._not_recorded(_with_media(blocks)), place)
+
+    def _not_recorded(self, blocks: list[Block]) -> list[Block]:
+        """What was sent, without the results that were recorded with their calls and what stood beside those."""
+        known: list[_Recorded] = []
+        rest: list[Block] = []
+        for block in blocks:
+            own = self.recorded.get(block.wire_id) if isinstance(block, ToolResponse) and block.wire_id else None
+            if isinstance(block, ToolResponse) and own is not None and own.is_of(block):
+                known.append(own)
+            elif not (isinstance(block, Text) and any(block.text in own.texts for own in known)):
+                rest.append(block)
+        return rest
 
     def _parts(self, body: Json, place: str) -> list[Block]:
         blocks, unknown = read_parts(body)
@@ -220,6 +265,17 @@ class _Reader:
         ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
         origin: Origin | None = origin_of("gemini", model, model) if model else None
         self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
+
+
+def _with_media(blocks: list[Block]) -> list[Block]:
+    """`blocks` with the media that stand behind a result as a part of it: a tool returned them."""
+    joined: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Media) and joined and isinstance(joined[-1], ToolResponse):
+            joined[-1] = replace(joined[-1], media=(*joined[-1].media, block))
+        else:
+            joined.append(block)
+    return joined
 
 
 def _thought(thought: JsonObject) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from legato.errors import FormatError
-from legato.formats import read
+from legato.formats import Document, lint_document, read
 from legato.model import (
     Authority,
     ClosureReason,
@@ -90,6 +90,68 @@ def test_gemini_statuses_say_what_came_of_a_call() -> None:
     )
     for status in ("executing", "awaiting_approval", "scheduled", "validating"):
         assert result(gemini_call(status)) is None
+
+
+PICTURE = {"inlineData": {"mimeType": "image/png", "data": "iVBORw0KGgo="}}
+
+
+def gemini_twice(status: str, result: list[dict[str, Any]], sent: list[dict[str, Any]]) -> Document:
+    """A session as Gemini CLI records it: the result with its call, and once more as it was sent."""
+    call = {"id": "c", "name": "run", "args": {}, "status": status, "result": result}
+    return read(
+        jsonl(
+            {"sessionId": "g", "projectHash": "h"},
+            {"id": "1", "type": "user", "content": [{"text": "do it"}]},
+            {"id": "2", "type": "gemini", "content": "", "toolCalls": [call]},
+            {"id": "3", "type": "user", "content": sent},
+            {"id": "4", "type": "gemini", "content": "done"},
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [
+        ("success", answer(output="x")),
+        ("success", [*answer(output="x"), PICTURE]),
+        ("success", [*answer(output="x"), {"text": "and more"}]),
+        ("error", answer(error="x")),
+        ("error", answer(output="x")),
+    ],
+)
+def test_gemini_stores_every_result_twice_and_it_counts_once(status: str, result: list[dict[str, Any]]) -> None:
+    document = gemini_twice(status, result, result)
+    assert [entry.speaker for entry in document.entries] == ["human", "ai", "tool", "ai"]
+    assert lint_document(document) == []
+
+
+def test_an_image_that_a_tool_returned_is_a_part_of_its_result() -> None:
+    for document in (
+        gemini_twice("success", [*answer(output="x"), PICTURE], [*answer(output="x"), PICTURE]),
+        read(
+            whole(
+                [
+                    {"role": "user", "parts": [{"text": "do it"}]},
+                    {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "run", "args": {}}}]},
+                    {"role": "user", "parts": [*answer(output="x"), PICTURE]},
+                ]
+            )
+        ),
+    ):
+        (result,) = document.entries[2].blocks
+        assert isinstance(result, ToolResponse)
+        assert (result.result, [item.mime for item in result.media]) == ("x", ["image/png"])
+        assert [entry.speaker for entry in document.entries].count(Speaker.HUMAN) == 1
+
+
+def test_what_gemini_stored_with_a_call_and_what_it_sent_are_both_kept_if_they_differ() -> None:
+    document = gemini_twice("success", answer(output="x"), answer(output="y"))
+    assert [finding.rule for finding in lint_document(document)] == ["session/duplicate-result"]
+
+
+def test_words_beside_a_result_that_was_stored_are_a_persons() -> None:
+    document = gemini_twice("success", answer(output="x"), [*answer(output="x"), {"text": "and hurry"}])
+    assert [entry.text for entry in document.entries if entry.speaker is Speaker.HUMAN] == ["do it", "and hurry"]
 
 
 def test_gemini_lines_are_a_log_of_changes() -> None:
