@@ -124,6 +124,8 @@ def convert_document(
     session: WrittenSession | None = None
     told: JsonObject
     if target in targets.FILES:
+        if document.is_empty:
+            raise FormatError(f"{document.name}: there is no conversation in it, so there is nothing to convert")
         written = write(document, target, setting=Setting(str(Path.cwd()), time.time()), compacted=compacted)
         data, losses, session, told = written.data, written.losses, written.session, {"format": target}
     else:

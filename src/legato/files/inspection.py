@@ -15,6 +15,7 @@ from legato.diagnostics.as_lines import decision_line
 from legato.files.inspected import LIMIT, InspectedBlock, InspectedCall, InspectedEntry, Inspection
 from legato.files.sources import Progress, Source, pick_document
 from legato.formats import Document, Finding, lint_document, read_all, request_for
+from legato.formats.document import fold_notes
 from legato.formats.faults import EVERYTHING, places_of
 from legato.formats.targets import find_target, own_targets
 from legato.ledger import Call
@@ -125,7 +126,7 @@ class _Inspector:
             system=self._clip(document.system),
             tools=len(document.tools),
             entries=tuple(entries),
-            notes=tuple(self._clip(str(note)) for note in document.not_carried),
+            notes=tuple(self._clip(str(note)) for note in fold_notes(document.not_carried)),
             about_request=_counted(decision_line(item) for item in self.projected if not item.calls),
         )
 

@@ -7,6 +7,7 @@ records, so that a writer of the same format changes only what must change.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -41,6 +42,10 @@ _ANY_WINDOW = 2**62
 """larger than any model's, so that nothing is left out"""
 
 
+_UNKNOWN = re.compile(r"\b(?:is|was) not understood\b")
+_INDEX = re.compile(r"\[\d+\]|(?<=part )\d+")
+
+
 class FileNote(Struct, frozen=True, omit_defaults=True):
     """Something in a file that was not understood, or that a writer could not carry.
 
@@ -53,8 +58,34 @@ class FileNote(Struct, frozen=True, omit_defaults=True):
     is_damage: bool = False
     is_carried: bool = False
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is about something that is not known here and may have been said: all who read tell it alike.
+
+        What is known to be no part of the conversation, or was left behind by its own program, is no such thing.
+        """
+        return _UNKNOWN.search(self.message) is not None
+
     def __str__(self) -> str:
         return f"{self.place}: {self.message}" if self.place else self.message
+
+
+def fold_notes(notes: Iterable[FileNote]) -> list[FileNote]:
+    """`notes` for a person: those that say the same, but for an index, are one that says how often."""
+    alike: dict[tuple[str, bool], list[FileNote]] = {}
+    for note in notes:
+        alike.setdefault((without_indexes(note.message), note.is_damage), []).append(note)
+    return [replace(group[0], message=told_once(group[0].message, len(group))) for group in alike.values()]
+
+
+def without_indexes(message: str) -> str:
+    """What a message says, wherever in a list it is about."""
+    return _INDEX.sub("[]", message)
+
+
+def told_once(message: str, count: int) -> str:
+    """The message about something that is in a file so often."""
+    return message if count == 1 else f"{message} ({count:,} times, here first)"
 
 
 class CompactionMark(Struct, frozen=True):
@@ -155,6 +186,11 @@ class Document:
     def not_carried(self) -> list[FileNote]:
         """The notes on what is missing in the conversation."""
         return [note for note in self.notes if not note.is_carried]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no conversation in it."""
+        return not self.entries and not self.records
 
     @property
     def first_seq(self) -> int:
@@ -346,10 +382,7 @@ class DocumentDraft:
         for index in self._nameless:
             entry = self.entries[index]
             self.entries[index] = replace(entry, blocks=tuple(map(self._named_at_last, entry.blocks)))
-        counted = [
-            FileNote(place, what if count == 1 else f"{what} ({count} times, here first)")
-            for what, (place, count) in self._skipped.items()
-        ]
+        counted = [FileNote(place, told_once(what, count)) for what, (place, count) in self._skipped.items()]
         return Document(
             format=self.format,
             name=self.name,

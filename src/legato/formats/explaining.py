@@ -15,12 +15,12 @@ from msgspec import Struct
 
 from legato.errors import FormatError
 from legato.formats.detection import Detected, head_body, lines_of
-from legato.formats.document import Document
+from legato.formats.document import Document, fold_notes
 from legato.formats.fields import as_list, as_object, as_objects
 from legato.formats.format import Format
 from legato.formats.head import MAX_RECORDS, Head, Layout
 from legato.formats.lines import Marks
-from legato.formats.reading import format_named, look, open_as, read_as
+from legato.formats.reading import format_named, look, open_as, read_as, why_unread
 from legato.formats.registry import FORMATS
 from legato.formats.sources import Data, Progress, Source
 from legato.formats.wire.shapes import weighed_signs
@@ -48,11 +48,10 @@ class WeighedFormat(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Misunderstood(Struct, frozen=True, kw_only=True):
-    """Something in a file that was left out of the conversation, how often, and where first."""
+    """Something in a file that was left out of the conversation, and where it is first."""
 
     what: str
     place: str
-    times: int = 1
     is_damage: bool = False
 
 
@@ -98,6 +97,7 @@ def explain_format(
     error = ""
     try:
         documents = read_as(source, head, found, asked)
+        error = why_unread(documents)
     except FormatError as problem:
         error = problem.message
     chosen = asked.name if asked is not None else found.format if found is not None else ""
@@ -224,14 +224,5 @@ def _weighed(seen: _LinesSeen | _ValueSeen, chosen: str, asked: Format | None) -
 
 
 def _misunderstood(documents: Iterable[Document]) -> tuple[Misunderstood, ...]:
-    found: dict[tuple[str, bool], Misunderstood] = {}
-    for note in (note for document in documents for note in document.not_carried):
-        key = note.message, note.is_damage
-        first = found.get(key)
-        found[key] = Misunderstood(
-            what=note.message,
-            place=first.place if first is not None else note.place,
-            times=first.times + 1 if first is not None else 1,
-            is_damage=note.is_damage,
-        )
-    return tuple(found.values())
+    notes = fold_notes(note for document in documents for note in document.not_carried)
+    return tuple(Misunderstood(what=note.message, place=note.place, is_damage=note.is_damage) for note in notes)

@@ -28,7 +28,10 @@ _FIELD = re.compile(r"[.\[]")
 
 
 class Level(StrEnum):
-    """An error is refused by a provider; a risk by some, or sometimes; a note is about the file alone."""
+    """An error is refused by a provider; a risk by some, or sometimes; a note is about the file alone.
+
+    What is not understood in a file is a risk as well: it may have been said, and is missing in all that is made of it.
+    """
 
     ERROR = "error"
     RISK = "risky"
@@ -87,6 +90,8 @@ def find(document: Document, targets: Sequence[tuple[str, Target]]) -> list[Find
 
 
 def _of_file(document: Document) -> Iterator[Finding]:
+    if document.is_empty and document.body is None:
+        yield Finding(rule="file/empty", level=Level.NOTE, place="", message="there is no conversation in it")
     for note in document.notes:
         if note.is_damage:
             yield Finding(
@@ -96,6 +101,8 @@ def _of_file(document: Document) -> Iterator[Finding]:
                 message=note.message,
                 repair=f"{_who(document)} leaves out what cannot be read",
             )
+        elif note.is_unknown:
+            yield Finding(rule="file/not-understood", level=Level.RISK, place=note.place, message=note.message)
         else:
             rule = "file/out-of-place" if note.is_carried else "file/not-carried"
             yield Finding(rule=rule, level=Level.NOTE, place=note.place, message=note.message)

@@ -26,10 +26,10 @@ MAX_RECORDS = 64
 """records that are looked at to tell what a file is: our choice, every format shows itself much earlier"""
 
 _MAGIC = {
-    b"\x1f\x8b": "gzip data; unpack it first",
-    b"PK\x03\x04": "a ZIP archive; unpack it first",
+    b"\x1f\x8b": "gzip data, which is not looked into; unpack it, and try what is in it",
+    b"PK\x03\x04": "a ZIP archive, which is not looked into; unpack it, and try the files in it",
     b"SQLite format 3\0": "an SQLite database, which is no session file",
-    b"\x28\xb5\x2f\xfd": "Zstandard data; unpack it first",
+    b"\x28\xb5\x2f\xfd": "Zstandard data, which is not looked into; unpack it, and try what is in it",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8 first",
     b"%PDF": "a PDF document, which is no session file",
@@ -99,7 +99,10 @@ def look_at(source: Source) -> Head:
         return head
     if _is_binary(source.head):
         raise UnknownFormat(f"{source.name}: this is binary data, which is no session file")
-    raise UnclearLayout(f"{source.name}: unknown format: this is neither JSON nor lines of JSON")
+    raise UnclearLayout(
+        f"{source.name}: unknown format: this is neither JSON nor lines of JSON; "
+        "if it is a damaged session, name its format with --from"
+    )
 
 
 def _shown(source: Source) -> str:

@@ -16,6 +16,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.format import Format, Mended, Outgoing, Written, marks
 from legato.formats.head import Head
 from legato.formats.patching.records import RawFile
+from legato.formats.writer_context import tools_told
 from legato.model import Record, Speaker
 from legato.model.codec import FORMAT as FORMAT_NAME
 from legato.model.codec import VERSION, check_header, decode_record, dump_log
@@ -57,7 +58,7 @@ def read(content: Content) -> list[Document]:
 
 def write(out: Outgoing) -> Written:
     """The log of the conversation."""
-    losses = [FileNote("", f"{len(out.tools)} tool definitions: a log holds none")] if out.tools else []
+    losses = [FileNote("", tools_told(out.tools))] if out.tools else []
     return Written(b"".join(dump_log(out.talk.log)), losses)
 
 

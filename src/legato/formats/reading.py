@@ -7,6 +7,7 @@ can be read that way, the error says what the file looks like.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -42,7 +43,10 @@ def read_all(
     """
     asked = None if format is None else format_named(format)
     source = open_as(data, asked, name=name, progress=progress)
-    return read_as(source, *look(source, asked), asked)
+    documents = read_as(source, *look(source, asked), asked)
+    if reason := why_unread(documents):
+        raise FormatError(reason)
+    return documents
 
 
 def open_as(data: Data, asked: Format | None, *, name: str = "", progress: Progress | None = None) -> Source:
@@ -77,11 +81,24 @@ def read_as(source: Source, head: Head, found: Detected | None, asked: Format | 
     except RecursionError:
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
     is_doubtful = asked is not None and (found is None or found.format != asked.name)
-    if is_doubtful and not any(document.entries or document.records for document in documents):
+    if is_doubtful and all(document.is_empty for document in documents):
         raise FormatError(_nothing_read(source.name, asked.name if asked is not None else "", found))
     if not documents:
         raise FormatError(f"{source.name}: nothing in it could be read as {chosen.name}")
     return documents
+
+
+def why_unread(documents: Sequence[Document]) -> str:
+    """Why nothing could be read of a file whose format is known; empty if something was, or there was nothing to read.
+
+    What is damaged is told by lint, with its place.
+    """
+    if not all(document.is_empty for document in documents):
+        return ""
+    unknown = (note for document in documents for note in document.notes if note.is_unknown)
+    first = next(unknown, None)
+    one = documents[0]
+    return "" if first is None else f"{one.name}: nothing in it could be read as {one.format}: {first}"
 
 
 def _where_files_are(data: Data, asked: Format | None) -> str:
@@ -149,7 +166,8 @@ def _layout(chosen: Format, head: Head) -> Layout:
 def _known(found: Detected | None, name: str) -> Detected:
     if found is None:
         raise UnknownFormat(
-            f"{name}: unknown format: JSON, but none of the session files or requests that are read here"
+            f"{name}: unknown format: this is JSON, but nothing in it shows one that is read; if it is one of "
+            f"{', '.join(FORMATS)}, name it with --from (`legato inspect --explain` says what was looked for)"
         )
     return found
 

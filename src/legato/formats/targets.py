@@ -45,10 +45,21 @@ def find_target(name: str, *, model: str | None = None, document: Document | Non
         return resolve(name)
     if "/" in name:
         raise UnknownTarget(f"{name!r} names a model already; leave out --model, or name the provider alone")
+    if name in FORMATS:
+        raise UnknownTarget(_no_provider(name))
     known = [*WIRE, *(other for other in sorted(providers) if other not in WIRE_PROVIDERS.values())]
-    near = get_close_matches(name, [*known, *__getattr__("FILES")], n=1)
+    near = get_close_matches(name, [*known, *FORMATS], n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
     raise UnknownTarget(f"there is no target {name!r}; {hint}")
+
+
+def _no_provider(name: str) -> str:
+    """That a session file was named where a provider is meant, and what to do instead."""
+    written, own = __getattr__("FILES"), FORMATS[name].provider
+    if name not in written:
+        return f"{name!r} files are only read; session files can be written as {', '.join(written)}"
+    judge = f"judge it for {own!r}, which its agent speaks to" if own else "name a provider or a route"
+    return f"{name!r} is a kind of session file and no provider; {judge}"
 
 
 def own_targets(document: Document) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from legato.formats.document import FileNote
 from legato.formats.format import Outgoing, WrittenSession
 from legato.formats.ids import is_uuid, name_from
-from legato.model import IdScheme, Media, NameRule, Origin, Text, qualified
+from legato.model import IdScheme, Media, NameRule, Origin, Text, ToolSpec, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest
 from legato.transcript.units import Said, Unit
@@ -87,9 +87,19 @@ class WriterContext:
         """Count something that the file cannot hold."""
         self._lost[what] += 1
 
+    def lose_tools(self) -> None:
+        """The definitions of tools, which the file has no place for."""
+        if self._out.tools:
+            self.lose(tools_told(self._out.tools))
+
     def losses(self) -> list[FileNote]:
         """What was lost, each once with how often."""
         return [FileNote("", what if count == 1 else f"{what} ({count} times)") for what, count in self._lost.items()]
+
+
+def tools_told(tools: Sequence[ToolSpec]) -> str:
+    """The definitions of so many tools, as something that is lost."""
+    return "the definition of 1 tool" if len(tools) == 1 else f"the definitions of {len(tools)} tools"
 
 
 def iso_time(millis: int) -> str:

@@ -47,7 +47,9 @@ def test_what_is_no_json_is_refused(function: Callable[..., Any], tmp_path: Path
 
 @every_function
 def test_json_that_is_no_conversation_is_refused(function: Callable[..., Any]):
-    with pytest.raises(FormatError, match="invoice: unknown format: JSON, but none of the session files"):
+    with pytest.raises(
+        FormatError, match="invoice: unknown format: this is JSON, but nothing in it shows one that is read"
+    ):
         function(b'{"total": 12}', name="invoice")
 
 

@@ -119,8 +119,8 @@ def test_what_the_caller_says_is_told_beside_what_the_file_looks_like() -> None:
 def test_what_was_left_out_is_counted_with_its_first_place() -> None:
     strange = {"role": "assistant", "content": [{"type": "strange"}]}
     left_out = explain(jsonl(PLAIN[0], strange, strange)).not_understood
-    assert [(item.what, item.place, item.times) for item in left_out] == [
-        ("content[0] of type 'strange' is not understood and was left out", "line 2", 2)
+    assert [(item.what, item.place) for item in left_out] == [
+        ("content[0] of type 'strange' is not understood and was left out (2 times, here first)", "line 2")
     ]
 
 

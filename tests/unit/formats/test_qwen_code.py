@@ -122,8 +122,9 @@ def test_records_of_the_program_about_itself_tell_the_format_and_the_title() -> 
     titled = qwen("system", "1", None, subtype="custom_title", systemPayload={"customTitle": "Files"})
     spoken = qwen("user", "2", "1", {"text": "aloud"}, subtype="realtime_message")
     assert detect(jsonl(titled, spoken)).format == "qwen-code"
-    document = read(jsonl(titled, spoken, qwen("odd", "3", "2")), format="qwen-code")
-    assert (document.entries, document.meta["title"]) == ([], "Files")
+    said = qwen("user", "4", "3", {"text": "hi"})
+    document = read(jsonl(titled, spoken, qwen("odd", "3", "2"), said), format="qwen-code")
+    assert ([entry.text for entry in document.entries], document.meta["title"]) == (["hi"], "Files")
     assert [str(note) for note in document.notes] == [
         "line 3: a record of type 'odd' is not understood and was left out",
         "line 2: a message of a spoken conversation is not carried",

@@ -59,11 +59,13 @@ def convert(
     from legato.cli.commands.file_arguments import (
         STANDARD,
         check_output,
+        file_name,
         pick_one,
         read_documents,
         refuse_same_file,
         write_output,
     )
+    from legato.errors import FormatError
     from legato.files.conversion import check_target, convert_document
     from legato.formats.targets import FILES
 
@@ -81,13 +83,14 @@ def convert(
     refuse_same_file(input_, output, advice="name another file, or mend it with `legato repair --write`")
     documents = read_documents(input_, format=format_)
     if takes_all:
-        chosen = [document for document in documents if document.entries]
+        chosen = [document for document in documents if not document.is_empty]
     else:
         chosen = [pick_one(documents, pick, advice="choose one with --pick N, or take --all")]
+    if not chosen:
+        raise FormatError(f"{file_name(input_)}: there is no conversation in it, so there is nothing to convert")
     made = [convert_document(document, target, model=model, compacted=compacted) for document in chosen]
-    for converted in made:
-        _tell(converted)
-    _tell_left_out(documents, chosen)
+    _tell(one_line(chosen[0].name if len(chosen) == 1 else file_name(input_)), made)
+    _tell_left_out(one_line(file_name(input_)), documents, chosen)
     if install:
         _install(made[0])
     else:
@@ -108,21 +111,42 @@ def _install(converted: Converted) -> None:
 # --- what people are told ---------------------------------------------------------------------------------------------
 
 
-def _tell(converted: Converted) -> None:
-    if converted.changes:
-        told = "; ".join(converted.changes)
-        click.echo(f"{one_line(converted.name)}: {one_line(told)}; --report FILE says why", err=True)
-    if converted.notes:
-        notes_made = counted(len(converted.notes), "note")
-        click.echo(f"{one_line(converted.name)}: {notes_made} on what was read; --report FILE holds them", err=True)
-    for loss in converted.losses:
-        click.echo(f"{one_line(converted.name)}: {one_line(str(loss))}", err=True)
+_SHOWN = 20
+"""lines on what is missing: our choice, a screen; the report has everything"""
 
 
-def _tell_left_out(documents: Sequence[Document], chosen: Sequence[Document]) -> None:
-    if len(chosen) < len(documents):
-        left = counted(len(documents) - len(chosen), "other conversation")
-        click.echo(f"{one_line(documents[0].name)}: {left} in it; --pick N takes the one of that number", err=True)
+def _tell(name: str, made: Sequence[Converted]) -> None:
+    """What was changed and what is missing in the result, each thing once, and how much else there is to read."""
+    from msgspec.structs import replace
+
+    from legato.diagnostics import Redactor
+    from legato.formats import FileNote
+    from legato.formats.document import fold_notes
+
+    hide = Redactor().text
+    notes = [note for converted in made for note in converted.notes]
+    missing = [note for note in notes if note.is_unknown or note.is_damage]
+    left = [replace(loss, message=f"not carried: {loss.message}") for converted in made for loss in converted.losses]
+    changes = ["; ".join(converted.changes) for converted in made if converted.changes]
+    told = fold_notes([*(FileNote("", f"{text}; --report FILE says why") for text in changes), *missing, *left])
+    for note in told[:_SHOWN]:
+        click.echo(f"{name}: {one_line(hide(str(note)))}", err=True)
+    if len(told) > _SHOWN:
+        click.echo(f"{name}: and {len(told) - _SHOWN:,} more; --report FILE holds them", err=True)
+    if others := len(notes) - len(missing):
+        click.echo(f"{name}: {counted(others, 'note')} on what was read; --report FILE holds them", err=True)
+
+
+def _tell_left_out(name: str, documents: Sequence[Document], chosen: Sequence[Document]) -> None:
+    taken = set(map(id, chosen))
+    others = [document for document in documents if id(document) not in taken]
+    unread = [document for document in others if document.is_empty]
+    if len(unread) < len(others):
+        left = counted(len(others) - len(unread), "other conversation")
+        click.echo(f"{name}: {left} in it; --pick N takes the one of that number", err=True)
+    if unread:
+        why = next((f": {one_line(str(note))}" for document in unread for note in document.notes), "")
+        click.echo(f"{name}: {counted(len(unread), 'part')} of it not read{why}", err=True)
 
 
 def _encoded(value: JsonObject | list[JsonObject]) -> bytes:

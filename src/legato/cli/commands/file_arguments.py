@@ -37,11 +37,16 @@ class Input(NamedTuple):
     progress: Progress | None = None
 
 
+def file_name(path: str) -> str:
+    """What to call the input that `path` names."""
+    return "standard input" if path == STANDARD else path
+
+
 @contextmanager
 def opened(path: str) -> Generator[Input]:
     """The input that `path` names: standard input, a file, or else a stored session by its id."""
     if path == STANDARD:
-        yield Input(sys.stdin.buffer, "standard input")
+        yield Input(sys.stdin.buffer, file_name(path))
     elif stored := stored_session(path):
         yield stored
     else:

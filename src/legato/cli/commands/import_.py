@@ -29,6 +29,7 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
     from legato.cli.async_main import run_async
     from legato.cli.settings.project import store_setting
     from legato.cli.terminal.cells import one_line
+    from legato.formats.document import fold_notes
     from legato.store import open_store
 
     place = store_setting(config)
@@ -43,20 +44,24 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
         count = len(document.entries)
         told = f"{document.format}, {count:,} {'entry' if count == 1 else 'entries'}"
         click.echo(f"{one_line(document.name or file)}: {told}; go on with: legato -r {session_id}", err=True)
-        for note in document.notes[:10]:
+        notes = fold_notes(document.notes)
+        for note in notes[:10]:
             click.echo(f"  {one_line(str(note))}", err=True)
-        if len(document.notes) > 10:
-            click.echo(f"  and {len(document.notes) - 10:,} more notes; `legato inspect` shows them", err=True)
+        if len(notes) > 10:
+            click.echo(f"  and {len(notes) - 10:,} more notes; `legato inspect` shows them", err=True)
 
 
 def _read(file: str, format_: str | None, *, takes_all: bool) -> list[Document]:
     """The conversations to keep: the main one, or all that hold anything."""
     from legato.cli.commands.file_arguments import pick_one, read_documents
+    from legato.errors import FormatError
 
     documents = read_documents(file, format=format_)
-    if takes_all:
-        return [one for one in documents if one.entries or one.records]
-    return [pick_one(documents, None, advice="take them all with --all")]
+    picked = documents if takes_all else [pick_one(documents, None, advice="take them all with --all")]
+    chosen = [one for one in picked if not one.is_empty]
+    if not chosen:
+        raise FormatError(f"{picked[0].name}: there is no conversation in it, so there is nothing to go on with")
+    return chosen
 
 
 async def _keep(store: Store, document: Document, file: str, title: str | None) -> str:

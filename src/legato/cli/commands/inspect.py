@@ -120,8 +120,7 @@ def _explained(told: Explanation, *, full: bool) -> Iterator[str]:
         yield "left out of the conversation:" if told.not_understood else "nothing was left out of the conversation"
     shown = told.not_understood if full else told.not_understood[:_MOST]
     for item in shown:
-        times = f" ({item.times:,} times, here first)" if item.times > 1 else ""
-        yield f"  {one_line(f'{item.place}: {item.what}' if item.place else item.what)}{times}"
+        yield f"  {one_line(f'{item.place}: {item.what}' if item.place else item.what)}"
     if len(shown) < len(told.not_understood):
         yield f"  and {len(told.not_understood) - len(shown):,} more; --full shows them"
 
@@ -146,7 +145,8 @@ def _lines(inspection: Inspection, *, full: bool) -> Iterator[str]:
     states = Counter(call.state for call in inspection.calls)
     told = ", ".join(f"{count} {state}" for state, count in sorted(states.items()))
     calls = f"{counted(len(inspection.calls), 'call')} ({told})" if told else "no calls"
-    yield f"{one_line(inspection.name)}: {inspection.format}, {counted(inspection.turns, 'turn')}, {calls}"
+    held = f"{counted(inspection.turns, 'turn')}, {calls}" if inspection.entries else "no conversation in it"
+    yield f"{one_line(inspection.name)}: {inspection.format}, {held}"
     for note in inspection.notes:
         yield f"  note: {one_line(note)}"
     for line in inspection.about_request:

@@ -91,7 +91,7 @@ class _Linted:
             self._pass_over(path, error)
             return
         self._reports.append(report)
-        for finding in report.findings:
+        for finding in _folded(report.findings):
             yield from _lines(report.file, finding, self._redactor)
 
     def _pass_over(self, path: str, error: FormatError) -> None:
@@ -172,6 +172,20 @@ _SHOWN = 10
 """files of an unknown format that are named one by one: a folder may hold thousands"""
 _WIDE = 1_000
 """columns of a table that nobody has to shorten: it has few of them"""
+
+
+def _folded(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings for a person: what is no error and is found again and again is one line, at its first place."""
+    from msgspec.structs import replace
+
+    from legato.formats import Level
+    from legato.formats.document import told_once, without_indexes
+
+    groups: dict[object, list[Finding]] = {}
+    for number, finding in enumerate(findings):
+        alike = (finding.rule, finding.targets, without_indexes(finding.message))
+        groups.setdefault(number if finding.level is Level.ERROR else alike, []).append(finding)
+    return [replace(group[0], message=told_once(group[0].message, len(group))) for group in groups.values()]
 
 
 def _lines(file: str, finding: Finding, redactor: Redactor) -> Iterator[str]:

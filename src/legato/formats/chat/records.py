@@ -94,7 +94,7 @@ class _Reader:
         prefix = f"{place}, " if place.startswith("line") else f"{place}." if place else ""
         prefix += f"{inside}." if inside else ""
         if found is None:
-            draft.note(place, "no request that is understood; it was left out")
+            draft.note(place, "a request that is not understood and was left out")
             return
         draft.format = found[0]
         address = first_text(record, "url", "path")

@@ -68,8 +68,7 @@ class _Writer:
                     self.exchange(unit)
         if self.out.talk.instructions:
             self.context.lose("the system prompt")
-        if self.out.tools:
-            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+        self.context.lose_tools()
         data = b"".join(line + b"\n" for line in self.lines)
         return Written(data, self.context.losses(), session=self.context.session)
 

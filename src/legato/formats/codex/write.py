@@ -72,8 +72,7 @@ class _Writer:
                     self.message("user", [text_part(SUMMARY_MARK + unit.text)])
                 case Exchange():
                     self.exchange(unit)
-        if self.out.tools:
-            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+        self.context.lose_tools()
         data = b"".join(line + b"\n" for line in self.lines)
         return Written(data, self.context.losses(), session=self.context.session)
 
