@@ -18,7 +18,7 @@ from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPH
 from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
-from legato.formats.wire.shapes import may_be_anthropic
+from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -231,17 +231,22 @@ def _is_taught(document: Document, fault: FileFault) -> bool:
 
 
 def _repair_of_fault(document: Document, fault: FileFault, *, is_completed: bool) -> str:
-    if document.format == "codex" and fault.kind in (OPEN_CALL, LATE_RESULT):
-        # Codex minds neither, so only what is made of the rollout for someone else is different.
-        left = "repair leaves it as it is: Codex puts in a result itself before it asks the model"
-        return left if is_completed else f"convert {fault.repair}"
-    return _doing(document, fault.repair)
+    known = FORMATS.get(document.format)
+    if known is None or not known.closes_calls or fault.kind not in (OPEN_CALL, LATE_RESULT):
+        return _doing(document, fault.repair)
+    # Its agent minds neither, so only what is made of the session for someone else is different.
+    if is_completed and known.repair is not None:
+        return "repair leaves it as it is: its agent puts in a result itself before it asks the model"
+    return f"convert {fault.repair}" + (", as its own agent does" if is_completed else "")
 
 
 def _completes_itself(document: Document, fault: FileFault, targets: Sequence[tuple[str, Target]]) -> bool:
-    """Whether the file's own agent puts in the result that is missing, before it asks its own provider."""
-    is_own = all(target.dialect is Dialect.OPENAI_RESPONSES for _, target in targets)
-    return document.format == "codex" and fault.kind is OPEN_CALL and is_own
+    """Whether the file's own agent puts in the result that is missing, before it asks one of these targets."""
+    known = FORMATS.get(document.format)
+    if known is None or not known.closes_calls or fault.kind is not OPEN_CALL:
+        return False
+    own = WIRE_DIALECTS.get(known.provider)
+    return own is None or all(target.dialect is own for _, target in targets)
 
 
 def _is_over(document: Document) -> bool:

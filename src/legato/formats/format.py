@@ -242,6 +242,8 @@ class Format:
     """what a record looks like, to find the next one in a damaged line"""
     is_lines: bool = False
     """a file of one line is a file of lines"""
+    closes_calls: bool = False
+    """its agent puts in a result itself for a call that has none, before it asks the model"""
     plain_ids: bool = False
     """its agent sends the ids of calls as they are, so they have to be made of plain characters"""
     dialect: Dialect | None = None

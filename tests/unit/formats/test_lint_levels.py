@@ -7,12 +7,24 @@ from urllib.parse import quote
 
 import pytest
 
-from legato.formats import Level, lint_document, mend, read, read_all
-from session_files import jsonl, whole
+from legato.errors import FormatError
+from legato.formats import Level, detect, lint_document, mend, read, read_all
+from session_files import CLAUDE, CODEX, OPENCODE, PI, jsonl, whole
 
 ASK = {"role": "user", "content": "What does a.txt say?"}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "read", "arguments": "{}"}}
 CALLS = {"role": "assistant", "content": None, "tool_calls": [CALL]}
+
+
+def without(data: bytes, sign: bytes) -> bytes:
+    """A session of lines without those that hold `sign`."""
+    return b"".join(line for line in data.splitlines(keepends=True) if sign not in line)
+
+
+CLAUDE_OPEN = without(CLAUDE, b"tool_result")
+CODEX_OPEN = without(CODEX, b"function_call_output")
+PI_OPEN = b"".join(PI.splitlines(keepends=True)[:4])
+OPENCODE_OPEN = OPENCODE.replace(b'"completed"', b'"running"')
 
 
 def levels(data: bytes, *targets: str) -> list[list[tuple[str, Level]]]:
@@ -132,3 +144,33 @@ def test_what_is_only_out_of_place_is_not_said_to_be_lost() -> None:
     risks = [found for found in lint_document(document) if found.rule == "file/not-understood"]
     assert [(found.level, found.place) for found in risks] == [(Level.RISK, "messages[1].content[1]")]
     assert [note.place for note in document.not_carried] == ["messages[1].content[1]"]
+
+
+@pytest.mark.parametrize(
+    ("data", "targets", "level"),
+    [
+        (PI_OPEN, (), Level.RISK),
+        (PI_OPEN, ("anthropic",), Level.RISK),
+        (OPENCODE_OPEN, (), Level.RISK),
+        (CODEX_OPEN, (), Level.RISK),
+        (CODEX_OPEN, ("anthropic",), Level.ERROR),
+        (CLAUDE_OPEN, (), Level.ERROR),
+    ],
+)
+def test_a_call_without_a_result_is_a_risk_where_its_agent_puts_one_in(
+    data: bytes, targets: tuple[str, ...], level: Level
+) -> None:
+    (found,) = [item for item in lint_document(read(data), *targets) if item.rule == "session/open-call"]
+    assert found.level is level
+    assert ("its agent puts in a result itself" in found.repair or "as its own agent does" in found.repair) is (
+        level is Level.RISK
+    )
+
+
+def test_requests_are_read_from_lines_that_hold_other_things_as_well() -> None:
+    body = {"model": "gpt-4o", "messages": [{"role": "user", "content": "hi"}]}
+    record = {"client": "x", "path": "/v1/chat/completions", "body": body}
+    assert detect(jsonl(record, record)) == ("chat-records", "lines with the body of a request")
+    assert [document.format for document in read_all(jsonl(record, record))] == ["openai-chat"] * 2
+    with pytest.raises(FormatError, match="unknown format"):
+        read_all(jsonl({"body": {"some": "thing"}}, {"body": {"some": "thing"}}))

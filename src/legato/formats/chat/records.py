@@ -157,8 +157,11 @@ def _is_flat(record: JsonObject) -> bool:
 
 
 def _holds_a_body(record: JsonObject) -> str:
-    if isinstance(record.get("body"), dict) and ("custom_id" in record or "method" in record):
+    body = as_object(record.get("body"))
+    if body and ("custom_id" in record or "method" in record):
         return "batch lines with a body"
+    if body and wire_format(body):
+        return "lines with the body of a request"
     if isinstance(record.get("request"), dict) and wire_format(record["request"]):
         return "lines with a request"
     if _cassette(record):

@@ -62,5 +62,6 @@ FORMAT = Format(
     provider="openai-responses",
     marks=marks("type payload", "record_type", "id timestamp instructions"),
     is_lines=True,
+    closes_calls=True,  # openai/codex, codex-rs/core/src/context_manager/normalize.rs
     plain_ids=True,
 )

@@ -41,4 +41,5 @@ FORMAT = Format(
         source="anomalyco/opencode#22110",
     ),
     marks=marks("info parts"),
+    closes_calls=True,  # anomalyco/opencode, packages/opencode/src/session/message-v2.ts
 )

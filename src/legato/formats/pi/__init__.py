@@ -65,4 +65,5 @@ FORMAT = Format(
     place=_place,
     marks=marks("type id", "type timestamp", "role content"),
     is_lines=True,
+    closes_calls=True,  # badlogic/pi-mono, packages/ai/src/providers/transform-messages.ts
 )

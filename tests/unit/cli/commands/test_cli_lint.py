@@ -203,7 +203,7 @@ def test_a_neutral_format_is_judged_for_all_targets_and_can_only_be_converted(tm
     assert (finding["rule"], finding["targets"], finding["repair"]) == (
         "session/open-call",
         EVERYONE,
-        "convert puts in a result that says there is none (missing-in-import)",
+        "convert puts in a result that says there is none (missing-in-import), as its own agent does",
     )
 
 
@@ -604,7 +604,7 @@ def test_an_open_call_of_a_rollout_is_a_risk_because_codex_answers_it(tmp_path: 
     (finding,) = found(path)
 
     assert (finding["level"], finding["rule"]) == ("risky", "session/open-call")
-    assert finding["repair"] == "repair leaves it as it is: Codex puts in a result itself before it asks the model"
+    assert finding["repair"] == "repair leaves it as it is: its agent puts in a result itself before it asks the model"
     assert legato("lint", path).exit_code == 0
     (elsewhere,) = found(path, "--for", "anthropic")
     assert (elsewhere["level"], elsewhere["repair"]) == (
