@@ -95,6 +95,8 @@ class _Reader:
         self.contents: list[_Message] = []
         self.model = ""
         self.answers = 0
+        self.sent: set[str] = set()
+        """the ids of calls whose results are recorded as they were sent"""
         self.recorded: dict[str, _Recorded] = {}
         """the results that were read with their calls, by the ids of those"""
 
@@ -166,6 +168,9 @@ class _Reader:
             role = as_text(message.value.get("role"))
             speaker = Speaker.AI if role in ("model", "gemini", "assistant") else Speaker.HUMAN
             self.content(message.value.get("parts"), speaker, message.place)
+        bodies = (_body_of(message.value) for message in self.messages.values())
+        answers = (as_object(part.get("functionResponse")) for body in bodies for part in parts_of(body))
+        self.sent = {found for answer in answers if (found := as_id(answer.get("id")))}
         for message in self.messages.values():
             self.message(message)
         if not self.draft.model:
@@ -174,7 +179,7 @@ class _Reader:
     def message(self, message: _Message) -> None:
         place, record = message
         kind = as_text(record.get("type"))
-        body: Json = record.get("content") if record.get("content") else record.get("parts")
+        body = _body_of(record)
         if kind == "user":
             self.content(body, Speaker.HUMAN, place)
         elif kind in ("gemini", "model"):
@@ -205,6 +210,8 @@ class _Reader:
         blocks.append(made)
         status = as_text(call.get("status"))
         read = [found for part in parts_of(call.get("result")) if (found := self._response(part, made))]
+        if not read and made.wire_id in self.sent:
+            return  # what can be guessed from the status is less than what was sent
         if status == "cancelled" and not read:
             read = [ToolResponse(wire_id=made.wire_id, tool_name=made.name, reason=ClosureReason.CANCELLED_RUNNING)]
         elif status == "error" and read:
@@ -265,6 +272,10 @@ class _Reader:
         ending = Ending.CALLS if any(isinstance(block, ToolCall) for block in blocks) else None
         origin: Origin | None = origin_of("gemini", model, model) if model else None
         self.draft.say(Speaker.AI, blocks, place, origin=origin, answer=f"gemini-{self.answers}", ending=ending)
+
+
+def _body_of(record: JsonObject) -> Json:
+    return record.get("content") if record.get("content") else record.get("parts")
 
 
 def _with_media(blocks: list[Block]) -> list[Block]:

@@ -23,7 +23,7 @@ from legato.model import Json, JsonObject, read_json_leniently
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
 MAX_RECORDS = 64
-"""records that are looked at to tell what a file is: our choice, every format shows itself much earlier"""
+"""records that are looked at together to tell what a file is: our choice, most formats show themselves much earlier"""
 
 _MAGIC = {
     b"\x1f\x8b": "gzip data, which is not looked into; unpack it, and try what is in it",

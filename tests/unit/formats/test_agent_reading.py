@@ -125,6 +125,15 @@ def test_gemini_stores_every_result_twice_and_it_counts_once(status: str, result
     assert lint_document(document) == []
 
 
+@pytest.mark.parametrize("status", ["cancelled", "executing", "success", "error"])
+def test_what_gemini_sent_counts_where_it_stored_no_result_with_the_call(status: str) -> None:
+    document = gemini_twice(status, [], answer(error="[Operation Cancelled]"))
+    (call,) = document.conversation().ledger.calls.values()
+    assert call.response is not None
+    assert call.response.error == "[Operation Cancelled]"
+    assert lint_document(document) == []
+
+
 def test_an_image_that_a_tool_returned_is_a_part_of_its_result() -> None:
     for document in (
         gemini_twice("success", [*answer(output="x"), PICTURE], [*answer(output="x"), PICTURE]),
