@@ -178,5 +178,9 @@ def test_an_explanation_is_about_the_file_alone(options: list[str]) -> None:
 
 
 def test_an_inspection_is_printed_as_json() -> None:
-    told = json.loads(legato("inspect", "--json", "-", stdin=CLAUDE).stdout)
-    assert (told["format"], len(told["entries"])) == ("claude-code", 3)
+    asked = "x" * 1_000
+    told = json.loads(
+        legato("inspect", "--json", "-", stdin=jsonl(*PLAIN[:2], {"role": "user", "content": asked})).stdout
+    )
+    assert (told["format"], len(told["entries"])) == ("chat-records", 3)
+    assert told["entries"][2]["blocks"][0]["text"] == asked

@@ -52,6 +52,7 @@ def inspect(
     """
     from legato.cli.commands.file_arguments import check_output, pick_one, read_documents, write_output
     from legato.files.html_page import page_of
+    from legato.files.inspected import LIMIT
     from legato.files.inspection import inspect_document, render_document
     from legato.formats.targets import find_target
 
@@ -74,7 +75,7 @@ def inspect(
         click.echo(f"{one_line(inspection.name)}: {calls} shown in {html}", err=True)
         return
     request = None if target is None else render_document(document, target)
-    limit = _UNLIMITED if full else _BRIEF
+    limit = _UNLIMITED if full else LIMIT if as_json else _BRIEF
     inspection = inspect_document(document, target=target, request=request, limit=limit)
     for line in _encoded(inspection) if as_json else _lines(inspection, full=full):
         click.echo(line)

@@ -106,7 +106,8 @@ def test_a_session_file_that_cannot_be_written_is_not_taken_for_a_misspelt_provi
     path = save(tmp_path / "body.json", CLEAN_BODY)
     done = legato("convert", path, "--to", "sharegpt")
     assert done.exit_code == 2
-    assert "'sharegpt' files are only read; session files can be written as claude-code, codex, legato" in done.stderr
+    written = ", ".join(known.name for known in FORMATS.values() if known.is_written and not known.is_wire)
+    assert f"'sharegpt' files are only read; session files can be written as {written}" in done.stderr
     assert "did you mean 'sharegpt'?" in legato("convert", path, "--to", "sharegtp").stderr
 
 
@@ -153,3 +154,18 @@ def test_a_session_without_a_conversation_is_said_to_be_one(
 ) -> None:
     done = legato(*arguments, save(tmp_path / "session.jsonl", EMPTY))
     assert (done.exit_code, told in done.output) == (status, True)
+
+
+# --- what can be repaired ---------------------------------------------------------------------------------------------
+
+FILES_PAGE = Path(__file__).parents[4] / "docs" / "files.md"
+
+
+def test_help_and_docs_name_the_sessions_that_can_be_repaired() -> None:
+    told = " ".join(legato("repair", "--help").stdout.split())
+    table = [line for line in FILES_PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    for known in (known for known in FORMATS.values() if not known.is_wire):
+        can = known.repair is not None
+        assert (f"{known.title}s" in told) is can, known.name
+        assert any(line.startswith(f"| {known.title}s |") for line in table) is can, known.name
+    assert "request bodies can be mended" in told
