@@ -139,7 +139,10 @@ class FormatError(CallerError):
 
 
 class UnknownFormat(FormatError):
-    """A file in none of the formats that are read here."""
+    """A file in none of the formats that are read here.
+
+    `brief`, where it is among the facts, says so without naming the formats that there are: once is enough.
+    """
 
 
 class SeveralConversations(FormatError):

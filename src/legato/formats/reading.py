@@ -165,9 +165,11 @@ def _layout(chosen: Format, head: Head) -> Layout:
 
 def _known(found: Detected | None, name: str) -> Detected:
     if found is None:
+        brief = f"{name}: unknown format: this is JSON, but nothing in it shows one that is read"
         raise UnknownFormat(
-            f"{name}: unknown format: this is JSON, but nothing in it shows one that is read; if it is one of "
-            f"{', '.join(FORMATS)}, name it with --from (`legato inspect --explain` says what was looked for)"
+            f"{brief}; if it is one of {', '.join(FORMATS)}, name it with --from "
+            "(`legato inspect --explain` says what was looked for)",
+            brief=brief,
         )
     return found
 

@@ -83,8 +83,7 @@ class SessionWriter(ABC):
         """Tell that what stands around a conversation is not in the file."""
         if self.out.talk.instructions:
             self.context.lose("the system prompt")
-        if self.out.tools:
-            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
+        self.context.lose_tools()
 
     @property
     def session(self) -> str:

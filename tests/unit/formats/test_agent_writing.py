@@ -27,7 +27,7 @@ EVERY_LOSS = [
     "the form of a call to web_search, run by its provider; it stands as text",
     "a medium of type image/png in an answer",
     "the system prompt",
-    "the definitions of 1 tools",
+    "the definition of 1 tool",
 ]
 
 

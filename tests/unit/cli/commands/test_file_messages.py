@@ -83,6 +83,15 @@ def test_an_unknown_format_names_those_that_there_are(command: str, tmp_path: Pa
     assert done.stderr.count("\n") == 1
 
 
+def test_of_many_unknown_files_the_first_names_the_formats(tmp_path: Path) -> None:
+    paths = [save(tmp_path / f"strange-{number}.json", {"some": "object"}) for number in range(3)]
+    first, *others = legato("lint", *paths).stderr.splitlines()
+    assert "--from" in first
+    assert others == [
+        f"legato: {path}: unknown format: this is JSON, but nothing in it shows one that is read" for path in paths[1:]
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "sign"),
     [
