@@ -20,7 +20,7 @@ from legato.transcript.units import Exchange, Said, completion_text
 
 from builders import ai, call, origin, response, talk, thought, tool, units, user
 
-AGENTS = ("claude-code", "codex", "opencode", "qwen-code", "pi", "kimi-code")
+AGENTS = ("claude-code", "codex", "gemini-cli", "opencode", "qwen-code", "pi", "kimi-code")
 ROUTES = ("anthropic/claude-sonnet-4-5", "openai-responses/gpt-5.1", "gemini/gemini-3-pro-preview", "qwen/qwen3-max")
 
 WORDS = st.text(st.sampled_from("ab \n<>{}\"'\\é"), min_size=1, max_size=6).filter(lambda text: bool(text.strip()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from typing import Any
 
 from legato.formats import read, write
@@ -94,6 +95,26 @@ def test_opencode_has_no_place_for_media_of_a_call_that_failed() -> None:
     assert (state["status"], state["output"]) == ("completed", "boom")
 
 
+# --- Gemini CLI -------------------------------------------------------------------------------------------------------
+
+
+def test_gemini_cli_gets_an_answer_and_what_came_of_its_calls_in_one_record() -> None:
+    head, asked, answered, last = lines(TOLD, "gemini-cli")
+    assert head["projectHash"] == sha256(b"/").hexdigest()
+    image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    assert (asked["type"], asked["content"]) == ("user", [{"text": "look"}, image])
+    assert (answered["type"], answered["content"], answered["model"]) == ("gemini", "Looking.", "claude-sonnet-4-5")
+    assert [thought["description"] for thought in answered["thoughts"]] == ["hm"]
+    found, boom = answered["toolCalls"]
+    response = {"id": "call_a", "name": "read", "response": {"output": "found"}}
+    assert (found["args"], found["status"], found["result"]) == (
+        {"path": "."}, "success", [{"functionResponse": response}, image],
+    )  # fmt: skip
+    assert (boom["status"], boom["result"][0]["functionResponse"]["response"]) == ("error", {"error": "boom"})
+    assert last["content"] == "Done."
+    assert losses("gemini-cli") == EVERY_LOSS
+
+
 # --- pi ---------------------------------------------------------------------------------------------------------------
 
 
@@ -162,6 +183,6 @@ def test_a_session_keeps_its_folder_and_its_id_where_that_is_a_uuid() -> None:
 def test_a_compaction_that_holds_is_written_as_its_summary_for_everyone() -> None:
     conversation = talk(user("one"), ai("two"), user("three"))
     conversation.apply([Compacted(kind=CompactionKind.COVER, text="short", window=10**9, first=0, last=1)])
-    for target in ("opencode", "pi"):
+    for target in ("opencode", "pi", "gemini-cli", "qwen-code", "kimi-code"):
         texts = [entry.text for entry in read(write(conversation, target).data).entries]
         assert texts == ["[Summary of the conversation so far]\nshort", "three"]

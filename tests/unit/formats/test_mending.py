@@ -17,8 +17,8 @@ from legato.wire.findings import Severity
 from session_files import (
     CHAT,
     CLAUDE,
+    CLINE,
     CODEX,
-    GEMINI_CLI,
     answered,
     claude,
     codex_message,
@@ -474,8 +474,8 @@ def test_a_log_is_only_freed_of_damage() -> None:
 
 
 def test_what_is_only_read_cannot_be_mended() -> None:
-    with pytest.raises(FormatError, match="gemini-cli files are read but not written; convert it to one of"):
-        mend(read(GEMINI_CLI))
+    with pytest.raises(FormatError, match="cline files are read but not written; convert it to one of"):
+        mend(read(CLINE))
 
 
 def test_a_result_of_nobody_inside_an_answer_that_goes_on_is_told_behind_all_its_results() -> None:

@@ -18,9 +18,8 @@ from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
 from legato.formats.document import Document, DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text
-from legato.formats.format import FileHome, Format, marks
 from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts
-from legato.formats.head import Head, Layout
+from legato.formats.head import Layout
 from legato.formats.origins import origin_of, route_of
 from legato.model import (
     Block,
@@ -217,7 +216,7 @@ class _Reader:
         elif status == "error" and read:
             read = [
                 item
-                if item.error is not None
+                if item.error is not None or item.reason is not None
                 else response(item.wire_id, item.tool_name, item.result, is_error=True, media=item.media)
                 for item in read
             ]
@@ -292,38 +291,3 @@ def _with_media(blocks: list[Block]) -> list[Block]:
 def _thought(thought: JsonObject) -> str:
     parts = [as_text(thought.get("subject")), as_text(thought.get("description"))]
     return "\n".join(text for text in parts if text)
-
-
-# --- the format ------------------------------------------------------------------------------------------------------
-
-
-def _detect(head: Head) -> str:
-    for record in head.records:
-        if "$set" in record or "$rewindTo" in record:
-            return "records with $set or $rewindTo"
-        if "projectHash" in record and "sessionId" in record:
-            return "a projectHash and a sessionId"
-        if record.get("type") == "gemini" and "content" in record and "id" in record:
-            return "a record of type gemini"
-    if head.items and all("parts" in item and "role" in item for item in head.items):
-        return "contents with parts"
-    if any("parts" in item and "role" in item for item in as_objects(head.holder.get("history"))):
-        return "a history of contents"
-    kinds = (as_text(item.get("type")) for item in as_objects(head.holder.get("messages")))
-    return next((f"messages of type {kind}" for kind in kinds if kind in ("gemini", "model")), "")
-
-
-FORMAT = Format(
-    name="gemini-cli",
-    title="Gemini CLI chat",
-    read=read,
-    detect=_detect,
-    home=FileHome(
-        folder="~/.gemini/tmp",
-        files="*/chats/*.json*",
-        source="https://geminicli.com/docs/cli/session-management",
-    ),
-    provider="gemini",
-    marks=marks("$set", "$rewindTo", "sessionId projectHash", "id type"),
-    is_lines=True,
-)

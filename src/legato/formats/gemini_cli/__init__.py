@@ -1,0 +1,47 @@
+"""Gemini CLI chats."""
+
+from __future__ import annotations
+
+from legato.formats.fields import as_objects, as_text
+from legato.formats.format import FileHome, Format, Outgoing, Written, marks
+from legato.formats.gemini_cli.reading import read
+from legato.formats.head import Head
+
+
+def _detect(head: Head) -> str:
+    for record in head.records:
+        if "$set" in record or "$rewindTo" in record:
+            return "records with $set or $rewindTo"
+        if "projectHash" in record and "sessionId" in record:
+            return "a projectHash and a sessionId"
+        if record.get("type") == "gemini" and "content" in record and "id" in record:
+            return "a record of type gemini"
+    if head.items and all("parts" in item and "role" in item for item in head.items):
+        return "contents with parts"
+    if any("parts" in item and "role" in item for item in as_objects(head.holder.get("history"))):
+        return "a history of contents"
+    kinds = (as_text(item.get("type")) for item in as_objects(head.holder.get("messages")))
+    return next((f"messages of type {kind}" for kind in kinds if kind in ("gemini", "model")), "")
+
+
+def _write(out: Outgoing) -> Written:
+    from legato.formats.gemini_cli.write import GeminiWriter
+
+    return GeminiWriter(out).write()
+
+
+FORMAT = Format(
+    name="gemini-cli",
+    title="Gemini CLI chat",
+    read=read,
+    detect=_detect,
+    write=_write,
+    home=FileHome(
+        folder="~/.gemini/tmp",
+        files="*/chats/*.json*",
+        source="https://geminicli.com/docs/cli/session-management",
+    ),
+    provider="gemini",
+    marks=marks("$set", "$rewindTo", "sessionId projectHash", "id type"),
+    is_lines=True,
+)
