@@ -28,15 +28,20 @@ from histories import Step, histories
 pytestmark = pytest.mark.slow
 
 FILES = sorted(EVERY_FILE)
+AGENTS = ("gemini-cli", "opencode", "qwen-code", "pi", "kimi-code")
+"""whose writers do the same for all files: one of them for each is enough"""
 KEYS = st.sampled_from(
     ["type", "role", "content", "message", "messages", "parts", "uuid", "parentUuid", "sessionId", "id", "payload",
      "tool_calls", "toolCalls", "text", "input", "arguments", "state", "status", "output", "result", "name", "data",
      "lc", "kwargs", "from", "value", "conversations", "info", "history", "request", "body", "traj", "contents",
-     "$set", "$rewindTo", "loglines", "interactions", "function", "toolCallId", "callID", "tool", "system", "model"]
+     "$set", "$rewindTo", "systemPayload", "compressedHistory", "event", "payload", "subtype", "count", "toolCalls",
+     "loglines", "interactions", "function", "toolCallId", "callID", "tool", "system", "model"]
 )  # fmt: skip
 WORDS = st.sampled_from(
     ["user", "assistant", "tool", "system", "text", "tool_use", "tool_result", "toolCall", "toolResult", "gemini", "ai",
-     "human", "session", "message", "function_call", "function_call_output", "response_item", "session_meta", "x", ""]
+     "human", "session", "message", "function_call", "function_call_output", "response_item", "session_meta",
+     "tool_result", "chat_compression", "context.append_message", "context.append_loop_event", "context.undo",
+     "step.begin", "tool.call", "tool.result", "ToolCall", "x", ""]
 )  # fmt: skip
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=8),
@@ -53,7 +58,7 @@ def attempt(data: bytes, name: str | None = None) -> None:
     for document in documents[:3]:
         assert len(document.entries) == len(document.places) == len(document.sources)
         document.conversation(compacted=True)
-        for target in ("claude-code", "codex"):
+        for target in ("claude-code", "codex", AGENTS[len(data) % len(AGENTS)]):
             with one_line():
                 write(document, target)
         with one_line():
@@ -126,7 +131,17 @@ def test_objects_of_familiar_words_are_read_or_refused(records: list[dict[str, A
     lines = "\n".join(json.dumps(record) for record in records)
     attempt(lines.encode())
     attempt(json.dumps(records).encode())
-    for name in ("claude-code", "codex", "gemini-cli", "pi", "opencode", "vercel-ui", "chat-records"):
+    for name in (
+        "claude-code",
+        "codex",
+        "gemini-cli",
+        "pi",
+        "opencode",
+        "qwen-code",
+        "kimi-code",
+        "vercel-ui",
+        "chat-records",
+    ):
         with one_line():
             read_all(lines.encode(), format=name)
 
