@@ -26,3 +26,8 @@ def is_uuid(text: str) -> bool:
         return str(uuid.UUID(text)) == text.lower()
     except ValueError:
         return False
+
+
+def is_classic_uuid(text: str) -> bool:
+    """Whether `text` is a UUID of a version that every agent takes: Qwen Code 0.24 finds no session by newer ones."""
+    return is_uuid(text) and uuid.UUID(text).version in range(1, 6)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from legato.formats.document import FileNote
 from legato.formats.format import Outgoing, WrittenSession
-from legato.formats.ids import is_uuid, name_from
+from legato.formats.ids import is_classic_uuid, name_from
 from legato.model import IdScheme, Media, NameRule, Origin, Text, ToolSpec, qualified
 from legato.model.codec import encode_record
 from legato.model.hashing import digest
@@ -38,7 +38,7 @@ class WriterContext:
         self._last = round(out.began * 1000) - 1
         """milliseconds since the epoch of the newest record"""
         own = out.meta.get("session", "")
-        self.session = WrittenSession(own if is_uuid(own) else self.unique("session"), out.cwd, out.began)
+        self.session = WrittenSession(own if is_classic_uuid(own) else self.unique("session"), out.cwd, out.began)
 
     def units(self) -> Iterator[Unit]:
         """The units, each valid in itself."""

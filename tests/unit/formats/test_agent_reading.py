@@ -513,3 +513,37 @@ def test_messages_of_a_gemini_chat_that_share_an_id_are_all_read() -> None:
     ]
     document = read(whole({"sessionId": "g", "projectHash": "h", "messages": messages}))
     assert [entry.blocks for entry in document.entries] == [(Text("one"),), (Text("two"),), (Text("three"),)]
+
+
+def test_a_gemini_chat_that_was_resumed_tells_calls_thoughts_and_results_once() -> None:
+    call = {"functionCall": {"id": "c", "name": "ls", "args": {}}}
+    came = {"functionResponse": {"id": "c", "name": "ls", "response": {"output": "a.txt"}}}
+    thought = {"subject": "", "description": "hm"}
+    messages: list[dict[str, Any]] = [
+        {"id": "1", "type": "user", "content": [{"text": "go"}]},
+        {
+            "id": "2",
+            "type": "gemini",
+            "content": [{"text": "hm", "thought": True}, call],
+            "thoughts": [thought],
+        },
+        {"id": "2_response", "type": "user", "content": [came]},
+        {"id": "3", "type": "user", "content": [came]},
+    ]
+    head = {"sessionId": "s", "projectHash": "p"}
+    for record in (
+        messages[1],
+        {**messages[1], "toolCalls": [{"id": "c", "name": "ls", "args": {}, "result": [came]}]},
+    ):
+        document = read(jsonl(head, {"$set": {"messages": [messages[0], record, *messages[2:]]}}))
+        assert document.entries[1].blocks == (Thinking("hm"), ToolCall("ls", {}, "c"))
+        assert [entry.speaker for entry in document.entries] == [Speaker.HUMAN, Speaker.AI, Speaker.TOOL]
+
+
+def test_a_gemini_chat_that_was_resumed_has_all_results_of_a_turn_with_each_call() -> None:
+    came = [{"functionResponse": {"id": own, "name": "ls", "response": {"output": own}}} for own in ("a", "b")]
+    image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    calls = [{"id": own, "name": "ls", "args": {}, "status": "success", "result": [*came, image]} for own in ("a", "b")]
+    document = read(whole({"sessionId": "s", "messages": [{"id": "1", "type": "gemini", "toolCalls": calls}]}))
+    told = [block for block in document.entries[1].blocks if isinstance(block, ToolResponse)]
+    assert [(one.wire_id, one.result, len(one.media)) for one in told] == [("a", "a", 0), ("b", "b", 1)]

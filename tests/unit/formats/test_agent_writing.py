@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 from legato.formats import read, write
 from legato.model import Code, HostedTool, Media, MediaKind, ToolSpec
@@ -176,8 +177,10 @@ def test_a_session_keeps_its_folder_and_its_id_where_that_is_a_uuid() -> None:
     document.meta["session"] = "0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f"
     head = json.loads(write(document, "pi").data.splitlines()[0])
     assert (head["id"], head["cwd"]) == ("0a1b2c3d-4e5f-4061-8071-2a3b4c5d6e7f", "/work")
-    document.meta["session"] = "s1"
-    assert json.loads(write(document, "pi").data.splitlines()[0])["id"].count("-") == 4
+    for other in ("s1", "01a1e557-78bb-7461-9aa8-3b5505bbc690"):
+        document.meta["session"] = other
+        made = json.loads(write(document, "pi").data.splitlines()[0])["id"]
+        assert (made != other, UUID(made).version) == (True, 5)
 
 
 def test_a_compaction_that_holds_is_written_as_its_summary_for_everyone() -> None:

@@ -180,7 +180,7 @@ class _Reader:
         kind = as_text(record.get("type"))
         body = _body_of(record)
         if kind == "user":
-            self.content(body, Speaker.HUMAN, place)
+            self.content(body, Speaker.HUMAN, place, is_made_again=as_id(record.get("id")).endswith("_response"))
         elif kind in ("gemini", "model"):
             self.answer(record, body, place)
         elif kind in _DISPLAYED:
@@ -192,10 +192,10 @@ class _Reader:
         model = as_text(record.get("model"))
         if model:
             self.draft.model, self.draft.route = model, route_of("gemini", model)
-        blocks: list[Block] = [
-            Thinking(text) for thought in as_objects(record.get("thoughts")) if (text := _thought(thought))
-        ]
-        blocks += self._parts(body, place)
+        blocks = self._parts(body, place)
+        if not any(isinstance(block, Thinking | ToolCall) for block in blocks):
+            thoughts = map(_thought, as_objects(record.get("thoughts")))
+            blocks = [*(Thinking(text) for text in thoughts if text), *blocks]
         results: list[Block] = []
         for call in as_objects(record.get("toolCalls")):
             self.call(call, blocks, results)
@@ -206,9 +206,15 @@ class _Reader:
         """A call with the status that it had when the record was written."""
         value, raw, finished = read_arguments(call.get("args"))
         made = ToolCall(as_text(call.get("name")), value, as_id(call.get("id")), raw=raw, finished=finished)
-        blocks.append(made)
+        held = {block.wire_id for block in blocks if isinstance(block, ToolCall)}
+        if not made.wire_id or made.wire_id not in held:  # else the content of a chat that was resumed has it as well
+            blocks.append(made)
         status = as_text(call.get("status"))
-        read = [found for part in parts_of(call.get("result")) if (found := self._response(part, made))]
+        read = [
+            found
+            for part in _own_parts(parts_of(call.get("result")), made.wire_id)
+            if (found := self._response(part, made))
+        ]
         if not read and made.wire_id in self.sent:
             return  # what can be guessed from the status is less than what was sent
         if status == "cancelled" and not read:
@@ -240,13 +246,19 @@ class _Reader:
             return response(call.wire_id, call.name, text) if text else None
         return read_function_response(answered, call.wire_id, call.name)
 
-    def content(self, body: Json, speaker: Speaker, place: str) -> None:
-        """A content of the API: text, or parts."""
+    def content(self, body: Json, speaker: Speaker, place: str, *, is_made_again: bool = False) -> None:
+        """A content of the API: text, or parts.
+
+        One that Gemini CLI makes again of the results in a chat that is resumed is followed by the one that was sent.
+        """
         blocks = self._parts(body, place)
         if speaker is Speaker.AI:
             self._say_answer(blocks, place, self.model)
         else:
-            self.draft.human(self._not_recorded(_with_media(blocks)), place)
+            new = self._not_recorded(_with_media(blocks))
+            self.draft.human(new, place)
+            if is_made_again:
+                self.recorded |= {item.wire_id: _Recorded.of([item]) for item in new if isinstance(item, ToolResponse)}
 
     def _not_recorded(self, blocks: list[Block]) -> list[Block]:
         """What was sent, without the results that were recorded with their calls and what stood beside those."""
@@ -286,6 +298,18 @@ def _with_media(blocks: list[Block]) -> list[Block]:
         else:
             joined.append(block)
     return joined
+
+
+def _own_parts(parts: list[JsonObject], wire_id: str) -> list[JsonObject]:
+    """What came of one call: in a chat that was resumed, all results of a turn stand with each of its calls."""
+    own: list[JsonObject] = []
+    is_own = True
+    for part in parts:
+        if answered := as_object(part.get("functionResponse")):
+            is_own = as_id(answered.get("id")) in ("", wire_id)
+        if is_own:
+            own.append(part)
+    return own or parts
 
 
 def _thought(thought: JsonObject) -> str:
