@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import time
+from hashlib import sha256
+from pathlib import Path
+
 from legato.formats.fields import as_objects, as_text
-from legato.formats.format import FileHome, Format, Outgoing, Written, marks
+from legato.formats.format import FileHome, Format, Outgoing, Placement, Written, WrittenSession, marks, resume_in
 from legato.formats.gemini_cli.reading import read
 from legato.formats.head import Head
 
@@ -30,17 +34,38 @@ def _write(out: Outgoing) -> Written:
     return GeminiWriter(out).write()
 
 
+_HOME = FileHome(
+    folder="~/.gemini/tmp",
+    files="*/chats/*.json*",
+    source="https://geminicli.com/docs/cli/session-management",
+)
+
+
+def _place(session: WrittenSession) -> Placement:
+    # Times without colons, in the names of files.
+    began = time.strftime("%Y-%m-%dT%H-%M", time.gmtime(session.began))
+    folder = next(filter(lambda known: _owner(known) == session.cwd, sorted(_HOME.path.glob("*/.project_root"))), None)
+    # A project that Gemini CLI does not know yet: what stands under the digest of its folder is taken over.
+    name = folder.parent.name if folder is not None else sha256(session.cwd.encode()).hexdigest()
+    return Placement(f"{name}/chats/session-{began}-{session.id[:8]}.jsonl", resume_in(session, "gemini --resume"))
+
+
+def _owner(marker: Path) -> str:
+    """The folder that a name stands for."""
+    try:
+        return marker.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
 FORMAT = Format(
     name="gemini-cli",
     title="Gemini CLI chat",
     read=read,
     detect=_detect,
     write=_write,
-    home=FileHome(
-        folder="~/.gemini/tmp",
-        files="*/chats/*.json*",
-        source="https://geminicli.com/docs/cli/session-management",
-    ),
+    home=_HOME,
+    place=_place,
     provider="gemini",
     marks=marks("$set", "$rewindTo", "sessionId projectHash", "id type"),
     is_lines=True,
