@@ -184,6 +184,12 @@ def langchain_dumps(steps: list[Step]) -> HistoryFile:
     return HistoryFile(dumped, _results(steps))
 
 
+def langgraph(steps: list[Step]) -> HistoryFile:
+    """The state of a graph, with messages as `model_dump()` gives them."""
+    messages = [{"type": kind, "additional_kwargs": {}, **data} for kind, data in _langchain(steps)]
+    return HistoryFile({"values": {"messages": messages}, "next": []}, _results(steps))
+
+
 def _langchain(steps: list[Step]) -> list[tuple[str, Record]]:
     messages: list[tuple[str, Record]] = []
     for (kind, misplaced), run in runs_of(steps):
@@ -304,6 +310,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Vercel UI messages": ("vercel-ui", vercel_ui),
     "LangChain, as dicts": ("langchain", langchain),
     "LangChain, dumped": ("langchain", langchain_dumps),
+    "LangGraph, a state": ("langchain", langgraph),
     "ShareGPT": ("sharegpt", sharegpt),
     "chat, a message a line": ("chat-records", chat_lines),
     "chat, a request a line": ("chat-records", fine_tuning),
