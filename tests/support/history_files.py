@@ -207,6 +207,25 @@ def _langchain(steps: list[Step]) -> list[tuple[str, Record]]:
     return messages
 
 
+def pydantic_ai(steps: list[Step]) -> HistoryFile:
+    messages: list[Record] = []
+    for (kind, misplaced), run in runs_of(steps):
+        if kind == "say":
+            parts = [{"part_kind": "user-prompt", "content": step.says} for step in run]
+        elif kind == "call":
+            parts = [
+                {"part_kind": "tool-call", "tool_name": s.tool, "args": {"path": s.says}, "tool_call_id": s.id}
+                for s in run
+            ]
+        else:
+            parts = [
+                {"part_kind": "tool-return", "tool_name": s.tool, "content": s.says, "tool_call_id": s.id} for s in run
+            ]
+        is_answer = (kind == "call") is not misplaced and kind != "say"
+        messages.append({"kind": "response" if is_answer else "request", "parts": parts})
+    return HistoryFile(messages, _results(steps))
+
+
 def sharegpt(steps: list[Step]) -> HistoryFile:
     turns: list[Record] = []
     for step in steps:
@@ -311,6 +330,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "LangChain, as dicts": ("langchain", langchain),
     "LangChain, dumped": ("langchain", langchain_dumps),
     "LangGraph, a state": ("langchain", langgraph),
+    "Pydantic AI": ("pydantic-ai", pydantic_ai),
     "ShareGPT": ("sharegpt", sharegpt),
     "chat, a message a line": ("chat-records", chat_lines),
     "chat, a request a line": ("chat-records", fine_tuning),

@@ -319,6 +319,47 @@ LANGCHAIN = whole(
     ]
 )
 
+PYDANTIC_AI = whole(
+    [
+        {
+            "parts": [
+                {"content": "You are careful.", "part_kind": "system-prompt"},
+                {"content": "List the files", "part_kind": "user-prompt"},
+            ],
+            "instructions": None,
+            "kind": "request",
+        },
+        {
+            "parts": [
+                {"content": "I look", "signature": "c2ln", "provider_name": "anthropic", "part_kind": "thinking"},
+                {"content": "Looking.", "part_kind": "text"},
+                {"tool_name": "ls", "args": {"path": "."}, "tool_call_id": "toolu_1", "part_kind": "tool-call"},
+            ],
+            "model_name": "claude-sonnet-4-5",
+            "provider_name": "anthropic",
+            "kind": "response",
+        },
+        {
+            "parts": [
+                {
+                    "tool_name": "ls",
+                    "content": "a.txt\nb.txt",
+                    "tool_call_id": "toolu_1",
+                    "outcome": "success",
+                    "part_kind": "tool-return",
+                }
+            ],
+            "kind": "request",
+        },
+        {
+            "parts": [{"content": "Two files.", "part_kind": "text"}],
+            "model_name": "claude-sonnet-4-5",
+            "provider_name": "anthropic",
+            "kind": "response",
+        },
+    ]
+)
+
 SHAREGPT = whole(
     [
         {
@@ -390,6 +431,7 @@ EVERY_FILE: dict[str, bytes] = {
     "qwen-code": QWEN_CODE,
     "cline": CLINE,
     "langchain": LANGCHAIN,
+    "pydantic-ai": PYDANTIC_AI,
     "sharegpt": SHAREGPT,
     "vercel-ui": VERCEL_UI,
     "chat-records": CHAT_RECORDS,

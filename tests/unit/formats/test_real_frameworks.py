@@ -2,7 +2,7 @@
 
 They are no part of the test environment. Where they can be imported, these tests run; the shapes that they were seen to
 write are tested without them, beside each reader. Last run with langchain-core 1.7.2, langchain-anthropic 1.7.7 and
-langchain-openai 1.7.3.
+langchain-openai 1.7.3; with pydantic-ai-slim 2.66.0.
 """
 
 from __future__ import annotations
@@ -103,3 +103,20 @@ def test_what_langchain_sends_of_it_is_accepted(route: str, target: str) -> None
     texts = json.dumps(body)
     for text in ("found", "boom", "rows", "never mind"):
         assert text in texts
+
+
+@pytest.mark.parametrize("route", THOUGHTS)
+def test_pydantic_ai_validates_what_is_written_and_its_dumps_are_the_same_conversation(route: str) -> None:
+    adapter = pytest.importorskip("pydantic_ai.messages").ModelMessagesTypeAdapter
+    before = conversation(route)
+    data = write(before, "pydantic-ai").data
+    for loaded in (adapter.validate_json(data), adapter.validate_python(json.loads(data))):
+        dumped = adapter.dump_json(loaded)
+        assert adapter.validate_json(dumped)
+        again = read(dumped)
+        assert again.format == "pydantic-ai"
+        assert again.notes == []
+        assert list(told(again.conversation())) == list(told(before))
+        assert [type(block) for entry in again.entries for block in entry.blocks if type(block) is Thinking] == [
+            type(block) for entry in before.entries for block in entry.blocks if type(block) is Thinking
+        ]

@@ -131,10 +131,15 @@ class _Reader:
             case "ai":
                 self.answer(data, place)
             case "tool" | "function":
-                is_error = data.get("status") == "error"
-                self.draft.results([read_result({**data, "id": None, "is_error": is_error})], place)
+                self.result(data, place)
             case _:
                 self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
+
+    def result(self, data: JsonObject, place: str) -> None:
+        content: Json = data.get("content")
+        content = [_named(item) for item in as_list(content)] if isinstance(content, list) else content
+        is_error = data.get("status") == "error"
+        self.draft.results([read_result({**data, "content": content, "id": None, "is_error": is_error})], place)
 
     def _content(self, data: JsonObject, place: str) -> list[Block]:
         content: Json = data.get("content")
@@ -199,12 +204,15 @@ class _Reader:
             return [Text(as_text(part["refusal"]))] if part.get("refusal") else []
         if kind in ("text-plain", "text", "file") and isinstance(part.get("text"), str):
             return [Text(as_text(part["text"]))] if part["text"] else []
-        if name := first_text(as_object(part.get("extras")), "name", "filename"):
-            part = {"name": name, **part}
-            item = part
-        read, unknown = split_content(item)
+        read, unknown = split_content(_named(item))
         self.draft.note_unknown([(index, part) for _, part in unknown], place)
         return read
+
+
+def _named(item: Json) -> Json:
+    """A part of a content with the name that it has among its extras."""
+    name = first_text(as_object(as_object(item).get("extras")), "name", "filename")
+    return {"name": name, **as_object(item)} if name else item
 
 
 def _is_item(part: JsonObject) -> bool:
