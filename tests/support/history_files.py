@@ -207,6 +207,13 @@ def _langchain(steps: list[Step]) -> list[tuple[str, Record]]:
     return messages
 
 
+def openai_agents(steps: list[Step]) -> HistoryFile:
+    raw = [line["payload"] for line in codex(steps).value[1:]]
+    made = [{"type": "tool_call_item", "raw_item": item} for item in raw]
+    state = {"$schemaVersion": "1.21", "original_input": "hello", "session_items": made, "generated_items": made[:-1]}
+    return HistoryFile(state, _results(steps))
+
+
 def pydantic_ai(steps: list[Step]) -> HistoryFile:
     messages: list[Record] = []
     for (kind, misplaced), run in runs_of(steps):
@@ -330,6 +337,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "LangChain, as dicts": ("langchain", langchain),
     "LangChain, dumped": ("langchain", langchain_dumps),
     "LangGraph, a state": ("langchain", langgraph),
+    "OpenAI Agents": ("openai-agents", openai_agents),
     "Pydantic AI": ("pydantic-ai", pydantic_ai),
     "ShareGPT": ("sharegpt", sharegpt),
     "chat, a message a line": ("chat-records", chat_lines),

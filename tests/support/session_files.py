@@ -360,6 +360,32 @@ PYDANTIC_AI = whole(
     ]
 )
 
+
+def made(kind: str, **raw: Any) -> dict[str, Any]:
+    return {"type": kind, "raw_item": raw, "agent": {"name": "main"}}
+
+
+_AGENT_ITEMS = [
+    made("reasoning_item", type="reasoning", id="rs_1", summary=[{"type": "summary_text", "text": "I look"}]),
+    made(
+        "message_output_item", type="message", role="assistant", content=[{"type": "output_text", "text": "Looking."}]
+    ),
+    made("tool_call_item", type="function_call", call_id="call_1", name="ls", arguments='{"path": "."}'),
+    made("tool_call_output_item", type="function_call_output", call_id="call_1", output="a.txt\nb.txt"),
+    made(
+        "message_output_item", type="message", role="assistant", content=[{"type": "output_text", "text": "Two files."}]
+    ),
+]
+OPENAI_AGENTS = whole(
+    {
+        "$schemaVersion": "1.21",
+        "current_turn": 2,
+        "original_input": "List the files",
+        "generated_items": _AGENT_ITEMS,
+        "session_items": _AGENT_ITEMS,
+    }
+)
+
 SHAREGPT = whole(
     [
         {
@@ -432,6 +458,7 @@ EVERY_FILE: dict[str, bytes] = {
     "cline": CLINE,
     "langchain": LANGCHAIN,
     "pydantic-ai": PYDANTIC_AI,
+    "openai-agents": OPENAI_AGENTS,
     "sharegpt": SHAREGPT,
     "vercel-ui": VERCEL_UI,
     "chat-records": CHAT_RECORDS,

@@ -6,10 +6,12 @@ digest, damage and the original records come with every document.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from legato.errors import FormatError
+from legato.formats.database import Database, open_database
 from legato.formats.document import Document, DocumentDraft, FileNote, Original, RawRecord
 from legato.formats.fields import as_list, as_object
 from legato.formats.head import Head, Layout
@@ -57,8 +59,18 @@ class Content:
         self._size = 0
         self._value: Json = None
 
+    @contextmanager
+    def database(self) -> Generator[Database]:
+        """The file as the database that it is."""
+        for _ in self._source.pieces():
+            pass  # the digest is that of all bytes
+        with open_database(self._source) as database:
+            yield database
+
     def lines(self) -> Iterator[Item]:
         """The records of a file of lines."""
+        if self.layout is Layout.DATABASE:
+            raise FormatError(f"{self.name}: this is an SQLite database, and files of {self.format} are none")
         reader = LineReader(self._source.pieces(), self._marks, name=self.name)
         index = -1
         for line in reader:
@@ -89,7 +101,8 @@ class Content:
     def value(self) -> Json:
         """The value of a file that is one."""
         if self._head.layout is not Layout.WHOLE or self._head.error:
-            reason = self._head.error or "this is made of lines, and not one JSON value"
+            other = "an SQLite database" if self.layout is Layout.DATABASE else "made of lines"
+            reason = self._head.error or f"this is {other}, and not one JSON value"
             raise FormatError(f"{self.name}: {reason}")
         self._value = self._head.value
         if self._keep:

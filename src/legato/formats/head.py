@@ -1,5 +1,7 @@
 """How a file is laid out: lines, of which the first records are shown, or one JSON value, which is shown whole.
 
+Of a database the tables are shown, each with its columns.
+
 What tells formats apart may be at the very end of a long record (a session that starts with a pasted image) or behind a
 megabyte of messages (a request with sorted keys), so whole records and whole values are looked at. Only a damaged value
 is shown as far as it can be closed, so that the error can say what the file would have been.
@@ -9,13 +11,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
 
 import msgspec
 
 from legato.errors import IngestError, UnknownFormat
+from legato.formats.database import MAGIC, open_database
 from legato.formats.fields import as_object, as_objects
 from legato.formats.sources import Source
 from legato.model import Json, JsonObject, read_json_leniently
@@ -28,7 +32,6 @@ MAX_RECORDS = 64
 _MAGIC = {
     b"\x1f\x8b": "gzip data, which is not looked into; unpack it, and try what is in it",
     b"PK\x03\x04": "a ZIP archive, which is not looked into; unpack it, and try the files in it",
-    b"SQLite format 3\0": "an SQLite database, which is no session file",
     b"\x28\xb5\x2f\xfd": "Zstandard data, which is not looked into; unpack it, and try what is in it",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8 first",
@@ -42,13 +45,15 @@ class Layout(StrEnum):
 
     LINES = "lines"
     WHOLE = "whole"
+    DATABASE = "database"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
     """The beginning of a file. `records` are the first objects of a file of lines; `value` is the one value of another.
 
-    `error` says what is wrong with a value that cannot be read; `value` is then what can be seen of it.
+    `error` says what is wrong with a value that cannot be read; `value` is then what can be seen of it. `tables` are
+    those of a database, with the names of their columns.
     """
 
     layout: Layout
@@ -56,6 +61,7 @@ class Head:
     value: Json = None
     error: str = ""
     is_one_line: bool = False
+    tables: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
 
     @property
     def items(self) -> list[JsonObject]:
@@ -81,6 +87,9 @@ def refuse_other_files(source: Source) -> None:
 
 def look_at(source: Source) -> Head:
     """The head of `source`; raises `UnclearLayout` where it is neither JSON nor lines of JSON."""
+    if source.head.startswith(MAGIC):
+        with open_database(source) as database:
+            return Head(Layout.DATABASE, tables=database.tables)
     refuse_other_files(source)
     text = _shown(source)
     if "\n" not in text and text[:1] == "{":  # the first line may be a record that is longer than the head

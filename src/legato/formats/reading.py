@@ -65,7 +65,10 @@ def look(source: Source, asked: Format | None) -> tuple[Head, Detected | None]:
         if asked is None or not asked.is_lines:
             raise
         return Head(Layout.LINES), None  # damaged so badly that only the caller can know
-    return head, detect_format(source, head)
+    found = detect_format(source, head)
+    if found is None and asked is None and head.layout is Layout.DATABASE:
+        raise UnknownFormat(f"{source.name}: this is an SQLite database, but none of those that are read here")
+    return head, found
 
 
 def read_as(source: Source, head: Head, found: Detected | None, asked: Format | None) -> list[Document]:

@@ -53,6 +53,8 @@ class Source:
     ) -> None:
         self.name = name
         self.size = size
+        self.path: Path | None = None
+        """where the bytes are on the disk, if they are there"""
         self._pieces = pieces
         self._again = again
         self._progress = progress
@@ -166,7 +168,9 @@ def _open_file(path: Path, name: str, progress: Progress | None) -> Source:
     if not path.is_file():  # a pipe has a name, and can be read only once
         return Source(name, _read_path(path, name), None, progress)
     again = partial(_read_path, path, name)
-    return Source(name, again(), size, progress, again)
+    source = Source(name, again(), size, progress, again)
+    source.path = path
+    return source
 
 
 def _cut(data: bytes) -> Iterator[bytes]:

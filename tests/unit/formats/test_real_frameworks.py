@@ -2,13 +2,16 @@
 
 They are no part of the test environment. Where they can be imported, these tests run; the shapes that they were seen to
 write are tested without them, beside each reader. Last run with langchain-core 1.7.2, langchain-anthropic 1.7.7 and
-langchain-openai 1.7.3; with pydantic-ai-slim 2.66.0.
+langchain-openai 1.7.3; with pydantic-ai-slim 2.66.0, openai-agents 0.24.0,
+langgraph 1.2.20 and langgraph-checkpoint-sqlite 3.1.2.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -120,3 +123,33 @@ def test_pydantic_ai_validates_what_is_written_and_its_dumps_are_the_same_conver
         assert [type(block) for entry in again.entries for block in entry.blocks if type(block) is Thinking] == [
             type(block) for entry in before.entries for block in entry.blocks if type(block) is Thinking
         ]
+
+
+def test_a_session_of_the_agents_sdk_gives_back_what_was_put_into_it(tmp_path: Path) -> None:
+    agents = pytest.importorskip("agents")
+    before = conversation("openai-responses/gpt-5.1")
+    items = json.loads(write(before, "openai-responses").data)["input"]
+    session = agents.SQLiteSession("s1", tmp_path / "sessions.db")
+    asyncio.run(session.add_items(items))
+    expected = list(told(read(json.dumps({"input": items}).encode()).conversation()))
+    for _ in ("open", "closed"):
+        again = read(tmp_path / "sessions.db")
+        assert (again.format, again.meta, again.notes) == ("openai-agents", {"session": "s1"}, [])
+        assert list(told(again.conversation())) == expected
+        session.close()
+
+
+def test_a_thread_of_langgraph_is_read_out_of_its_checkpoints(tmp_path: Path) -> None:
+    saver = pytest.importorskip("langgraph.checkpoint.sqlite")
+    graphs = import_module("langgraph.graph")
+    messages = import_module("langchain_core.messages")
+    before = conversation("anthropic/claude-sonnet-4-5")
+    loaded = messages.messages_from_dict(json.loads(write(before, "langchain").data))
+    graph = graphs.StateGraph(graphs.MessagesState)
+    graph.add_node("model", lambda state: {"messages": loaded[1:]})
+    graph.add_edge(graphs.START, "model")
+    with saver.SqliteSaver.from_conn_string(str(tmp_path / "graph.db")) as kept:
+        graph.compile(checkpointer=kept).invoke({"messages": loaded[:1]}, {"configurable": {"thread_id": "t1"}})
+    again = read(tmp_path / "graph.db")
+    assert (again.format, again.meta, again.notes) == ("langchain", {"session": "t1"}, [])
+    assert list(told(again.conversation())) == list(told(before))

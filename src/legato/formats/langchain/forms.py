@@ -55,8 +55,8 @@ def unwrapped(item: JsonObject) -> LangChainMessage:
 
 def is_message(item: JsonObject) -> bool:
     """Whether `item` is a message in one of the forms, and of no other program's."""
-    if "lc" in item and isinstance(item.get("id"), list):
-        return True
+    if "lc" in item:
+        return isinstance(item.get("id"), list) and not unwrapped(item).kind.startswith("class ")
     kind, data = as_text(item.get("type")), as_object(item.get("data"))
     if kind not in _KINDS and kind.removesuffix("Chunk") not in _CLASSES:
         return False

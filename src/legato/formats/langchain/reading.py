@@ -15,6 +15,7 @@ from legato.formats.content import Content
 from legato.formats.document import Document, DocumentDraft
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.head import Layout
+from legato.formats.langchain.checkpoints import states
 from legato.formats.langchain.forms import is_message, messages_in, unwrapped
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
@@ -57,6 +58,8 @@ def read(content: Content) -> list[Document]:
     """The conversation; a file of lines, or a list, with a state in each has one in each."""
     if content.layout is Layout.LINES:
         return _lines(content)
+    if content.layout is Layout.DATABASE:
+        return _threads(content)
     value = content.value()
     if isinstance(value, dict) and not is_message(as_object(value)):
         draft = content.draft()
@@ -100,6 +103,17 @@ def take_state(draft: DocumentDraft, state: JsonObject, prefix: str = "") -> Non
             take_messages(draft, messages, prefix + place)
         else:
             draft.note(prefix + place, f"another list of {len(messages)} messages in the same state was left out")
+
+
+def _threads(content: Content) -> list[Document]:
+    drafts: list[DocumentDraft] = []
+    with content.database() as database:
+        for draft, state in states(content, database):
+            if messages_in(state):
+                take_state(draft, state)
+            if draft.entries or draft.notes:
+                drafts.append(draft)
+    return content.finish(*drafts)
 
 
 def _lines(content: Content) -> list[Document]:

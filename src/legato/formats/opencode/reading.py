@@ -73,11 +73,13 @@ class _Reader:
             self.message(export, "message")
         elif "messageID" in export:
             self.message({"info": {"role": "assistant"}, "parts": [export]}, "part")
-        else:
+        elif "role" in export or "sessionID" in export:
             raise FormatError(
                 f"{self.draft.name}: unknown format: one message of opencode's storage, without its parts; "
                 "read what `opencode export` prints"
             )
+        else:
+            self.draft.note("", "is neither an export nor a message, and was left out")
 
     def message(self, message: JsonObject, place: str) -> None:
         info = as_object(message.get("info")) or message

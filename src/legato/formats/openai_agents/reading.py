@@ -1,0 +1,160 @@
+"""Read what the OpenAI Agents SDK keeps of a run: items of the Responses API, whoever answered.
+
+a state     the input, then what the run made of it: `session_items` is the whole record, `generated_items` what the
+            next request is made of, which a handoff may have shortened; then input that waits for the next turn
+a database  a row for each item, of many sessions; one with `message_structure` has branches, too
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+
+from legato.errors import IngestError
+from legato.formats.content import Content
+from legato.formats.database import Database, quoted
+from legato.formats.document import Document, DocumentDraft
+from legato.formats.fields import as_list, as_object, as_text
+from legato.formats.head import Layout
+from legato.formats.wire.reading import read_body
+from legato.model import Json, JsonObject, read_json_leniently
+
+_COLUMNS = frozenset({"id", "session_id", "message_data"})
+_BRANCHES = frozenset({"message_id", "session_id", "branch_id", "sequence_number"})
+_PLACE = re.compile(r"input\[(\d+)(?::(\d+))?\]")
+
+
+class _Placed(NamedTuple):
+    place: str
+    item: Json
+
+
+def read(content: Content) -> list[Document]:
+    """The run, or every session of a database."""
+    if content.layout is Layout.DATABASE:
+        with content.database() as database:
+            drafts = [_session(content, session, rows) for session, rows in _sessions(database)]
+        return content.finish(*[draft for draft in drafts if draft.entries or draft.notes])
+    draft = content.draft()
+    _take(draft, list(_of_state(as_object(content.value()))))
+    return content.finish(draft)
+
+
+def read_items(items: Iterable[Json], *, name: str = "") -> Document:
+    """The conversation in items as a session of the SDK gives them: what an integration has, without a file."""
+    draft = DocumentDraft("openai-agents", name)
+    _take(draft, [_Placed(f"[{index}]", item) for index, item in enumerate(items)])
+    return draft.finish(digest="")
+
+
+def _take(draft: DocumentDraft, items: Sequence[_Placed]) -> None:
+    """Read items as the input that they are, each with its own place."""
+    inner = DocumentDraft("openai-responses")
+    read_body({"input": [item for _, item in items]}, inner, provider="openai-responses")
+
+    def placed(place: str) -> str:
+        found = _PLACE.match(place)
+        if found is None:
+            return place
+        first, last = int(found[1]), int(found[2] or int(found[1]) + 1) - 1
+        until = f" to {items[last].place}" if last > first else ""
+        return items[first].place + until + place[found.end() :]
+
+    draft.entries, draft.sources, draft.system = inner.entries, inner.sources, inner.system
+    draft.places = [placed(place) for place in inner.places]
+    for note in inner.notes:
+        draft.note(placed(note.place), note.message, is_carried=note.is_carried)
+
+
+# --- states -----------------------------------------------------------------------------------------------------------
+
+
+def _of_state(state: JsonObject) -> Iterator[_Placed]:
+    yield from _input(state, "original_input")
+    made = list(_made(state, "session_items"))
+    known = Counter(map(_key, made))
+    for placed in _made(state, "generated_items"):
+        if known[_key(placed)]:
+            known[_key(placed)] -= 1
+        else:
+            made.append(placed)
+    called = {as_object(item).get("call_id") for (_, item), waits in made if not waits}
+    for placed, waits in made:
+        call_id = as_object(placed.item).get("call_id")
+        if not waits or call_id not in called:  # a call that waits for consent is there as a call, too
+            called.add(call_id)
+            yield placed
+    yield from _input(state, "pending_input")
+
+
+def _input(state: JsonObject, name: str) -> Iterator[_Placed]:
+    given: Json = state.get(name)
+    if isinstance(given, str):
+        yield _Placed(name, {"role": "user", "content": given})
+    for index, item in enumerate(as_list(given)):
+        yield _Placed(f"{name}[{index}]", item)
+
+
+class _Made(NamedTuple):
+    placed: _Placed
+    waits: bool
+    """whether it only says that a call waits for consent"""
+
+
+def _made(state: JsonObject, name: str) -> Iterator[_Made]:
+    for index, entry in enumerate(as_list(state.get(name))):
+        item = as_object(as_object(entry).get("raw_item"))
+        yield _Made(_Placed(f"{name}[{index}]", item), as_object(entry).get("type") == "tool_approval_item")
+
+
+def _key(made: _Made) -> bytes:
+    return msgspec.json.encode([made.placed.item, made.waits])
+
+
+# --- databases --------------------------------------------------------------------------------------------------------
+
+
+def messages_table(tables: Mapping[str, frozenset[str]]) -> str:
+    """The table of items, whose name its program may choose; empty if there is none."""
+    return next((name for name, columns in tables.items() if columns >= _COLUMNS), "")
+
+
+def _sessions(database: Database) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+    """The name of each session, with the number and the data of its rows; the branches of one are sessions, too."""
+    table = messages_table(database.tables)
+    items = quoted(table)
+    if database.tables.get("message_structure", frozenset()) >= _BRANCHES:
+        found = database.rows(
+            f"SELECT s.session_id, s.branch_id, m.id, m.message_data FROM message_structure s JOIN {items} m "
+            "ON m.id = s.message_id ORDER BY s.session_id, s.branch_id <> 'main', s.branch_id, s.sequence_number"
+        )
+        named = [
+            (f"{session}, branch {branch}" if branch != "main" else session, row) for session, branch, *row in found
+        ]
+    else:
+        found = database.rows(f"SELECT session_id, id, message_data FROM {items} ORDER BY id")
+        named = [(session, row) for session, *row in found]
+    sessions: dict[str, list[tuple[Any, ...]]] = {}
+    for session, row in named:
+        sessions.setdefault(str(session), []).append(tuple(row))
+    yield from sessions.items()
+
+
+def _session(content: Content, session: str, rows: list[tuple[Any, ...]]) -> DocumentDraft:
+    draft = content.draft(f"{content.name}, session {session}")
+    draft.meta["session"] = session
+    items: list[_Placed] = []
+    broken: list[str] = []
+    for number, data in rows:
+        try:
+            items.append(_Placed(f"row {number}", read_json_leniently(as_text(data))))
+        except IngestError:
+            broken.append(f"row {number}")
+    _take(draft, items)
+    for place in broken:
+        draft.note(place, "is no JSON and was left out")
+    return draft
