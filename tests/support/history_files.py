@@ -72,6 +72,21 @@ def codex(steps: list[Step]) -> HistoryFile:
     )
 
 
+def copilot(steps: list[Step]) -> HistoryFile:
+    events: list[Record] = [{"type": "session.start", "data": {"producer": "copilot-agent", "sessionId": "s"}}]
+    for step in steps:
+        if step.kind == "say":
+            data: Record = {"content": step.says}
+            events.append({"type": "user.message", "data": data})
+        elif step.kind == "call":
+            request = {"toolCallId": step.id, "name": step.tool, "arguments": {"path": step.says}}
+            events.append({"type": "assistant.message", "data": {"content": "", "toolRequests": [request]}})
+        else:
+            data = {"toolCallId": step.id, "success": True, "result": {"content": step.says}}
+            events.append({"type": "tool.execution_complete", "data": data})
+    return HistoryFile(events, _results(steps), is_lines=True)
+
+
 def checkpoint(steps: list[Step]) -> HistoryFile:
     """What Gemini CLI writes at `/chat save`: contents of the API."""
     contents = [
@@ -324,6 +339,7 @@ def gemini_cli(steps: list[Step]) -> HistoryFile:
 FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Claude Code": ("claude-code", claude_code),
     "Codex": ("codex", codex),
+    "GitHub Copilot CLI": ("copilot-cli", copilot),
     "Cline": ("cline", cline),
     "Gemini CLI, a recording": ("gemini-cli", gemini_cli),
     "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),

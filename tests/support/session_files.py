@@ -305,6 +305,46 @@ CLINE = whole(
 )
 
 
+def copilot(kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "data": data, "id": "e", "timestamp": "2026-01-01T00:00:00.000Z", "parentId": None}
+
+
+_THOUGHT = {"type": "thinking", "thinking": "I look", "signature": "c2ln"}
+COPILOT_CLI = jsonl(
+    copilot(
+        "session.start",
+        sessionId="c1",
+        version=1,
+        producer="copilot-agent",
+        copilotVersion="1.0.102",
+        selectedModel="claude-sonnet-4-5",
+        context={"cwd": "/work", "gitRoot": "/work", "branch": "main"},
+    ),
+    copilot("user.message", content="List the files", transformedContent="<current_datetime/>List the files"),
+    copilot("system.message", role="system", content="You are careful."),
+    copilot("assistant.turn_start", turnId="0"),
+    {
+        **copilot(
+            "assistant.message",
+            messageId="m1",
+            model="claude-sonnet-4-5",
+            content="Looking.",
+            toolRequests=[
+                {"toolCallId": "toolu_1", "name": "bash", "arguments": {"command": "ls"}, "type": "function"}
+            ],
+            reasoningText="I look",
+            reasoningBlocks={"provider": "anthropic-messages", "blocks": [_THOUGHT]},
+        ),
+        "timestamp": "2026-01-01T00:00:01.000Z",
+    },
+    copilot("tool.execution_start", toolCallId="toolu_1", toolName="bash", arguments={"command": "ls"}),
+    copilot("tool.execution_complete", toolCallId="toolu_1", success=True, result={"content": "a.txt\nb.txt"}),
+    copilot("assistant.turn_end", turnId="0"),
+    copilot("assistant.message", messageId="m2", model="claude-sonnet-4-5", content="Two files.", toolRequests=[]),
+    copilot("session.shutdown", shutdownType="routine"),
+)
+
+
 def lc(class_name: str, **kwargs: Any) -> dict[str, Any]:
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", class_name], "kwargs": kwargs}
 
@@ -449,6 +489,7 @@ CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 EVERY_FILE: dict[str, bytes] = {
     "claude-code": CLAUDE,
     "codex": CODEX,
+    "copilot-cli": COPILOT_CLI,
     "gemini-cli": GEMINI_CLI,
     "opencode": OPENCODE,
     "pi": PI,

@@ -356,6 +356,14 @@ class DocumentDraft:
         first, count = self._skipped.get(what, (place, 0))
         self._skipped[what] = (first, count + 1)
 
+    def take_back(self, first: int) -> None:
+        """Forget the entries from `first` on, which the agent itself has taken back."""
+        del self.entries[first:], self.places[first:], self.sources[first:]
+        self.times = {index: at for index, at in self.times.items() if index < first}
+        self.usages = {index: usage for index, usage in self.usages.items() if index < first}
+        self.compactions = [mark for mark in self.compactions if mark.last < first]
+        self._nameless = {index for index in self._nameless if index < first}
+
     def end_answer(self, ending: Ending) -> None:
         """The answer that was added last ended in this way."""
         if self.entries and self.entries[-1].speaker is Speaker.AI:

@@ -10,6 +10,7 @@ from dialect_support import SAMPLES
 from legato.formats import read
 
 KIMI = "kimi/legacy"
+COPILOT = "agent-sessions-multi/stage0/agents/copilot"
 QWEN = "agent-sessions-multi/stage0/agents/qwen"
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="there are no samples here")
@@ -21,6 +22,9 @@ pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="there are no sampl
         (f"{QWEN}/019f0000-0000-7000-8000-000000000004.jsonl", "qwen-code", 4, {"pending": 1}),
         (f"{QWEN}/019f0000-0000-7000-8000-000000000005.jsonl", "qwen-code", 2, {}),
         (f"{QWEN}/system_telemetry.jsonl", "qwen-code", 2, {"complete": 1}),
+        (f"{COPILOT}/large.jsonl", "copilot-cli", 10, {"complete": 1, "pending": 1}),
+        (f"{COPILOT}/schema_drift.jsonl", "copilot-cli", 4, {"complete": 1, "error": 1}),
+        (f"{COPILOT}/subdir_v1/aaaabbbb-1111-2222-3333-ccccddddeeee/events.jsonl", "copilot-cli", 4, {"complete": 1}),
         (f"{KIMI}/with-tool-calls/wire.jsonl", "kimi-code", 4, {"error": 1}),
         (f"{KIMI}/with-image/wire.jsonl", "kimi-code", 4, {}),
         (f"{KIMI}/with-subagent-collapsed/wire.jsonl", "kimi-code", 2, {"pending": 2}),
