@@ -87,6 +87,54 @@ def copilot(steps: list[Step]) -> HistoryFile:
     return HistoryFile(events, _results(steps), is_lines=True)
 
 
+def goose(steps: list[Step]) -> HistoryFile:
+    def part(step: Step) -> Record:
+        if step.kind == "call":
+            called = {"name": step.tool, "arguments": {"path": step.says}}
+            return {"type": "toolRequest", "id": step.id, "toolCall": {"status": "success", "value": called}}
+        if step.kind == "result":
+            given = {"content": [{"type": "text", "text": step.says}], "isError": False}
+            return {"type": "toolResponse", "id": step.id, "toolResult": {"status": "success", "value": given}}
+        return {"type": "text", "text": step.says}
+
+    lines = [
+        {"role": "assistant" if (kind == "call") is not misplaced else "user", "content": [part(step) for step in run]}
+        for (kind, misplaced), run in runs_of(steps)
+    ]
+    return HistoryFile([{"working_dir": "/w", "description": ""}, *lines], _results(steps), is_lines=True)
+
+
+def droid(steps: list[Step]) -> HistoryFile:
+    lines = [
+        {"type": "message", "id": str(number), "message": {"role": role, "content": content}}
+        for number, (role, content) in enumerate(_anthropic_messages(steps))
+    ]
+    return HistoryFile([{"type": "session_start", "id": "d"}, *lines], _results(steps), is_lines=True)
+
+
+def droid_stream(steps: list[Step]) -> HistoryFile:
+    lines: list[Record] = [{"type": "system", "subtype": "init", "sessionId": "d"}]
+    for step in steps:
+        if step.kind == "call":
+            lines.append({"type": "tool_call", "id": step.id, "toolName": step.tool, "parameters": {"path": step.says}})
+        elif step.kind == "result":
+            lines.append({"type": "tool_result", "id": step.id, "toolId": step.tool, "value": step.says})
+        else:
+            lines.append({"type": "message", "role": "user", "text": step.says})
+    return HistoryFile(lines, _results(steps), is_lines=True)
+
+
+def grok_cli(steps: list[Step]) -> HistoryFile:
+    kinds = {"tool": "tool_result"}
+    lines = [{"type": kinds.get(m["role"], m["role"]), **m} for m in chat(steps)["messages"]]
+    return HistoryFile([{key: m[key] for key in m if key != "role"} for m in lines], _results(steps), is_lines=True)
+
+
+def hermes(steps: list[Step]) -> HistoryFile:
+    session = {"session_id": "h", "session_start": "t", "model": "gpt-5.2"}
+    return HistoryFile({**session, "messages": chat(steps)["messages"]}, _results(steps))
+
+
 def checkpoint(steps: list[Step]) -> HistoryFile:
     """What Gemini CLI writes at `/chat save`: contents of the API."""
     contents = [
@@ -340,6 +388,11 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Claude Code": ("claude-code", claude_code),
     "Codex": ("codex", codex),
     "GitHub Copilot CLI": ("copilot-cli", copilot),
+    "goose": ("goose", goose),
+    "droid": ("droid", droid),
+    "droid, a stream": ("droid", droid_stream),
+    "Grok CLI": ("grok-cli", grok_cli),
+    "Hermes": ("hermes", hermes),
     "Cline": ("cline", cline),
     "Gemini CLI, a recording": ("gemini-cli", gemini_cli),
     "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),

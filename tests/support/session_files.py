@@ -345,6 +345,73 @@ COPILOT_CLI = jsonl(
 )
 
 
+GOOSE = jsonl(
+    {"working_dir": "/work", "description": "Files", "message_count": 4},
+    {"id": "1", "role": "user", "created": 1, "content": [{"type": "text", "text": "List the files"}]},
+    {
+        "role": "assistant",
+        "created": 2,
+        "content": [
+            {"type": "thinking", "thinking": "I look", "signature": "c2ln"},
+            {"type": "text", "text": "Looking."},
+            {
+                "type": "toolRequest",
+                "id": "call_1",
+                "toolCall": {"status": "success", "value": {"name": "ls", "arguments": {"path": "."}}},
+            },
+        ],
+    },
+    {
+        "role": "user",
+        "created": 3,
+        "content": [
+            {
+                "type": "toolResponse",
+                "id": "call_1",
+                "toolResult": {"status": "success", "value": [{"type": "text", "text": "a.txt\nb.txt"}]},
+            }
+        ],
+    },
+    {"role": "assistant", "created": 4, "content": [{"type": "text", "text": "Two files."}]},
+)
+
+CURSOR = jsonl(
+    {"role": "user", "message": {"content": [text("List the files")]}},
+    {
+        "role": "assistant",
+        "message": {"content": [{"type": "thinking", "thinking": "I look"}, text("Looking."), use("", "ls", path=".")]},
+    },
+    {"role": "user", "message": {"content": [gave("t1", [text("a.txt\nb.txt")])]}},
+    {"role": "assistant", "message": {"content": [text("Two files.")]}},
+    {"type": "turn_ended", "status": "success"},
+)
+
+DROID = jsonl(
+    {"type": "session_start", "id": "d1", "title": "Files", "owner": "me", "version": 2, "cwd": "/work"},
+    {"type": "message", "id": "m1", "message": {"role": "user", "content": [text("List the files")]}},
+    {
+        "type": "message",
+        "id": "m2",
+        "message": {"role": "assistant", "content": [text("Looking."), use("toolu_1", "LS", path=".")]},
+    },
+    {"type": "message", "id": "m3", "message": {"role": "user", "content": [gave("toolu_1", "a.txt\nb.txt")]}},
+    {"type": "message", "id": "m4", "message": {"role": "assistant", "content": [text("Two files.")]}},
+)
+
+GROK_CLI = jsonl(
+    {"type": "system", "content": "You are careful."},
+    {"type": "user", "content": [text("List the files")], "prompt_index": 0},
+    {
+        "type": "assistant",
+        "content": "Looking.",
+        "tool_calls": [{"id": "call-1", "name": "ls", "arguments": '{"path": "."}'}],
+        "model_id": "grok-4.5",
+    },
+    {"type": "tool_result", "tool_call_id": "call-1", "content": "a.txt\nb.txt"},
+    {"type": "assistant", "content": "Two files.", "tool_calls": [], "model_id": "grok-4.5"},
+)
+
+
 def lc(class_name: str, **kwargs: Any) -> dict[str, Any]:
     return {"lc": 1, "type": "constructor", "id": ["langchain", "schema", "messages", class_name], "kwargs": kwargs}
 
@@ -484,13 +551,31 @@ CHAT = {
     ],
 }
 
+HERMES = whole(
+    {
+        "session_id": "h1",
+        "model": "gpt-5.2",
+        "platform": "cli",
+        "session_start": "2026-01-01T00:00:00Z",
+        "model_config": {"cwd": "/work"},
+        "system_prompt": "You are careful.",
+        "tools": [{"name": "ls", "type": "function", "function": {"name": "ls"}, "input_schema": {"type": "object"}}],
+        "messages": [*CHAT["messages"][1:5], {"role": "session_meta"}],
+    }
+)
+
 CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 
 EVERY_FILE: dict[str, bytes] = {
     "claude-code": CLAUDE,
     "codex": CODEX,
     "copilot-cli": COPILOT_CLI,
+    "cursor": CURSOR,
+    "droid": DROID,
     "gemini-cli": GEMINI_CLI,
+    "goose": GOOSE,
+    "grok-cli": GROK_CLI,
+    "hermes": HERMES,
     "opencode": OPENCODE,
     "pi": PI,
     "kimi-cli": KIMI_CLI,

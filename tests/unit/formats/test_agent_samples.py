@@ -10,7 +10,8 @@ from dialect_support import SAMPLES
 from legato.formats import read
 
 KIMI = "kimi/legacy"
-COPILOT = "agent-sessions-multi/stage0/agents/copilot"
+STAGE = "agent-sessions-multi/stage0/agents"
+COPILOT = f"{STAGE}/copilot"
 QWEN = "agent-sessions-multi/stage0/agents/qwen"
 
 pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="there are no samples here")
@@ -25,6 +26,17 @@ pytestmark = pytest.mark.skipif(not SAMPLES.exists(), reason="there are no sampl
         (f"{COPILOT}/large.jsonl", "copilot-cli", 10, {"complete": 1, "pending": 1}),
         (f"{COPILOT}/schema_drift.jsonl", "copilot-cli", 4, {"complete": 1, "error": 1}),
         (f"{COPILOT}/subdir_v1/aaaabbbb-1111-2222-3333-ccccddddeeee/events.jsonl", "copilot-cli", 4, {"complete": 1}),
+        (f"{STAGE}/cursor/large.jsonl", "cursor", 10, {"complete": 2}),
+        (f"{STAGE}/cursor/schema_drift.jsonl", "cursor", 4, {"complete": 1}),
+        (f"{STAGE}/cursor/small.jsonl", "cursor", 4, {"pending": 1}),
+        (f"{STAGE}/cursor/subagent/parent.jsonl", "cursor", 2, {"pending": 1}),
+        (f"{STAGE}/droid/session_store_schema_drift.jsonl", "droid", 2, {}),
+        (f"{STAGE}/droid/stream_json_schema_drift.jsonl", "droid", 4, {"error": 1}),
+        (f"{STAGE}/droid/stream_json_small.jsonl", "droid", 4, {"complete": 1}),
+        (f"{STAGE}/grok/subagent/chat_history.jsonl", "grok-cli", 5, {"complete": 1}),
+        (f"{STAGE}/hermes/large.json", "hermes", 4, {"complete": 1}),
+        (f"{STAGE}/hermes/small.json", "hermes", 2, {}),
+        (f"{STAGE}/openclaw/large.jsonl", "pi", 6, {"complete": 2}),
         (f"{KIMI}/with-tool-calls/wire.jsonl", "kimi-code", 4, {"error": 1}),
         (f"{KIMI}/with-image/wire.jsonl", "kimi-code", 4, {}),
         (f"{KIMI}/with-subagent-collapsed/wire.jsonl", "kimi-code", 2, {"pending": 2}),

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from database_files import make
 from legato.errors import FormatError
 from legato.formats import detect, read, read_all
 from legato.model import Speaker
@@ -41,18 +42,6 @@ ITEMS = [
     {"type": "function_call_output", "call_id": "c1", "output": "a.txt"},
     {"id": "m", "type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "One."}]},
 ]
-
-
-def make(path: Path, script: str, **rows: list[tuple[Any, ...]]) -> Path:
-    """A database at `path` with these rows in its tables."""
-    connection = sqlite3.connect(path)
-    connection.executescript(script)
-    for table, values in rows.items():
-        for row in values:
-            connection.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
-    connection.commit()
-    connection.close()
-    return path
 
 
 def sessions(path: Path) -> Path:

@@ -1,0 +1,203 @@
+"""goose, Cursor, droid, Grok CLI and Hermes: what is particular to each."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from database_files import make
+from legato.formats import Level, detect, lint_document, read, read_all
+from legato.formats.document import CompactionMark
+from legato.model import Ending, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
+from session_files import CURSOR, EVERY_FILE, HERMES, jsonl, text, use
+
+SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes")
+
+
+@pytest.mark.parametrize("name", SMALLER)
+def test_each_tells_the_same_story(name: str) -> None:
+    assert detect(EVERY_FILE[name]).format == name
+    document = read(EVERY_FILE[name])
+    spoken = [entry for entry in document.entries if entry.authority == "person"]
+    assert [(entry.speaker, entry.text) for entry in spoken] == [
+        (Speaker.HUMAN, "List the files"),
+        (Speaker.AI, "Looking."),
+        (Speaker.TOOL, ""),
+        (Speaker.AI, "Two files."),
+    ]
+    assert [
+        (call.name.lower(), call.arguments, call.state) for call in document.conversation().ledger.calls.values()
+    ] == [("ls", {"path": "."}, "complete")]
+    assert document.notes == []
+    assert lint_document(document) == []
+
+
+# --- goose ------------------------------------------------------------------------------------------------------------
+
+
+def said(role: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"role": role, "created": 1, "content": list(parts), **more}
+
+
+def requested(own: str, **call: Any) -> dict[str, Any]:
+    return {"type": "toolRequest", "id": own, "toolCall": call or {"status": "success", "value": {"name": "f"}}}
+
+
+def returned(own: str, **result: Any) -> dict[str, Any]:
+    return {"type": "toolResponse", "id": own, "toolResult": result}
+
+
+HEAD = {"working_dir": "/work", "description": "d", "message_count": 1}
+
+
+def test_parts_of_goose_are_what_they_say() -> None:
+    image = {"type": "image", "data": "AAAA", "mimeType": "image/png"}
+    resource = {"type": "resource", "resource": {"uri": "file:///a", "text": "inside"}}
+    document = read(
+        jsonl(
+            HEAD,
+            said("user", text("look"), image),
+            said(
+                "assistant",
+                {"type": "redactedThinking", "data": "d"},
+                {"type": "systemNotification", "msg": "shown"},
+                requested("a"),
+                requested("b", status="error", error="bad arguments"),
+                {**requested("c"), "thoughtSignature": "c2ln"},
+                {"type": "riddle"},
+            ),
+            said(
+                "user",
+                returned("a", status="success", value={"content": [text("x"), image, resource], "isError": False}),
+                returned("b", status="error", error="no"),
+                returned("c", status="success", value={"content": [text("failed")], "isError": True}),
+            ),
+        )
+    )
+    seen = Media(MediaKind.IMAGE, "image/png", data="AAAA")
+    assert [entry.blocks for entry in document.entries] == [
+        (Text("look"), seen),
+        (
+            Thinking(native={"data": "d"}),
+            ToolCall("f", {}, "a"),
+            ToolCall("", {}, "b"),
+            ToolCall("f", {}, "c", native={"thoughtSignature": "c2ln"}),
+        ),
+        (
+            ToolResponse(wire_id="a", tool_name="f", result="x\ninside", is_complete=True, media=(seen,)),
+            ToolResponse(wire_id="b", error="no", is_complete=True),
+            ToolResponse(wire_id="c", tool_name="f", error="failed", is_complete=True),
+        ),
+    ]
+    assert [(str(note), note.is_carried) for note in document.notes] == [
+        ("line 3, content[3]: a call that could not be made: bad arguments", True),
+        ("line 3, content[5]: a part of type 'riddle' is not understood and was left out", False),
+    ]
+
+
+def test_what_goose_hid_from_itself_is_marked() -> None:
+    hidden, summary = {"userVisible": True, "agentVisible": False}, {"userVisible": False, "agentVisible": True}
+    document = read(
+        jsonl(
+            HEAD,
+            said("user", text("one"), metadata=hidden),
+            said("assistant", text("two"), metadata=hidden),
+            said("assistant", text("short"), metadata=summary),
+            said("user", text("three"), metadata={"userVisible": True, "agentVisible": True}),
+        )
+    )
+    assert [entry.text for entry in document.entries] == ["one", "two", "three"]
+    assert document.compactions == [CompactionMark(0, 1, "short", "line 4")]
+    assert [note.is_carried for note in document.notes] == [True]
+
+
+GOOSE_TABLES = """
+CREATE TABLE sessions (id TEXT PRIMARY KEY, working_dir TEXT NOT NULL, provider_name TEXT, model_config_json TEXT);
+CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, session_id TEXT NOT NULL, role TEXT NOT NULL,
+    content_json TEXT NOT NULL, created_timestamp INTEGER NOT NULL, metadata_json TEXT);
+"""
+
+
+def test_every_session_of_the_database_of_goose_is_a_conversation(tmp_path: Path) -> None:
+    config = '{"model_name": "claude-sonnet-4-5"}'
+    messages = [
+        (1, "s1", "user", json.dumps([text("go")]), 1, "{}"),
+        (2, "s2", "user", json.dumps([text("second")]), 1, None),
+        (3, "s1", "assistant", json.dumps([requested("a")]), 2, "{}"),
+        (4, "s1", "user", json.dumps([returned("a", status="success", value=[text("ok")])]), 3, "{}"),
+        (5, "s2", "assistant", "[torn", 3, "{}"),
+    ]
+    sessions = [("s1", "/work", "anthropic", config), ("s2", "/other", None, None), ("s3", "/empty", None, None)]
+    path = make(tmp_path / "sessions.db", GOOSE_TABLES, sessions=sessions, messages=messages)
+    assert detect(path).format == "goose"
+    first, second = read_all(path)
+    assert (first.meta, first.route) == ({"session": "s1", "cwd": "/work"}, "anthropic/claude-sonnet-4-5")
+    assert [call.state for call in first.conversation().ledger.calls.values()] == ["complete"]
+    assert first.places == ["row 1", "row 3", "row 4"]
+    assert ([entry.text for entry in second.entries], [str(note) for note in second.notes]) == (
+        ["second"],
+        ["row 5: is no JSON and was left out"],
+    )
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
+
+
+def test_a_transcript_of_cursor_is_healthy_without_results() -> None:
+    document = read(b"\n".join(CURSOR.splitlines()[:2]))
+    assert [finding.level for finding in lint_document(document)] == [Level.RISK]
+    odd = read(CURSOR + jsonl({"type": "turn_ended", "status": "aborted"}, {"type": "omen"}))
+    assert odd.entries[-1].ending is Ending.CANCELLED
+    assert [str(note) for note in odd.notes] == ["line 7: a record of type 'omen' is not understood and was left out"]
+    assert (
+        detect(jsonl({"role": "user", "content": "x"}, {"role": "assistant", "content": "y"})).format == "chat-records"
+    )
+
+
+def test_a_stream_of_droid_ends_with_its_last_words_once() -> None:
+    stream = [
+        {"type": "system", "subtype": "init", "sessionId": "d", "model": "claude-sonnet-4-5", "cwd": "/work"},
+        {"type": "message", "sessionId": "d", "role": "user", "text": "go"},
+        {"type": "tool_call", "sessionId": "d", "id": "c1", "toolName": "Read", "parameters": {"path": "a"}},
+        {"type": "tool_result", "sessionId": "d", "id": "c1", "isError": True, "value": "no"},
+        {"type": "message", "sessionId": "d", "role": "assistant", "text": "Done"},
+        {"type": "completion", "sessionId": "d", "finalText": "Done"},
+        {"type": "error", "message": "lost"},
+        {"type": "omen"},
+    ]
+    document = read(jsonl(*stream))
+    assert [(entry.speaker, entry.text) for entry in document.entries] == [
+        (Speaker.HUMAN, "go"),
+        (Speaker.AI, ""),
+        (Speaker.TOOL, ""),
+        (Speaker.AI, "Done"),
+    ]
+    assert document.entries[2].blocks == (ToolResponse(wire_id="c1", tool_name="Read", error="no", is_complete=True),)
+    assert (document.route, document.meta) == ("anthropic/claude-sonnet-4-5", {"session": "d", "cwd": "/work"})
+    assert [(str(note), note.is_carried) for note in document.notes] == [
+        ("line 7: the run failed: lost", True),
+        ("line 8: a record of type 'omen' is not understood and was left out", False),
+    ]
+    assert [entry.text for entry in read(jsonl(*stream[:4], stream[5])).entries][-1] == "Done"
+
+
+def test_thoughts_of_droid_and_unknown_records_of_grok() -> None:
+    session = {"type": "session_start", "id": "d"}
+    answer = {
+        "type": "message",
+        "message": {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, use("a")]},
+    }
+    assert read(jsonl(session, answer)).entries[0].blocks == (Thinking("hm"), ToolCall("Bash", {}, "a"))
+    history = jsonl({"type": "user", "content": "x", "prompt_index": 0}, {"type": "omen", "content": "?"})
+    assert [str(note) for note in read(history).notes] == [
+        "line 2: a record of type 'omen' is not understood and was left out"
+    ]
+
+
+def test_hermes_keeps_its_prompt_and_its_tools() -> None:
+    document = read(HERMES)
+    assert (document.system, document.tools) == ("You are careful.", [ToolSpec("ls", "", {"type": "object"})])
+    assert (document.route, document.meta) == ("openai/gpt-5.2", {"session": "h1", "cwd": "/work", "platform": "cli"})
