@@ -76,6 +76,8 @@ class Scale(Struct, frozen=True, kw_only=True):
     """rounds of new interpreters"""
     compaction: tuple[int, int] = (2_000, 16_000)
     """turns, and tokens of the window"""
+    megabytes: int = 100
+    """of a session file"""
 
     @property
     def sizes(self) -> list[int]:
@@ -83,7 +85,9 @@ class Scale(Struct, frozen=True, kw_only=True):
         return [self.small // 10 * 10**step for step in range(round(math.log10(self.huge / self.small)) + 2)]
 
 
-QUICK = Scale(small=200, large=1_000, huge=2_000, sessions=(10, 20, 50), rounds=2, children=1, compaction=(12, 8_000))
+QUICK = Scale(
+    small=200, large=1_000, huge=2_000, sessions=(10, 20, 50), rounds=2, children=1, compaction=(12, 8_000), megabytes=1
+)
 
 
 def milliseconds(seconds: float) -> str:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from bench.cases import clients, footprint, keeping, peers, reading, recording, rendering, sessions, starting, stepping
+from bench.cases import (
+    clients,
+    files,
+    footprint,
+    keeping,
+    peers,
+    reading,
+    recording,
+    rendering,
+    sessions,
+    starting,
+    stepping,
+)
 from bench.figures import Outcome, Scale
 
 CASES: dict[str, Callable[[Scale], Outcome]] = {
@@ -22,6 +34,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "replay": recording.replay,
     "streams": reading.streams,
     "client": clients.client,
+    "files": files.files,
     "memory": footprint.memory,
     "imports": footprint.imports,
     "starting": starting.starting,
