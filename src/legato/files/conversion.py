@@ -188,5 +188,8 @@ def install(converted: Converted) -> Installed:
         raise FormatError(f"{converted.name}: this session has no id or folder by which {known.title} could be filed")
     placed = known.place(converted.session)
     path = known.home.path / placed.path
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return Installed(path=save(path, converted.data, overwrite=False), resume=placed.resume)
+    for name, data in {**placed.beside, placed.path: converted.data}.items():
+        file = known.home.path / name
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        save(file, data, overwrite=False)
+    return Installed(path=path, resume=placed.resume)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -121,10 +121,14 @@ class WrittenSession(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a session belongs, below the folder of its agent, and the command that goes on with it."""
+    """Where a session belongs, below the folder of its agent, and the command that goes on with it.
+
+    `beside` are further files that its agent wants to find, by their paths below the same folder.
+    """
 
     path: str
     resume: str
+    beside: Mapping[str, bytes] = {}
 
 
 def project_folder(cwd: str) -> str:

@@ -6,6 +6,7 @@ import json
 import time
 import uuid
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,8 @@ def test_an_id_that_is_no_uuid_is_replaced_by_one(tmp_path: Path):
     [
         ("codex", "CODEX_HOME", f"sessions/2025/01/01/rollout-2025-01-01T00-00-00-{SESSION}.jsonl", "codex resume"),
         ("claude-code", "CLAUDE_CONFIG_DIR", f"projects/-work/{SESSION}.jsonl", "claude --resume"),
+        ("qwen-code", "QWEN_HOME", f"projects/-work/chats/{SESSION}.jsonl", "qwen --resume"),
+        ("pi", "PI_CODING_AGENT_DIR", f"sessions/--work--/2025-01-01T00-00-00-000Z_{SESSION}.jsonl", "pi --session"),
     ],
 )
 def test_a_session_is_put_where_its_agent_looks(
@@ -194,6 +197,38 @@ def test_a_session_is_put_where_its_agent_looks(
     assert installed.resume == f"cd /work && {resume} {SESSION}"
     with pytest.raises(FormatError, match="exists already"):
         install(converted)
+
+
+def test_gemini_cli_finds_a_session_under_its_name_for_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    chats = tmp_path / ".gemini" / "tmp"
+    converted = convert(save(tmp_path / "session.jsonl", open_session()), "gemini-cli")
+
+    unknown = install(converted)
+    for name, owner in (("other", "/elsewhere"), ("work-2", "/work\n")):
+        (chats / name).mkdir(parents=True)
+        (chats / name / ".project_root").write_text(owner)
+    known = install(converted)
+
+    file = f"chats/session-2025-01-01T00-00-{SESSION[:8]}.jsonl"
+    assert unknown.path == chats / sha256(b"/work").hexdigest() / file
+    assert known.path == chats / "work-2" / file
+    assert known.resume == f"cd /work && gemini --resume {SESSION}"
+
+
+def test_kimi_code_gets_the_state_of_a_session_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KIMI_CODE_HOME", str(tmp_path))
+    records = [{**record, "cwd": "/home/My Work!"} for record in open_session()]
+
+    installed = install(convert(save(tmp_path / "session.jsonl", records), "kimi-code"))
+
+    key = f"wd_my-work_{sha256(b'/home/My Work!').hexdigest()[:12]}"
+    folder = tmp_path / "sessions" / key / f"session_{SESSION}"
+    assert installed.path == folder / "agents" / "main" / "wire.jsonl"
+    assert installed.resume == f"cd '/home/My Work!' && kimi --session session_{SESSION}"
+    state = json.loads((folder / "state.json").read_text())
+    assert (state["id"], state["cwd"], state["createdAt"]) == (f"session_{SESSION}", "/home/My Work!", 1735689600000)
+    assert state["agents"]["main"]["homedir"] == str(installed.path.parent)
 
 
 def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
