@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from legato.files import lint
 from legato.formats import detect, read, write
 from legato.formats.document import CompactionMark
 from legato.model import Ending, Entry, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
@@ -192,6 +193,11 @@ def test_the_log_of_kimi_cli_gives_arguments_in_pieces() -> None:
         "line 10: events of subagents belong to conversations of their own",
         "line 15: an event of type 'SomethingNew' is not part of the conversation",
     ]
+
+
+def test_a_call_without_a_result_is_no_error_because_kimi_code_closes_it() -> None:
+    call = kimi_loop("tool.call", stepUuid="s", toolCallId="c", name="ls", args={})
+    assert not lint(jsonl(FIRST, kimi_said("go"), kimi_loop("step.begin", uuid="s"), call)).errors
 
 
 def test_what_is_written_are_turns_with_their_steps() -> None:

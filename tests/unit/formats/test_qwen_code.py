@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from legato.files import lint
 from legato.formats import detect, read, write
 from legato.formats.document import CompactionMark
 from legato.model import Ending, Entry, Media, MediaKind, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
@@ -129,6 +130,12 @@ def test_records_of_the_program_about_itself_tell_the_format_and_the_title() -> 
         "line 3: a record of type 'odd' is not understood and was left out",
         "line 2: a message of a spoken conversation is not carried",
     ]
+
+
+def test_a_call_without_a_result_is_no_error_because_qwen_code_closes_it() -> None:
+    call = {"functionCall": {"id": "c", "name": "ls", "args": {}}}
+    report = lint(jsonl(qwen("user", "1", None, {"text": "go"}), qwen("assistant", "2", "1", call)))
+    assert not report.errors
 
 
 def test_what_is_written_is_one_chain_of_whole_records() -> None:

@@ -83,4 +83,5 @@ FORMAT = Format(
     provider="kimi",
     marks=marks("type time", "timestamp message", "type protocol_version"),
     is_lines=True,
+    closes_calls=True,  # MoonshotAI/kimi-code, packages/agent-core-v2/src/agent/contextMemory/loopEventFold.ts
 )

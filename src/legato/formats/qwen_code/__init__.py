@@ -58,4 +58,5 @@ FORMAT = Format(
     place=_place,
     marks=marks("type uuid", "type sessionId", "type message"),
     is_lines=True,
+    closes_calls=True,  # as Qwen Code 0.24.4 does: "Tool execution result was not recorded"
 )
