@@ -227,3 +227,52 @@ def test_a_snapshot_and_a_damaged_checkpoint_are_named(tmp_path: Path) -> None:
         "checkpoint: a channel is kept as a snapshot; what was added since is not carried",
         "checkpoint: the msgpack in it cannot be read and was left out",
     ]
+
+
+# --- opencode ---------------------------------------------------------------------------------------------------------
+
+OPENCODE = """
+CREATE TABLE session (id TEXT PRIMARY KEY, directory TEXT, title TEXT, version TEXT, parent_id TEXT, time_created INTEGER);
+CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, time_created INTEGER, data TEXT);
+CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT);
+"""
+"""those columns of opencode 1.18.33 that are looked at"""
+
+
+def test_opencode_keeps_sessions_messages_and_parts(tmp_path: Path) -> None:
+    done = {"type": "tool", "tool": "ls", "callID": "c", "state": {"status": "completed", "input": {}, "output": "a"}}
+    path = make(
+        tmp_path / "opencode.db",
+        OPENCODE,
+        session=[
+            ("ses_2", "/work", "Later", "1.18.33", "ses_1", 2_000),
+            ("ses_1", "/work", "First", "1.18.33", None, 1_000),
+            ("ses_0", "/work", "Empty", "1.18.33", None, 500),
+        ],
+        message=[
+            ("msg_2", "ses_1", 20, json.dumps({"role": "assistant", "modelID": "m", "providerID": "p"})),
+            ("msg_1", "ses_1", 10, json.dumps({"role": "user", "time": {"created": 1735689600000}})),
+            ("msg_3", "ses_2", 30, json.dumps({"role": "user"})),
+            ("msg_4", "ses_2", 40, "{torn"),
+        ],
+        part=[
+            ("prt_3", "msg_2", "ses_1", json.dumps({"type": "text", "text": "One."})),
+            ("prt_2", "msg_2", "ses_1", json.dumps(done)),
+            ("prt_1", "msg_1", "ses_1", json.dumps({"type": "text", "text": "look"})),
+            ("prt_4", "msg_3", "ses_2", json.dumps({"type": "text", "text": "second"})),
+        ],
+    )
+    assert detect(path).format == "opencode"
+    first, later = read_all(path)
+    assert [(entry.speaker, entry.text) for entry in first.entries] == [
+        (Speaker.HUMAN, "look"),
+        (Speaker.AI, "One."),
+        (Speaker.TOOL, ""),
+    ]
+    assert [call.state for call in first.conversation().ledger.calls.values()] == ["complete"]
+    assert (first.meta["session"], first.meta["cwd"], first.meta["title"]) == ("ses_1", "/work", "First")
+    assert (later.meta["parent"], first.times) == ("ses_1", {0: 1735689600.0})
+    assert later.name.endswith("opencode.db (Later)")
+    assert [str(note) for note in later.notes] == [
+        "messages[1]: a message of role '' is not understood and was left out"
+    ]

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from legato.formats.format import FileHome, Format, Outgoing, Written, marks
 from legato.formats.head import Head
+from legato.formats.opencode.database import is_store
 from legato.formats.opencode.reading import read
 
 
 def _detect(head: Head) -> str:
+    if is_store(head.tables):
+        return "tables of sessions, messages and parts"
     for record in (*head.records, *head.items):
         if isinstance(record.get("info"), dict) and (
             isinstance(record.get("messages"), list) or isinstance(record.get("parts"), list)
@@ -28,14 +31,13 @@ def _write(out: Outgoing) -> Written:
 
 FORMAT = Format(
     name="opencode",
-    title="opencode export",
+    title="opencode export or database",
     read=read,
     detect=_detect,
     write=_write,
-    # Newer versions keep a database in the folder above, of which `opencode export` prints a session.
     home=FileHome(
-        folder="~/.local/share/opencode/storage",
-        files="message/*/*.json",
+        folder="~/.local/share/opencode",
+        files="opencode*.db",
         moved_by="XDG_DATA_HOME",
         moves="~/.local/share",
         source="anomalyco/opencode#22110",

@@ -1,4 +1,4 @@
-"""Read opencode sessions: what `opencode export` prints, or single files of its storage.
+"""Read opencode sessions: what `opencode export` prints, its database, or single files of its older storage.
 
 A message is its `info` and its parts. A tool part holds the call and, by its state, its outcome: `pending` and
 `running` calls are open, `completed` and `error` ones have ended. One message of the assistant holds several answers;
@@ -25,11 +25,12 @@ from legato.formats.fields import (
     first_text,
 )
 from legato.formats.head import Layout
+from legato.formats.opencode.database import sessions
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import Block, Ending, Json, JsonObject, Media, Origin, Speaker, Text, Thinking, ToolCall, ToolResponse
 from legato.wire.arguments import read_arguments
 
-_META = {"id": "session", "directory": "cwd", "title": "title", "version": "version"}
+_META = {"id": "session", "directory": "cwd", "title": "title", "version": "version", "parentID": "parent"}
 _BOOKKEEPING = frozenset({"step-finish", "snapshot", "patch"})
 """parts of the program about itself; nothing in them was said to or by a model"""
 _WITHOUT_WORDS = frozenset({"agent", "retry", "compaction", "subtask"})
@@ -37,7 +38,11 @@ _ENDINGS = {"MessageAbortedError": Ending.CANCELLED, "MessageOutputLengthError":
 
 
 def read(content: Content) -> list[Document]:
-    """The session."""
+    """The session, or every one of a database."""
+    if content.layout is Layout.DATABASE:
+        with content.database() as database:
+            drafts = [_of_database(content, export) for export in sessions(database)]
+        return content.finish(*[draft for draft in drafts if draft.entries or draft.notes])
     reader = _Reader(content.draft())
     if content.layout is Layout.LINES:
         for item in content.lines():
@@ -45,6 +50,13 @@ def read(content: Content) -> list[Document]:
     else:
         reader.whole(content.value())
     return content.finish(reader.draft)
+
+
+def _of_database(content: Content, export: JsonObject) -> DocumentDraft:
+    info = as_object(export["info"])
+    reader = _Reader(content.draft(f"{content.name} ({as_text(info.get('title')) or info['id']})"))
+    reader.whole(export)
+    return reader.draft
 
 
 class _Answering(NamedTuple):
