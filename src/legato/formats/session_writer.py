@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from legato.formats.format import Outgoing, Written
-from legato.formats.writer_context import WriterContext, media_words
+from legato.formats.writer_context import Covering, WriterContext, media_words
 from legato.model import (
     Authority,
     Code,
@@ -62,14 +62,23 @@ class SessionWriter(ABC):
     def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         """Write one answer, and what came of its calls, in their order."""
 
+    def compaction(self, summary: str) -> None:
+        """Write that from here on `summary` stands for all before it.
+
+        Only for a format that keeps compactions: for others, what was summarised is out of the conversation already.
+        """
+        raise NotImplementedError
+
     @abstractmethod
     def data(self) -> bytes:
         """The file."""
 
     def write(self) -> Written:
         """The file, and what it does not hold."""
-        for unit in self.context.units():
+        for unit in self.context.steps():
             match unit:
+                case Covering():
+                    self.compaction(unit.text)
                 case Said():
                     self.human(self._said(unit))
                 case Summary():

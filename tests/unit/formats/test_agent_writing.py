@@ -7,13 +7,17 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
+import pytest
+
 from legato.formats import read, write
-from legato.model import Code, HostedTool, Media, MediaKind, ToolSpec
+from legato.formats.document import CompactionMark
+from legato.model import Code, HostedTool, Media, MediaKind, Text, ToolSpec
 from legato.model.records import Compacted, CompactionKind
 from legato.transcript import Conversation
+from legato.transcript.units import Summary
 from session_files import CHAT, CLAUDE, whole
 
-from builders import ai, call, instruction, origin, response, talk, thought, tool, user
+from builders import ai, call, instruction, origin, response, talk, thought, tool, units, user
 
 IMAGE = Media(MediaKind.IMAGE, "image/png", data="AAAA", name="red.png")
 CLAUDE_ORIGIN = origin("anthropic/claude-sonnet-4-5")
@@ -189,3 +193,24 @@ def test_a_compaction_that_holds_is_written_as_its_summary_for_everyone() -> Non
     for target in ("opencode", "pi", "gemini-cli", "qwen-code", "kimi-code"):
         texts = [entry.text for entry in read(write(conversation, target).data).entries]
         assert texts == ["[Summary of the conversation so far]\nshort", "three"]
+
+
+@pytest.mark.parametrize("target", ["qwen-code", "pi", "kimi-code"])
+def test_what_an_agent_had_summarised_is_there_and_out_of_sight(target: str) -> None:
+    document = read(CLAUDE)
+    document.compactions.extend([CompactionMark(0, 2, "short", "line 5"), CompactionMark(0, 4, "shorter", "line 6")])
+    again = read(write(document, target).data)
+    assert [entry.text for entry in again.entries if entry.text] == [
+        entry.text for entry in document.entries if entry.text
+    ]
+    assert [mark.text for mark in again.compactions] == ["short", "shorter"]
+    assert story(again.conversation(compacted=True)) == story(document.conversation(compacted=True))
+
+
+def story(conversation: Conversation) -> list[str]:
+    return [
+        unit.text
+        if isinstance(unit, Summary)
+        else "".join(block.text for block in unit.blocks if isinstance(block, Text))
+        for unit in units(conversation)
+    ]

@@ -121,6 +121,13 @@ def test_a_compaction_names_what_it_replaced(how: dict[str, Any], last: int) -> 
     assert texts(kimi_said("one"), compaction, {"type": "context.undo", "count": 1}) == ["one"]
 
 
+def test_a_second_compaction_counts_the_first_summary_as_one_message() -> None:
+    first, second = ({"type": "context.apply_compaction", "summary": text, "compactedCount": 2} for text in ("a", "b"))
+    records = [kimi_said("one"), kimi_said("two"), first, kimi_said("three"), kimi_said("four"), second]
+    document = read(jsonl(FIRST, *records))
+    assert [(mark.last, mark.text) for mark in document.compactions] == [(1, "a"), (2, "b")]
+
+
 def test_attachments_in_other_files_are_named() -> None:
     kept = {"type": "image_url", "imageUrl": {"url": "blobref:image/png;abc"}}
     document = read(jsonl(FIRST, kimi_said("", content=[{"type": "text", "text": "look"}, kept])))

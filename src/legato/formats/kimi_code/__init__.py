@@ -80,6 +80,7 @@ FORMAT = Format(
     write=_write,
     home=_HOME,
     place=_place,
+    keeps_compactions=True,
     provider="kimi",
     marks=marks("type time", "timestamp message", "type protocol_version"),
     is_lines=True,

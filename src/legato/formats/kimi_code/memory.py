@@ -160,8 +160,15 @@ class KimiMemory:
     def compact(self, summary: str, count: int | None, place: str) -> None:
         """A summary takes the place of the first `count` messages, or of all of them."""
         self.settle()
-        kept = max(0, len(self.messages) - count) if count is not None else 0
+        kept = max(0, self._in_sight() - count) if count is not None else 0
         self.messages.append(KimiMessage(place, Speaker.HUMAN, summary=summary, kept=kept))
+
+    def _in_sight(self) -> int:
+        """How many messages the model is told: a summary is one."""
+        count = 0
+        for message in self.messages:
+            count = count + 1 if message.summary is None else 1 + message.kept
+        return count
 
     # --- entries ------------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ class KimiWriter(SessionWriter):
         super().__init__(out, IdScheme.CALL40, NameRule.KIMI, _is_held)
         first = {"type": "metadata", "protocol_version": PROTOCOL, "created_at": self.context.millis()}
         self.lines = [msgspec.json.encode(first)]
-        self.turns = self.steps = 0
+        self.turns = self.steps = self.messages = 0
 
     def data(self) -> bytes:
         self._end_turn()
@@ -46,6 +46,7 @@ class KimiWriter(SessionWriter):
         self._record("turn.prompt", input=content, origin=origin, promptId=own, turnId=self.turns - 1)
         message: JsonObject = {"role": "user", "content": content, "id": own, "toolCalls": [], "origin": origin}
         self._record("context.append_message", message=message)
+        self.messages += 1
 
     def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         self.steps += 1
@@ -65,8 +66,12 @@ class KimiWriter(SessionWriter):
                 self._event("content.part", uuid=own, **at, part=_answer_part(block))
         for outcome in outcomes:
             self._event("tool.result", toolCallId=outcome.call_id, result=_result(outcome))
+        self.messages += 1 + len(outcomes)
         reason = "tool_use" if outcomes else "end_turn"
         self._event("step.end", uuid=step, turnId=at["turnId"], step=self.steps, finishReason=reason)
+
+    def compaction(self, summary: str) -> None:
+        self._record("context.apply_compaction", summary=summary, contextSummary=summary, compactedCount=self.messages)
 
     def _end_turn(self) -> None:
         if self.turns and self.steps:

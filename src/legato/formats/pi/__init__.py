@@ -63,6 +63,7 @@ FORMAT = Format(
         source="https://docs.rs/crate/toolpath-pi/0.2.0",
     ),
     place=_place,
+    keeps_compactions=True,
     marks=marks("type id", "type timestamp", "role content"),
     is_lines=True,
     closes_calls=True,  # badlogic/pi-mono, packages/ai/src/providers/transform-messages.ts

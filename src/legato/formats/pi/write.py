@@ -92,9 +92,17 @@ class PiWriter(SessionWriter):
     def _message(self, message: JsonObject) -> None:
         self._entry({"type": "message", "message": {**message, "timestamp": self.context.millis()}})
 
+    def compaction(self, summary: str) -> None:
+        # It keeps what stands between an entry and itself: here nothing.
+        own = self._id()
+        self._entry({"type": "compaction", "summary": summary, "firstKeptEntryId": own, "tokensBefore": 0})
+
+    def _id(self) -> str:
+        """The id of the next entry."""
+        return self.context.unique("entry", str(len(self.lines))).replace("-", "")[:8]
+
     def _entry(self, entry: JsonObject) -> None:
-        number = len(self.lines)
-        own = self.context.unique("entry", str(number)).replace("-", "")[:8]
+        own = self._id()
         known: JsonObject = {"id": own, "parentId": self.parent, "timestamp": self.context.stamp()}
         self.lines.append(msgspec.json.encode({"type": entry["type"], **known, **entry}))
         self.parent = own

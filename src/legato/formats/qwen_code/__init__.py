@@ -56,6 +56,7 @@ FORMAT = Format(
         source="https://qwenlm.github.io/qwen-code-docs/en/users/features/headless/",
     ),
     place=_place,
+    keeps_compactions=True,
     marks=marks("type uuid", "type sessionId", "type message"),
     is_lines=True,
     closes_calls=True,  # as Qwen Code 0.24.4 does: "Tool execution result was not recorded"

@@ -21,7 +21,7 @@ from legato.wire.gemini.shapes import REACHABLE, function_call, media_part, text
 VERSION = "0.24.4"
 """the version of Qwen Code whose records these are"""
 
-_PROVENANCE = {"user": "real_user", "assistant": "assistant_output", "tool_result": "tool_result"}
+_PROVENANCE = {"user": "real_user", "assistant": "assistant_output"}
 _SIGNATURES = {Dialect.GEMINI: "thoughtSignature", Dialect.ANTHROPIC: "signature"}
 """what a thought's signature is called where it comes from; Qwen Code calls all of them as Gemini does"""
 
@@ -39,15 +39,21 @@ class QwenWriter(SessionWriter):
 
     def human(self, blocks: Sequence[PlainSaid]) -> None:
         parts = [media_part(block) if isinstance(block, Media) else text_part(block.text) for block in blocks]
-        self._record("user", "user", parts)
+        self._message("user", "user", parts)
 
     def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
         parts = [self._part(block, unit.origin) for block in blocks]
-        self._record("assistant", "model", parts, model=model_of(unit.origin) or "unknown")
+        self._message("assistant", "model", parts, model=model_of(unit.origin) or "unknown")
         for outcome in outcomes:
             status = "error" if outcome.is_error else "success"
             told: JsonObject = {"callId": outcome.call_id, "status": status, "resultDisplay": outcome.text}
-            self._record("tool_result", "user", [_response(outcome)], toolCallResult=told)
+            self._message("tool_result", "user", [_response(outcome)], toolCallResult=told)
+
+    def compaction(self, summary: str) -> None:
+        history: list[JsonObject] = [{"role": "user", "parts": [text_part(summary)]}]
+        told: JsonObject = {"originalTokenCount": 0, "newTokenCount": 0, "compressionStatus": 1}
+        payload: JsonObject = {"info": told, "compressedHistory": history}
+        self._record("system", subtype="chat_compression", systemPayload=payload)
 
     def thought(self, block: Thinking) -> Thinking | None:
         # What has a signature and no words is a part of its own there.
@@ -65,7 +71,10 @@ class QwenWriter(SessionWriter):
             case ToolCall():
                 return function_call(self.call_id(block), self.name(block), block)
 
-    def _record(self, kind: str, role: str, parts: list[JsonObject], **more: object) -> None:
+    def _message(self, kind: str, role: str, parts: list[JsonObject], **more: object) -> None:
+        self._record(kind, message={"role": role, "parts": parts}, **more)
+
+    def _record(self, kind: str, **fields: object) -> None:
         number = len(self.lines)
         own = self.context.unique("record", str(number))
         record: JsonObject = {
@@ -74,13 +83,13 @@ class QwenWriter(SessionWriter):
             "sessionId": self.session,
             "timestamp": self.context.stamp(),
             "type": kind,
-            "provenance": _PROVENANCE[kind],
+            "provenance": _PROVENANCE.get(kind, kind),
             "cwd": self.cwd,
             "version": VERSION,
         }
         if branch := self.out.meta.get("branch"):
             record["gitBranch"] = branch
-        self.lines.append(msgspec.json.encode({**record, **more, "message": {"role": role, "parts": parts}}))
+        self.lines.append(msgspec.json.encode({**record, **fields}))
         self.parent = own
 
 
