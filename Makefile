@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test live check fix golden requirements bench bench-peers fuzz mutants clients packages release-check docs lock clean
+.PHONY: help demo test live check fix golden requirements bench bench-peers fuzz mutants clients handover packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -98,6 +98,10 @@ mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MU
 export CLIENTS BACKENDS
 clients: $(READY) ## Let the real coding clients do tasks through the gateway, on every backend; writes docs/clients.md
 	$(BIN)/python -m scripts.clients --workers $(WORKERS) $(ARGS)
+
+# Needs npm. CLIENTS narrows it: make handover CLIENTS=pi,qwen
+handover: $(READY) ## Let the real coding clients go on with what another one began, from sessions that are converted
+	$(BIN)/python -m scripts.clients.handover
 
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)

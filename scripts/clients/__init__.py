@@ -8,4 +8,5 @@ songs         a small MCP server that notes what it is asked
 clients       how each client is set up and started, and how it says what came of it
 tasks         what each client is asked to do, and how one sees that it was done
 results       docs/clients.json, and docs/clients.md made from it
+handover      `make handover`: what one client began, another goes on with
 """

@@ -29,7 +29,7 @@ def is_inside() -> bool:
     return _INSIDE in os.environ
 
 
-def move_into_own_network(arguments: Sequence[str]) -> None:
+def move_into_own_network(arguments: Sequence[str], module: str = "scripts.clients") -> None:
     """Start this program again in a network of its own; it returns only where that is not possible."""
     if is_inside():
         _raise_loopback()
@@ -40,7 +40,7 @@ def move_into_own_network(arguments: Sequence[str]) -> None:
         return
     os.environ[_INSIDE] = "1"
     sys.stdout.flush()
-    os.execv(unshare, [*entry, sys.executable, "-m", "scripts.clients", *arguments])
+    os.execv(unshare, [*entry, sys.executable, "-m", module, *arguments])
 
 
 def proxies() -> dict[str, str]:
