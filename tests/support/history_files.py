@@ -87,6 +87,15 @@ def copilot(steps: list[Step]) -> HistoryFile:
     return HistoryFile(events, _results(steps), is_lines=True)
 
 
+def google_adk(steps: list[Step]) -> HistoryFile:
+    events: list[Record] = []
+    for (kind, misplaced), run in runs_of(steps):
+        role = "model" if (kind == "call") is not misplaced else "user"
+        author = "user" if kind == "say" else "main"
+        events.append({"author": author, "content": {"role": role, "parts": [GEMINI[kind](step) for step in run]}})
+    return HistoryFile({"appName": "a", "userId": "u", "events": events}, _results(steps))
+
+
 def goose(steps: list[Step]) -> HistoryFile:
     def part(step: Step) -> Record:
         if step.kind == "call":
@@ -389,6 +398,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Codex": ("codex", codex),
     "GitHub Copilot CLI": ("copilot-cli", copilot),
     "goose": ("goose", goose),
+    "Google ADK": ("google-adk", google_adk),
     "droid": ("droid", droid),
     "droid, a stream": ("droid", droid_stream),
     "Grok CLI": ("grok-cli", grok_cli),

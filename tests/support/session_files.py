@@ -305,6 +305,35 @@ CLINE = whole(
 )
 
 
+def adk(author: str, *parts: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """An event as google-adk 2.13.0 keeps it in its database."""
+    content = {"parts": list(parts), "role": "user" if author == "user" else "model"}
+    return {"content": content, "author": author, "invocation_id": "e-1", "actions": {}, "timestamp": 1.8e9, **more}
+
+
+_ADK_RESULT = {"function_response": {"id": "adk-1", "name": "ls", "response": {"result": "a.txt\nb.txt"}}}
+GOOGLE_ADK = whole(
+    {
+        "id": "s1",
+        "app_name": "app",
+        "user_id": "u",
+        "state": {},
+        "events": [
+            adk("user", {"text": "List the files", "thought": None}),
+            adk(
+                "main",
+                {"text": "I look", "thought": True},
+                {"text": "Looking."},
+                {"function_call": {"id": "adk-1", "name": "ls", "args": {"path": "."}}, "thought_signature": "c2ln"},
+                model_version="gemini-3-pro-preview",
+            ),
+            {**adk("main"), "content": {"parts": [_ADK_RESULT], "role": "user"}},
+            adk("main", {"text": "Two files."}, model_version="gemini-3-pro-preview"),
+        ],
+    }
+)
+
+
 def copilot(kind: str, **data: Any) -> dict[str, Any]:
     return {"type": kind, "data": data, "id": "e", "timestamp": "2026-01-01T00:00:00.000Z", "parentId": None}
 
@@ -573,6 +602,7 @@ EVERY_FILE: dict[str, bytes] = {
     "cursor": CURSOR,
     "droid": DROID,
     "gemini-cli": GEMINI_CLI,
+    "google-adk": GOOGLE_ADK,
     "goose": GOOSE,
     "grok-cli": GROK_CLI,
     "hermes": HERMES,

@@ -18,7 +18,7 @@ from legato.errors import IngestError
 from legato.formats.content import Content
 from legato.formats.database import Database, quoted
 from legato.formats.document import Document, DocumentDraft
-from legato.formats.fields import as_list, as_object, as_text
+from legato.formats.fields import as_id, as_list, as_object, as_text
 from legato.formats.head import Layout
 from legato.formats.wire.reading import read_body
 from legato.model import Json, JsonObject, read_json_leniently
@@ -82,9 +82,9 @@ def _of_state(state: JsonObject) -> Iterator[_Placed]:
             known[_key(placed)] -= 1
         else:
             made.append(placed)
-    called = {as_object(item).get("call_id") for (_, item), waits in made if not waits}
+    called = {as_id(as_object(item).get("call_id")) for (_, item), waits in made if not waits}
     for placed, waits in made:
-        call_id = as_object(placed.item).get("call_id")
+        call_id = as_id(as_object(placed.item).get("call_id"))
         if not waits or call_id not in called:  # a call that waits for consent is there as a call, too
             called.add(call_id)
             yield placed
