@@ -87,6 +87,19 @@ def copilot(steps: list[Step]) -> HistoryFile:
     return HistoryFile(events, _results(steps), is_lines=True)
 
 
+def inspect(steps: list[Step]) -> HistoryFile:
+    messages: list[Record] = []
+    for (kind, _), run in runs_of(steps):
+        if kind == "say":
+            messages += [{"role": "user", "content": step.says} for step in run]
+        elif kind == "call":
+            calls = [{"id": step.id, "function": step.tool, "arguments": {"path": step.says}} for step in run]
+            messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        else:
+            messages += [{"role": "tool", "content": s.says, "tool_call_id": s.id, "function": s.tool} for s in run]
+    return HistoryFile({"epoch": 1, "input": "", "target": "", "messages": messages}, _results(steps))
+
+
 def google_adk(steps: list[Step]) -> HistoryFile:
     events: list[Record] = []
     for (kind, misplaced), run in runs_of(steps):
@@ -398,6 +411,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Codex": ("codex", codex),
     "GitHub Copilot CLI": ("copilot-cli", copilot),
     "goose": ("goose", goose),
+    "Inspect": ("inspect", inspect),
     "Google ADK": ("google-adk", google_adk),
     "droid": ("droid", droid),
     "droid, a stream": ("droid", droid_stream),

@@ -593,6 +593,44 @@ HERMES = whole(
     }
 )
 
+INSPECT = whole(
+    {
+        "version": 2,
+        "status": "success",
+        "eval": {"task": "t", "model": "anthropic/claude-sonnet-4-5"},
+        "samples": [
+            {
+                "id": 1,
+                "epoch": 1,
+                "input": "List the files",
+                "target": "two",
+                "messages": [
+                    {"id": "a", "role": "system", "content": "You are careful."},
+                    {"id": "b", "role": "user", "content": "List the files", "source": "input"},
+                    {
+                        "id": "c",
+                        "role": "assistant",
+                        "content": [
+                            {"type": "reasoning", "reasoning": "I look", "signature": "c2ln", "redacted": False},
+                            text("Looking."),
+                        ],
+                        "tool_calls": [{"id": "c1", "function": "ls", "arguments": {"path": "."}, "type": "function"}],
+                    },
+                    {
+                        "id": "d",
+                        "role": "tool",
+                        "content": "attachment://1f2e",
+                        "tool_call_id": "c1",
+                        "function": "ls",
+                    },
+                    {"id": "e", "role": "assistant", "content": "Two files.", "model": "claude-sonnet-4-5"},
+                ],
+                "attachments": {"1f2e": "a.txt\nb.txt"},
+            }
+        ],
+    }
+)
+
 CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 
 EVERY_FILE: dict[str, bytes] = {
@@ -606,6 +644,7 @@ EVERY_FILE: dict[str, bytes] = {
     "goose": GOOSE,
     "grok-cli": GROK_CLI,
     "hermes": HERMES,
+    "inspect": INSPECT,
     "opencode": OPENCODE,
     "pi": PI,
     "kimi-cli": KIMI_CLI,

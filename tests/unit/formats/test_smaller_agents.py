@@ -1,4 +1,4 @@
-"""goose, Cursor, droid, Grok CLI and Hermes: what is particular to each."""
+"""goose, Cursor, droid, Grok CLI, Hermes and Inspect: what is particular to each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import pytest
 from database_files import make
 from legato.formats import Level, detect, lint_document, read, read_all
 from legato.formats.document import CompactionMark
-from legato.model import Ending, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
-from session_files import CURSOR, EVERY_FILE, HERMES, jsonl, text, use
+from legato.model import Ending, HostedTool, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
+from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, jsonl, text, use, whole
 
-SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes")
+SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes", "inspect")
 
 
 @pytest.mark.parametrize("name", SMALLER)
@@ -201,3 +201,62 @@ def test_hermes_keeps_its_prompt_and_its_tools() -> None:
     document = read(HERMES)
     assert (document.system, document.tools) == ("You are careful.", [ToolSpec("ls", "", {"type": "object"})])
     assert (document.route, document.meta) == ("openai/gpt-5.2", {"session": "h1", "cwd": "/work", "platform": "cli"})
+
+
+# --- Inspect ----------------------------------------------------------------------------------------------------------
+
+
+def sample(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    """A sample as inspect_ai 0.3.285 logs it, without its events."""
+    return {"id": "s", "epoch": 1, "input": "x", "target": "y", "messages": list(messages), **more}
+
+
+def test_a_log_of_inspect_holds_a_conversation_for_each_sample() -> None:
+    log = json.loads(INSPECT)
+    assert detect(INSPECT).reason == "samples of an eval"
+    log["samples"].append(sample({"role": "user", "content": "again"}))
+    first, second = read_all(whole(log))
+    assert (first.route, first.places[0]) == ("anthropic/claude-sonnet-4-5", "samples[0].messages[0]")
+    assert first.entries[2].blocks[0] == Thinking("I look", native={"signature": "c2ln"})
+    assert ([entry.text for entry in second.entries], second.meta) == (["again"], {"session": "s"})
+
+
+def test_attachments_errors_and_tools_of_providers_in_a_sample() -> None:
+    image = {"type": "image", "image": "attachment://1", "detail": "auto"}
+    failed = {"type": "file_not_found", "message": "no such path"}
+    search = {
+        "type": "tool_use",
+        "tool_type": "web_search",
+        "id": "w",
+        "name": "web_search",
+        "arguments": '{"q": "x"}',
+        "result": "r",
+    }
+    document = read(
+        whole(
+            sample(
+                {"role": "user", "content": [text("look"), image, {"type": "data", "data": {}}]},
+                {
+                    "role": "assistant",
+                    "content": [search, {"type": "reasoning", "reasoning": "gA==", "redacted": True}],
+                    "tool_calls": [{"id": own, "function": "f", "arguments": {}} for own in ("a", "b")],
+                },
+                {"role": "tool", "content": "", "tool_call_id": "a", "function": "f", "error": failed},
+                {"role": "tool", "content": [text("seen"), image], "tool_call_id": "b", "function": "f"},
+                {"role": "narrator", "content": "?"},
+                attachments={"1": "data:image/png;base64,AAAA"},
+            )
+        )
+    )
+    seen = Media(MediaKind.IMAGE, "image/png", data="AAAA")
+    assert [entry.blocks for entry in document.entries] == [
+        (Text("look"), seen),
+        (HostedTool("web_search", {"q": "x"}, "r", "w"), ToolCall("f", {}, "a"), ToolCall("f", {}, "b")),
+        (ToolResponse(wire_id="a", tool_name="f", error="no such path", is_complete=True),),
+        (ToolResponse(wire_id="b", tool_name="f", result="seen", is_complete=True, media=(seen,)),),
+    ]
+    assert [str(note) for note in document.notes] == [
+        "messages[0]: content[2] of type 'data' is not understood and was left out",
+        "messages[1]: a sealed thought is not carried",
+        "messages[4]: a message of role 'narrator' is not understood and was left out",
+    ]
