@@ -100,6 +100,11 @@ def inspect(steps: list[Step]) -> HistoryFile:
     return HistoryFile({"epoch": 1, "input": "", "target": "", "messages": messages}, _results(steps))
 
 
+def mini_swe(steps: list[Step]) -> HistoryFile:
+    run = {"info": {}, "messages": chat(steps)["messages"], "trajectory_format": "mini-swe-agent-1.1"}
+    return HistoryFile(run, _results(steps))
+
+
 def google_adk(steps: list[Step]) -> HistoryFile:
     events: list[Record] = []
     for (kind, misplaced), run in runs_of(steps):
@@ -412,6 +417,7 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "GitHub Copilot CLI": ("copilot-cli", copilot),
     "goose": ("goose", goose),
     "Inspect": ("inspect", inspect),
+    "mini-swe-agent": ("mini-swe-agent", mini_swe),
     "Google ADK": ("google-adk", google_adk),
     "droid": ("droid", droid),
     "droid, a stream": ("droid", droid_stream),

@@ -631,6 +631,14 @@ INSPECT = whole(
     }
 )
 
+MINI_SWE = whole(
+    {
+        "info": {"config": {"model": {"model_name": "anthropic/claude-sonnet-4-5"}}, "exit_status": "Submitted"},
+        "messages": [*CHAT["messages"][:5], {"role": "exit", "content": "", "extra": {"exit_status": "Submitted"}}],
+        "trajectory_format": "mini-swe-agent-1.1",
+    }
+)
+
 CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 
 EVERY_FILE: dict[str, bytes] = {
@@ -645,6 +653,7 @@ EVERY_FILE: dict[str, bytes] = {
     "grok-cli": GROK_CLI,
     "hermes": HERMES,
     "inspect": INSPECT,
+    "mini-swe-agent": MINI_SWE,
     "opencode": OPENCODE,
     "pi": PI,
     "kimi-cli": KIMI_CLI,

@@ -233,6 +233,12 @@ def test_what_a_provider_wants_back_is_kept_for_it(
     assert (document.route, document.entries[0].blocks) == (route, blocks)
 
 
+def test_when_a_message_was_written_is_kept() -> None:
+    written = "2026-01-01T00:00:00Z"
+    document = read_messages([request(part("user-prompt", "x"), timestamp=written), answered(part("text", "y"))])
+    assert document.times == {0: 1_767_225_600.0}
+
+
 def test_how_an_answer_ended_is_kept() -> None:
     words = part("text", "x")
     states = [{"finish_reason": "length"}, {"state": "interrupted", "finish_reason": "stop"}, {"state": "incomplete"}]

@@ -1,4 +1,4 @@
-"""goose, Cursor, droid, Grok CLI, Hermes and Inspect: what is particular to each."""
+"""goose, Cursor, droid, Grok CLI, Hermes, Inspect and mini-swe-agent: what is particular to each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from legato.formats.document import CompactionMark
 from legato.model import Ending, HostedTool, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
 from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, jsonl, text, use, whole
 
-SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes", "inspect")
+SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes", "inspect", "mini-swe-agent")
 
 
 @pytest.mark.parametrize("name", SMALLER)
@@ -260,3 +260,38 @@ def test_attachments_errors_and_tools_of_providers_in_a_sample() -> None:
         "messages[1]: a sealed thought is not carried",
         "messages[4]: a message of role 'narrator' is not understood and was left out",
     ]
+
+
+# --- mini-swe-agent ---------------------------------------------------------------------------------------------------
+
+
+def trajectory(*messages: dict[str, Any], model: str = "openai/gpt-5.1") -> bytes:
+    """A run as mini-swe-agent 2.4.6 saves it."""
+    info = {"config": {"model": {"model_name": model}}}
+    ended = {"role": "exit", "content": "patch", "extra": {"exit_status": "Submitted"}}
+    return whole({"info": info, "messages": [*messages, ended], "trajectory_format": "mini-swe-agent-1.1"})
+
+
+def test_a_run_is_read_in_the_form_of_either_api() -> None:
+    called = {"type": "function_call", "call_id": "c1", "name": "bash", "arguments": "{}"}
+    spoken = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Looking."}]}
+    document = read(
+        trajectory(
+            {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "go"}]},
+            {"object": "response", "output": [spoken, called], "extra": {}},
+            {"type": "function_call_output", "call_id": "c1", "output": "hi", "extra": {}},
+            {"object": "response", "output": [{**called, "call_id": "c2"}]},
+        )
+    )
+    assert [(entry.speaker, entry.text) for entry in document.entries] == [
+        (Speaker.HUMAN, "go"),
+        (Speaker.AI, "Looking."),
+        (Speaker.TOOL, ""),
+        (Speaker.AI, ""),
+    ]
+    assert document.places[1:3] == ["messages[1].output[0] to messages[1].output[1]", "messages[2]"]
+    states = [call.state for call in document.conversation().ledger.calls.values()]
+    assert (states, document.notes) == (["complete", "pending"], [])
+    assert {finding.level for finding in lint_document(document)} == {Level.RISK}
+    told = read(trajectory({"role": "user", "content": "go"}, {"role": "assistant", "content": "ls"}, model="x/my-own"))
+    assert ([entry.text for entry in told.entries], told.model, told.route) == (["go", "ls"], "my-own", "")

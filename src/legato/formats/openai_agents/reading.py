@@ -28,7 +28,9 @@ _BRANCHES = frozenset({"message_id", "session_id", "branch_id", "sequence_number
 _PLACE = re.compile(r"input\[(\d+)(?::(\d+))?\]")
 
 
-class _Placed(NamedTuple):
+class PlacedItem(NamedTuple):
+    """An item of the Responses API, and where it was."""
+
     place: str
     item: Json
 
@@ -40,18 +42,18 @@ def read(content: Content) -> list[Document]:
             drafts = [_session(content, session, rows) for session, rows in _sessions(database)]
         return content.finish(*[draft for draft in drafts if draft.entries or draft.notes])
     draft = content.draft()
-    _take(draft, list(_of_state(as_object(content.value()))))
+    take_items(draft, list(_of_state(as_object(content.value()))))
     return content.finish(draft)
 
 
 def read_items(items: Iterable[Json], *, name: str = "") -> Document:
     """The conversation in items as a session of the SDK gives them: what an integration has, without a file."""
     draft = DocumentDraft("openai-agents", name)
-    _take(draft, [_Placed(f"[{index}]", item) for index, item in enumerate(items)])
+    take_items(draft, [PlacedItem(f"[{index}]", item) for index, item in enumerate(items)])
     return draft.finish(digest="")
 
 
-def _take(draft: DocumentDraft, items: Sequence[_Placed]) -> None:
+def take_items(draft: DocumentDraft, items: Sequence[PlacedItem]) -> None:
     """Read items as the input that they are, each with its own place."""
     inner = DocumentDraft("openai-responses")
     read_body({"input": [item for _, item in items]}, inner, provider="openai-responses")
@@ -73,7 +75,7 @@ def _take(draft: DocumentDraft, items: Sequence[_Placed]) -> None:
 # --- states -----------------------------------------------------------------------------------------------------------
 
 
-def _of_state(state: JsonObject) -> Iterator[_Placed]:
+def _of_state(state: JsonObject) -> Iterator[PlacedItem]:
     yield from _input(state, "original_input")
     made = list(_made(state, "session_items"))
     known = Counter(map(_key, made))
@@ -91,16 +93,16 @@ def _of_state(state: JsonObject) -> Iterator[_Placed]:
     yield from _input(state, "pending_input")
 
 
-def _input(state: JsonObject, name: str) -> Iterator[_Placed]:
+def _input(state: JsonObject, name: str) -> Iterator[PlacedItem]:
     given: Json = state.get(name)
     if isinstance(given, str):
-        yield _Placed(name, {"role": "user", "content": given})
+        yield PlacedItem(name, {"role": "user", "content": given})
     for index, item in enumerate(as_list(given)):
-        yield _Placed(f"{name}[{index}]", item)
+        yield PlacedItem(f"{name}[{index}]", item)
 
 
 class _Made(NamedTuple):
-    placed: _Placed
+    placed: PlacedItem
     waits: bool
     """whether it only says that a call waits for consent"""
 
@@ -108,7 +110,7 @@ class _Made(NamedTuple):
 def _made(state: JsonObject, name: str) -> Iterator[_Made]:
     for index, entry in enumerate(as_list(state.get(name))):
         item = as_object(as_object(entry).get("raw_item"))
-        yield _Made(_Placed(f"{name}[{index}]", item), as_object(entry).get("type") == "tool_approval_item")
+        yield _Made(PlacedItem(f"{name}[{index}]", item), as_object(entry).get("type") == "tool_approval_item")
 
 
 def _key(made: _Made) -> bytes:
@@ -147,14 +149,14 @@ def _sessions(database: Database) -> Iterator[tuple[str, list[tuple[Any, ...]]]]
 def _session(content: Content, session: str, rows: list[tuple[Any, ...]]) -> DocumentDraft:
     draft = content.draft(f"{content.name}, session {session}")
     draft.meta["session"] = session
-    items: list[_Placed] = []
+    items: list[PlacedItem] = []
     broken: list[str] = []
     for number, data in rows:
         try:
-            items.append(_Placed(f"row {number}", read_json_leniently(as_text(data))))
+            items.append(PlacedItem(f"row {number}", read_json_leniently(as_text(data))))
         except IngestError:
             broken.append(f"row {number}")
-    _take(draft, items)
+    take_items(draft, items)
     for place in broken:
         draft.note(place, "is no JSON and was left out")
     return draft

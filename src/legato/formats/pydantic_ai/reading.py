@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from legato.formats.blocks import as_json, kind_of, response, text_blocks
 from legato.formats.content import Content
 from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
-from legato.formats.fields import as_id, as_list, as_object, as_text, first_text
+from legato.formats.fields import as_id, as_list, as_object, as_text, as_time, first_text
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
     Authority,
@@ -85,6 +85,7 @@ class _Reader:
 
     def message(self, message: JsonObject, place: str) -> None:
         keep_known(self.draft.meta, message, {"conversation_id": "session"})
+        self.draft.at = as_time(message.get("timestamp"))
         parts = list(map(as_object, as_list(message.get("parts"))))
         match message.get("kind"):
             case "request":
