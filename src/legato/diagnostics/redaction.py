@@ -154,9 +154,18 @@ def _is_secret(name: str) -> bool:
     return name.lower().replace("-", "_") in _SECRET_FIELDS
 
 
+_SHORTEST_SHAPE = 7
+"""characters of the shortest text with a secret of some shape, `://a:b@`; most names and words are shorter"""
+
+
 def _may_hold_a_shape(text: str) -> bool:
+    if len(text) < _SHORTEST_SHAPE:
+        return False
     small = text.lower()
-    if any(word in small for word in _WORDS) or _BEGINNING.search(small):
+    for word in _WORDS:  # a loop, since a generator takes twice as long, and this is done for every text that is shown
+        if word in small:
+            return True
+    if _BEGINNING.search(small):
         return True
     return not text.isascii() and _OTHER_CASES.search(text) is not None
 
