@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from event_frames import events_of
@@ -14,7 +15,9 @@ from legato import Conversation, parse, render
 from legato.cli.settings.layers import read_file
 from legato.diagnostics import Redactor
 from legato.errors import BadAnswer, ConfigError, FormatError
-from legato.files.request_view import _pretty
+from legato.files.html.entry_data import entry_value
+from legato.files.inspected import InspectedEntry
+from legato.files.inspector import SeenEntry
 from legato.formats import read_all
 from legato.formats.fields import well_typed
 from legato.model import (
@@ -45,6 +48,12 @@ from legato.wire.openai_responses.parse_envelope import read_tools
 
 DEEP = 20_000
 
+SEEN = SeenEntry(
+    (0, 0),
+    InspectedEntry(turn=1, speaker="model", place="", model="", blocks=(), decisions=(), labels=(), is_shown=True),
+    {},
+)
+
 
 def nested(wrap: Callable[[Json], Json], inner: Json = 1, levels: int = DEEP) -> Json:
     for _ in range(levels):
@@ -74,7 +83,7 @@ SHAPES: dict[str, Callable[[Json], Json]] = {
         lambda value: find_fault(value, {"type": "object"}),
         lambda value: find_fault({"a": 1}, value if isinstance(value, dict) else {"properties": {"a": value}}),
         lambda value: read_tools({"tools": value}, []),
-        lambda value: _pretty(value, Redactor({}), 100),
+        lambda value: msgspec.json.encode(entry_value(SEEN, [value], Redactor({}))),
         lambda value: fill_answer({"type": "array", "items": value, "minItems": 1}, "x"),
         lambda value: fill_arguments(
             ToolSpec("t", "", {"properties": {"a": value}, "required": ["a"]}), None, words="x"

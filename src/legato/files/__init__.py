@@ -9,6 +9,8 @@
     inspect(path, target=...)       the conversation entry by entry: each call's ids, its state, every decision
     explain(path)                   how the file was recognised, what else was weighed, what was not understood
     page(path, target=...)          the same as one HTML page, beside the request that is made of it
+    write_page(path, output)        the page in a file, however long the conversation is
+    write_pages(folder, output)     a page for each session below a folder, and a list of them
     sarif(reports)                  what `lint` found, as SARIF for code hosts and editors
     session_files(folder)           the files below a folder that may hold conversations
 
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
     from legato.files.conversion import Converted, Installed, convert, convert_all, install
     from legato.files.explanation import explain
     from legato.files.folders import session_files
-    from legato.files.html_page import page
+    from legato.files.html.page_writing import PageSummary
     from legato.files.inspected import InspectedBlock, InspectedCall, InspectedEntry, Inspection
     from legato.files.inspection import inspect
     from legato.files.linting import LintReport, Unread, lint
+    from legato.files.pages import FolderPages, page, write_page, write_pages
     from legato.files.repairing import Repaired, repair, repair_in_place
     from legato.files.sarif_log import sarif
     from legato.files.sources import Source
@@ -44,7 +47,11 @@ _HOMES = {
     "install": "conversion",
     "session_files": "folders",
     "explain": "explanation",
-    "page": "html_page",
+    "PageSummary": "html.page_writing",
+    "FolderPages": "pages",
+    "page": "pages",
+    "write_page": "pages",
+    "write_pages": "pages",
     "InspectedBlock": "inspected",
     "InspectedCall": "inspected",
     "InspectedEntry": "inspected",
@@ -62,12 +69,14 @@ _HOMES = {
 
 __all__ = [
     "Converted",
+    "FolderPages",
     "InspectedBlock",
     "InspectedCall",
     "InspectedEntry",
     "Inspection",
     "Installed",
     "LintReport",
+    "PageSummary",
     "Repaired",
     "Source",
     "Unread",
@@ -82,6 +91,8 @@ __all__ = [
     "repair_in_place",
     "sarif",
     "session_files",
+    "write_page",
+    "write_pages",
 ]
 
 

@@ -1,10 +1,11 @@
-"""What inspecting a conversation gives: frozen values that hold text only, and can be encoded as JSON."""
+"""What inspecting a conversation gives: frozen values that can be encoded as JSON."""
 
 from __future__ import annotations
 
 from msgspec import Struct
 
-from legato.model import CallId
+from legato.formats import Finding
+from legato.model import CallId, Media, Usage
 
 LIMIT = 20_000
 """characters of one text; what is longer is cut and says so"""
@@ -27,14 +28,24 @@ class InspectedCall(Struct, frozen=True, kw_only=True):
     decisions: tuple[str, ...]
     labels: tuple[str, ...]
     """decisions and findings in brief, to filter by"""
+    started: float | None = None
+    """when the call was written, in seconds since the epoch; None if the file does not tell"""
+    ended: float | None = None
+    """when its result was written"""
+    media: tuple[Media, ...] = ()
+    """what the tool returned beside its text, for those who show it: `inspect` leaves it out"""
 
 
 class InspectedBlock(Struct, frozen=True, kw_only=True):
-    """One block of an entry. `kind` is text, thinking, media, code, hosted or call; a call has no text."""
+    """One block of an entry. `kind` is text, thinking, media, code, hosted or call; a call has no text.
+
+    `media` is there for those who show it: `inspect` leaves it out.
+    """
 
     kind: str
     text: str = ""
     call: InspectedCall | None = None
+    media: Media | None = None
 
 
 class InspectedEntry(Struct, frozen=True, kw_only=True):
@@ -49,6 +60,14 @@ class InspectedEntry(Struct, frozen=True, kw_only=True):
     labels: tuple[str, ...]
     is_shown: bool
     """false: it is in the file, and no request holds it"""
+    findings: tuple[Finding, ...] = ()
+    """what `lint` has to say about it and its calls"""
+    at: float | None = None
+    """when it was written, in seconds since the epoch; None if the file does not tell"""
+    usage: Usage | None = None
+    """the tokens of an answer, if the file tells"""
+    cost: float | None = None
+    """dollars for them, at the prices of the catalogue; None where one is not known"""
 
 
 class Inspection(Struct, frozen=True, kw_only=True):
@@ -63,6 +82,8 @@ class Inspection(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     about_request: tuple[str, ...] = ()
     """decisions that concern no call: about the request as a whole"""
+    findings: tuple[Finding, ...] = ()
+    """what `lint` has to say about no entry in particular"""
 
     @property
     def calls(self) -> list[InspectedCall]:

@@ -28,7 +28,7 @@ def pick_document(
     """
     count, name = len(documents), documents[0].name
     if number is None:
-        if count > 1 and not _has_main(documents):
+        if count > 1 and not has_main(documents):
             raise SeveralConversations(f"{name}: this file holds {count} conversations; {advice}", conversations=count)
         return documents[0]
     if not 1 <= number <= count:
@@ -39,6 +39,6 @@ def pick_document(
     return documents[number - 1]
 
 
-def _has_main(documents: Sequence[Document]) -> bool:
+def has_main(documents: Sequence[Document]) -> bool:
     """Whether the first conversation is the session, and the others (those of subagents) belong to it."""
     return bool(documents[0].meta.get("beside"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,12 +57,16 @@ def keeping(path: PathName) -> Generator[None]:
         raise FormatError(f"{path}: cannot be written: {said[:1].lower()}{said[1:]}; nothing was changed") from None
 
 
-def write_whole(path: PathName, data: bytes) -> None:
-    """Put `data` into the file at `path`, whatever was in it; a link stays a link. Raises `OSError`."""
+def write_whole(path: PathName, data: bytes | Iterable[bytes]) -> None:
+    """Put `data`, or pieces of it, into the file at `path`, whatever was in it; a link stays a link.
+
+    Raises `OSError`.
+    """
     check_folder(path)
     target = Path(path)
     if target.exists() and not target.is_file():  # a pipe, a device: there is nothing to put in its place
-        target.write_bytes(data)
+        with target.open("wb") as file:
+            file.writelines(_pieces(data))
         return
     _replace(_real(target), data)
 
@@ -97,13 +101,13 @@ def _free_name(target: Path) -> Path:
     raise FormatError(f"{target}: there are too many backups beside it; move some of them away")
 
 
-def _replace(target: Path, data: bytes, *, like: Path | None = None) -> None:
+def _replace(target: Path, data: bytes | Iterable[bytes], *, like: Path | None = None) -> None:
     model = like or target
     mode = stat.S_IMODE(model.stat().st_mode) if model.exists() else None
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            file.writelines(_pieces(data))
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, _default_mode() if mode is None else mode)
@@ -111,6 +115,10 @@ def _replace(target: Path, data: bytes, *, like: Path | None = None) -> None:
     except BaseException:
         os.unlink(name)
         raise
+
+
+def _pieces(data: bytes | Iterable[bytes]) -> Iterable[bytes]:
+    return (data,) if isinstance(data, bytes) else data
 
 
 def _default_mode() -> int:

@@ -7,10 +7,10 @@ what is new. `decode` and `decoder` read the answer with this request's names.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 
@@ -23,7 +23,7 @@ from legato.request.observation import tell_stopped
 from legato.request.offered import OfferedTools, RestoringDecoder
 from legato.request.report import Emitted, PrefixChange, RenderReport
 from legato.request.sdk import sdk_arguments
-from legato.transcript.units import Exchange
+from legato.transcript.units import Exchange, Unit
 from legato.wire.assembly import encode_json, join_json, with_tail
 from legato.wire.bounds import read_bounded_json
 from legato.wire.contract import EncodedEnvelope
@@ -31,6 +31,19 @@ from legato.wire.findings import Severity, Violation
 from legato.wire.judge import Judge
 
 T = TypeVar("T")
+
+
+class RequestPieces(NamedTuple):
+    """A body in the pieces that it was made of, before cache marks are put into it."""
+
+    fields: JsonObject
+    """all but the messages"""
+    first: Sequence[JsonObject]
+    """messages that are no part of the conversation, such as a system prompt"""
+    units: Iterator[tuple[Unit, tuple[JsonObject, ...]]]
+    """each unit and its messages; of one that units share, its own part"""
+    tail: Sequence[JsonObject]
+    """what was put at the end, because a request may not end otherwise"""
 
 
 class Request:
@@ -81,6 +94,15 @@ class Request:
     def copy(self) -> JsonObject:
         """The request body as a value of its own."""
         return cast(JsonObject, msgspec.json.decode(self.json()))
+
+    def pieces(self) -> RequestPieces:
+        """The body in pieces, to show what became of each unit; it shares values with the log.
+
+        Only for the newest request of a conversation: the assembly goes on with it.
+        """
+        units = enumerate(islice(self._encoded_places.units, self._places))
+        own = ((unit, self._assembly.messages_of(place)) for place, unit in units if unit is not None)
+        return RequestPieces(self._head.fields, self._head.first, own, self._tail)
 
     def json(self) -> bytes:
         """The request body as JSON."""

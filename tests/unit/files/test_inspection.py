@@ -1,4 +1,4 @@
-"""inspect and page: a conversation entry by entry, as values and as HTML."""
+"""inspect: a conversation entry by entry, as values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from file_samples import OPEN_BODY, anthropic_body, chat_body, open_session, save
-from legato.files import Inspection, inspect, page
+from file_samples import anthropic_body, chat_body, open_session, save
+from legato.files import Inspection, inspect
 
 
 def test_entries_and_calls_are_told_in_order(tmp_path: Path):
@@ -52,8 +52,7 @@ def test_secrets_are_hidden():
     data = json.dumps(anthropic_body(("user", f"my key is {key}"))).encode()
 
     assert key not in str(inspect(data))
-    assert key not in page(data)
-    assert "my key is [hidden]" in page(data)
+    assert "my key is [hidden]" in str(inspect(data))
 
 
 def test_one_conversation_of_several_is_picked_by_its_number(tmp_path: Path):
@@ -66,13 +65,3 @@ def test_an_inspection_can_be_encoded_and_decoded(tmp_path: Path):
     found = inspect(save(tmp_path / "session.jsonl", open_session()), target="gemini")
 
     assert msgspec.json.decode(msgspec.json.encode(found), type=Inspection) == found
-
-
-def test_a_page_shows_the_request_for_the_target_or_for_the_files_own_provider(tmp_path: Path):
-    path = save(tmp_path / "body.json", OPEN_BODY)
-
-    own, other = page(path), page(path, target="mistral")
-
-    assert own.startswith("<!DOCTYPE html>")
-    assert ("anthropic/claude-sonnet-4-5" in own, "mistral/mistral-large-latest" in other) == (True, True)
-    assert [item.name for item in tmp_path.iterdir()] == ["body.json"]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -207,14 +207,15 @@ def refuse_same_file(source: str, target: str, *, advice: str) -> None:
         raise FormatError(f"{target}: this is the input itself; {advice}")
 
 
-def write_output(path: str, data: bytes) -> None:
-    """Put `data` into the file, or onto standard output."""
+def write_output(path: str, data: bytes | Iterable[bytes]) -> None:
+    """Put `data`, or pieces of it, into the file, or onto standard output."""
     from legato.files.writing import write_whole
 
     if path != STANDARD:
         write_whole(path, data)
         return
-    rest = memoryview(data)
-    while rest:  # an unbuffered stream may take less than it is given
-        rest = rest[sys.stdout.buffer.write(rest) :]
+    for piece in (data,) if isinstance(data, bytes) else data:
+        rest = memoryview(piece)
+        while rest:  # an unbuffered stream may take less than it is given
+            rest = rest[sys.stdout.buffer.write(rest) :]
     sys.stdout.buffer.flush()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from legato.cli.format_options import from_option
+from legato.errors import FormatError
 from legato.files.text import counted, one_line, printable
 
 if TYPE_CHECKING:
     from msgspec import Struct
 
     from legato.files import InspectedCall, InspectedEntry, Inspection
-    from legato.formats import Explanation
+    from legato.formats import Document, Explanation
 
 _BRIEF = 240
 """characters of one text on the terminal, unless all is asked for"""
@@ -28,7 +30,12 @@ _UNLIMITED = 2**31
 @click.command(short_help="Show a conversation, its calls and every decision.")
 @click.argument("input_", metavar="INPUT")
 @click.option("--for", "target", metavar="TARGET", help="Render it for this provider or route, and show those ids too.")
-@click.option("--html", metavar="FILE", help="Write one self-contained page: the conversation beside the request.")
+@click.option(
+    "--html",
+    metavar="OUT",
+    help="Write one page that needs nothing else: the conversation beside the request. Of a folder: a page for each "
+    "session and a list of them, into the folder OUT.",
+)
 @from_option
 @click.option("--pick", type=int, metavar="N", help="The number of the conversation, in a file that holds several.")
 @click.option("--full", is_flag=True, help="Do not shorten texts.")
@@ -46,12 +53,12 @@ def inspect(
 ) -> None:
     """Show a conversation turn by turn: each call's canonical id, its state, its ids, and every decision about it.
 
-    INPUT is a file, the id of a stored session, or - for standard input. With --explain, the file is shown and not the
-    conversation: its format, the evidence for that and where it is, the formats that were weighed and why it is none of
-    them, and what was left out of the conversation. The exit status is 2 if it cannot be read.
+    INPUT is a file, the id of a stored session, or - for standard input; with --html also a folder. With --explain, the
+    file is shown and not the conversation: its format, the evidence for that and where it is, the formats that were
+    weighed and why it is none of them, and what was left out of the conversation. The exit status is 2 if it cannot be
+    read.
     """
-    from legato.cli.commands.file_arguments import check_output, pick_one, read_documents, write_output
-    from legato.files.html_page import page_of
+    from legato.cli.commands.file_arguments import pick_one
     from legato.files.inspected import LIMIT
     from legato.files.inspection import inspect_document, render_document
     from legato.formats.targets import find_target
@@ -65,15 +72,15 @@ def inspect(
         return
     if target is not None:
         find_target(target)  # says what is wrong with a name before a large file is read
-    if html is not None:
-        check_output(html)
-    document = pick_one(read_documents(input_, format=format_), pick)
-    if html is not None:
-        inspection, made = page_of(document, target=target)
-        write_output(html, made.encode())
-        calls = counted(len(inspection.calls), "call")
-        click.echo(f"{one_line(inspection.name)}: {calls} shown in {html}", err=True)
+    if html is not None and os.path.isdir(input_):
+        if format_ is not None or pick is not None:
+            raise click.UsageError("--from and --pick are for one file, not for a folder.")
+        _write_pages(input_, html, target)
         return
+    if html is not None:
+        _write_page(input_, html, target=target, format=format_, pick=pick)
+        return
+    document = pick_one(_read(input_, format_), pick)
     request = None if target is None else render_document(document, target)
     limit = _UNLIMITED if full else LIMIT if as_json else _BRIEF
     inspection = inspect_document(document, target=target, request=request, limit=limit)
@@ -81,10 +88,56 @@ def inspect(
         click.echo(line)
 
 
+def _read(input_: str, format_: str | None) -> list[Document]:
+    from legato.cli.commands.file_arguments import read_documents
+
+    try:
+        return read_documents(input_, format=format_)
+    except FormatError as error:
+        if not os.path.isdir(input_):
+            raise
+        raise FormatError(f"{error.message}; or see all of them in a browser with --html OUT") from None
+
+
 def _encoded(value: Struct) -> Iterator[str]:
     import msgspec
 
     yield msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+# --- the page ---------------------------------------------------------------------------------------------------------
+
+
+def _write_page(input_: str, html: str, *, target: str | None, format: str | None, pick: int | None) -> None:  # noqa: A002
+    from legato.cli.commands.file_arguments import check_output, opened, refuse_same_file, write_output
+    from legato.files.pages import page_writer
+    from legato.formats import read_all
+
+    check_output(html)
+    refuse_same_file(input_, html, advice="name another one")
+    with opened(input_) as (source, name, progress):
+        documents = read_all(source, format=format, name=name, progress=progress)
+        writer = page_writer(
+            documents, source, target=target, pick=pick, option="--pick", advice="choose one with --pick N"
+        )
+    write_output(html, writer.pieces())
+    summary = writer.summary
+    damage = f", {counted(summary.errors, 'error')}" if summary.errors else ""
+    told = f"{counted(summary.turns, 'turn')}, {counted(summary.calls, 'call')}{damage}"
+    click.echo(f"{one_line(summary.name)}: {told}, shown in {html}", err=True)
+
+
+def _write_pages(folder: str, html: str, target: str | None) -> None:
+    from legato.cli.commands.file_arguments import walking
+    from legato.files.pages import PageBinder
+
+    with walking([folder]) as walk:
+        binder = PageBinder(folder, html, target=target, overwrite=True)
+        for path in walk:
+            binder.add(path)
+    written = binder.finish()
+    passed = f"; {counted(len(written.unread), 'file')} passed over" if written.unread else ""
+    click.echo(f"{folder}: {counted(len(written.pages), 'page')}{passed}; open {written.index}", err=True)
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
