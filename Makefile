@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test live check fix golden requirements bench bench-peers fuzz mutants clients handover packages release-check docs lock clean
+.PHONY: help demo test browser live check fix golden requirements bench bench-peers fuzz mutants clients handover packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -58,6 +58,11 @@ ifeq ($(ARGS),)
 else
 	$(BIN)/python -m pytest -n $(WORKERS) --cov $(REPORTS) $(ARGS)
 endif
+
+# Needs Chromium, on the PATH or named: make browser CHROMIUM=/opt/chrome/chrome. Without one it fails.
+export CHROMIUM
+browser: $(READY) ## Open the HTML pages in a real browser: keys, filters, hostile content, and how 100 MB behave
+	LEGATO_BROWSER=1 $(BIN)/python -m pytest -n 0 -s -q tests/browser $(ARGS)
 
 live: $(READY) ## Ask real providers, with your keys and up to LEGATO_LIVE_MAX_USD dollars (0.50); needs LEGATO_LIVE=1
 	$(BIN)/python -m pytest -n 0 -s -rs -m live tests/live $(ARGS)
