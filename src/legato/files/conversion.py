@@ -181,6 +181,10 @@ def install(converted: Converted) -> Installed:
     session does not say which one it is, or if the file is there already.
     """
     known = FORMATS.get(converted.target)
+    if known is not None and known.takes_by:
+        raise FormatError(
+            f"{known.name} has no place for files; write one with -o OUT, and take it with `{known.takes_by} OUT`"
+        )
     if known is None or known.place is None or known.home is None:
         able = ", ".join(known.name for known in FORMATS.values() if known.place is not None)
         raise FormatError(f"{converted.target} has no place where files can just be put; those that have are {able}")

@@ -238,6 +238,8 @@ class Format:
     """where its agent keeps the files; None if they have no usual place, or it is not known"""
     place: Place | None = None
     """where there a session belongs; None if it cannot just be put there"""
+    takes_by: str = ""
+    """the command by which its agent takes a file, where none can just be put there"""
     keeps_compactions: bool = False
     """what its agent had summarised can be in its files, and out of the model's sight"""
     provider: str = ""

@@ -234,6 +234,8 @@ def test_kimi_code_gets_the_state_of_a_session_beside_it(tmp_path: Path, monkeyp
 def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
     with pytest.raises(FormatError, match="legato has no place where files can just be put; those that have are "):
         install(convert(save(tmp_path / "session.jsonl", open_session()), "legato"))
+    with pytest.raises(FormatError, match="write one with -o OUT, and take it with `opencode import OUT`"):
+        install(convert(save(tmp_path / "session.jsonl", open_session()), "opencode"))
     nameless = [{**record, "sessionId": ""} for record in ClaudeSession().user("One.").records]
     with pytest.raises(FormatError, match="has no id or folder by which Claude Code session could be filed"):
         install(convert(save(tmp_path / "session.jsonl", nameless), "claude-code"))

@@ -42,6 +42,7 @@ FORMAT = Format(
         moves="~/.local/share",
         source="anomalyco/opencode#22110",
     ),
+    takes_by="opencode import",
     marks=marks("info parts"),
     closes_calls=True,  # anomalyco/opencode, packages/opencode/src/session/message-v2.ts
 )
