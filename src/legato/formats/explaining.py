@@ -157,12 +157,12 @@ class _LinesSeen:
 
 
 class _ValueSeen:
-    """What the one value of a file shows."""
+    """What the one value of a file shows, or what the tables of a database do."""
 
-    layout = "one JSON value"
     looked_at = 1
 
     def __init__(self, head: Head) -> None:
+        self.layout = "an SQLite database" if head.layout is Layout.DATABASE else "one JSON value"
         self.evidence: dict[str, list[FormatSign]] = {}
         self.fitting = dict.fromkeys(FORMATS, 0)
         for known in FORMATS.values():

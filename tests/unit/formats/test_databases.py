@@ -15,6 +15,7 @@ import pytest
 from database_files import make
 from legato.errors import FormatError
 from legato.formats import detect, read, read_all
+from legato.formats.explaining import explain_format
 from legato.model import Speaker
 
 AGENTS = """
@@ -107,6 +108,15 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
     for asked in ("codex", "cline", "openai-chat"):
         with pytest.raises(FormatError, match="this is an SQLite database"):
             read_all(path, format=asked)
+
+
+def test_what_a_database_is_taken_for_is_explained(tmp_path: Path) -> None:
+    told = explain_format(sessions(tmp_path / "a.db"))
+    assert (told.layout, told.format, [str(sign) for sign in told.evidence]) == (
+        "an SQLite database",
+        "openai-agents",
+        ["a table agent_messages with message_data of sessions"],
+    )
 
 
 # --- the OpenAI Agents SDK --------------------------------------------------------------------------------------------
