@@ -268,7 +268,7 @@ _ABOUT_RESULTS = (LATE_RESULT, RESULT_BEFORE_CALL, ORPHAN_RESULT, UNKNOWN_ID)
 _MESSAGES = {
     "late-result": "the result of the call {call} does not follow it directly",
     "result-before-call": "the result of the call {call} stands before it",
-    "orphan-result": "the result of {call} has no call",
+    "orphan-result": "the result {call} has no call",
     "unknown-id": "a result with an unknown id can only belong to the call {call}",
     "duplicate-call": "the call {call} stands here twice",
     "blank-message": "a message without any visible text",

@@ -199,8 +199,8 @@ def test_a_damaged_record_is_a_fault_of_the_canonical_state_and_names_the_calls_
 
 @pytest.mark.req("REQ-915-040")
 def test_a_broken_unit_builder_is_a_fault_of_rendering_and_names_its_calls(monkeypatch: pytest.MonkeyPatch):
-    def backwards(key: int, blocks: Any, completions: tuple[Any, ...] = (), *more: Any) -> Exchange:
-        return Exchange(key, blocks, completions[::-1], *more)
+    def backwards(key: int, blocks: Any, completions: tuple[Any, ...] = (), *more: Any, part: int) -> Exchange:
+        return Exchange(key, blocks, completions[::-1], *more, part=part)
 
     monkeypatch.setattr(slots, "Exchange", backwards)
     with pytest.raises(RenderError) as raised:
