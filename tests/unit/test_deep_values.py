@@ -82,7 +82,7 @@ SHAPES: dict[str, Callable[[Json], Json]] = {
         complaint_of,
         lambda value: find_fault(value, {"type": "object"}),
         lambda value: find_fault({"a": 1}, value if isinstance(value, dict) else {"properties": {"a": value}}),
-        lambda value: read_tools({"tools": value}, []),
+        lambda value: read_tools({"tools": value}),
         lambda value: msgspec.json.encode(entry_value(SEEN, [value], Redactor({}))),
         lambda value: fill_answer({"type": "array", "items": value, "minItems": 1}, "x"),
         lambda value: fill_arguments(

@@ -141,7 +141,7 @@ class _Walk:
     def visit(self, value: object, depth: int) -> Json:
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise IngestError(f"the value has more than {MAX_NODES:,} parts; keep it in a file and record its path")
+            raise too_many_parts()
         kind = type(value)
         if kind is str:
             return clean_text(cast(str, value))
@@ -248,8 +248,13 @@ def _bounded(values: Iterable[object]) -> Iterable[object]:
     """At most `MAX_NODES` of `values`: an endless generator must end in an error, not in a hang."""
     for count, item in enumerate(values):
         if count >= MAX_NODES:
-            raise IngestError(f"the value has more than {MAX_NODES:,} parts; keep it in a file and record its path")
+            raise too_many_parts()
         yield item
+
+
+def too_many_parts() -> IngestError:
+    """How a value is refused that has more than `MAX_NODES` parts."""
+    return IngestError(f"the value has more than {MAX_NODES:,} parts; keep it in a file and record its path")
 
 
 def _exact(number: int) -> int | str:

@@ -9,11 +9,13 @@ What we put into a request ourselves is taken out again or given back on the way
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec.structs import replace
 
 from legato.model import Authority, Block, Entry, Speaker
 from legato.wire.readback import is_filler, read_instruction, reunite
+from legato.wire.undoable import UndoableMap
 
 
 class Collected:
@@ -25,7 +27,7 @@ class Collected:
 
     def __init__(self) -> None:
         self.places: list[int] = []
-        self.ends: dict[int, int] = {}
+        self._ends: UndoableMap[int, int] = UndoableMap()
         self.number = -1
         self._entries: list[Entry] = []
         self._more: list[Block] = []
@@ -38,6 +40,21 @@ class Collected:
             self._entries[-1] = replace(self._entries[-1], blocks=(*self._entries[-1].blocks, *self._more))
             self._more = []
         return self._entries
+
+    @property
+    def ends(self) -> dict[int, int]:
+        """Those of `Parsed`, as a dict of their own."""
+        return self._ends.values.copy()
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return self.entries.copy(), self.places.copy(), self._ends.save()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state; the lists that were given out until now stay as they are."""
+        entries, places, ends = saved
+        self._entries, self.places, self._more = entries.copy(), places.copy(), []
+        self._ends.restore(ends)
 
     @property
     def last(self) -> Entry | None:
@@ -58,7 +75,7 @@ class Collected:
         """One entry of the messages from `first` to `last`, if there is anything in them."""
         if blocks:
             if last != first:
-                self.ends[len(self.entries)] = last
+                self._ends.put(len(self.entries), last)
             self.entries.append(Entry(speaker, tuple(blocks)))
             self.places.append(first)
 
@@ -66,7 +83,7 @@ class Collected:
         """More of the newest entry."""
         if blocks:
             self._more += blocks
-            self.ends[len(self._entries) - 1] = self.number
+            self._ends.put(len(self._entries) - 1, self.number)
 
     def hear(self, blocks: Sequence[Block], *, is_last: bool) -> None:
         """A human message: what a person said, an instruction under our mark, or something of ours."""
@@ -80,4 +97,4 @@ class Collected:
 
     def give_back(self, blocks: Sequence[Block], *, joined: bool = False) -> list[Block]:
         """What remains of a human message once its results have their media back (see `reunite`)."""
-        return reunite(self.entries, self.ends, blocks, self.number, joined=joined)
+        return reunite(self.entries, self._ends, blocks, self.number, joined=joined)

@@ -18,7 +18,7 @@ it ended and from the `EncodeContext`; what a request asks for is settled in `op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -32,6 +32,7 @@ from legato.model import (
     Dialect,
     Entry,
     HostedTool,
+    Json,
     JsonObject,
     Media,
     Options,
@@ -160,6 +161,26 @@ class Parsed(Struct, frozen=True):
         return talk
 
 
+class BodyReader(Protocol):
+    """Reads the messages of a request body, in portions, and can go back to where it was before."""
+
+    def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
+        """Take the next messages, which have the numbers from `first` on; `ends` if the request holds no others."""
+        ...
+
+    def parsed(self, body: JsonObject) -> Parsed:
+        """All of `body`, whose messages were read; before others can be, the reader has to go back."""
+        ...
+
+    def save(self) -> Any:
+        """The state, for `restore`. It stays valid until an older one is restored."""
+        ...
+
+    def restore(self, saved: Any) -> None:
+        """Go back to a state that was saved, as often as one likes; what was given out until then stays as it is."""
+        ...
+
+
 # --- replying ---------------------------------------------------------------------------------------------------------
 
 
@@ -243,6 +264,8 @@ class DialectParts(Struct, frozen=True, kw_only=True):
     decode: Callable[[JsonObject, Target, Names], Answer]
     decoder: Callable[[Target, Names], StreamDecoder]
     parse: Callable[[JsonObject], Parsed]
+    reader: Callable[[], BodyReader] | None = None
+    """what `parse` reads a list of messages with, for those who see it grow; None for what no client of ours speaks"""
     parse_json: Callable[[bytes | str, Origin | None], Parsed | None] | None = None
     """the same from JSON, of a body or of its messages alone, only faster; None where `parse` has to look closer"""
     writer: WriterMaker

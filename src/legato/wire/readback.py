@@ -34,6 +34,7 @@ from legato.wire.phrases import (
     MEDIA_CAPTION,
     MEDIA_FOLLOWS,
 )
+from legato.wire.undoable import UndoableMap
 
 RESULT_OPENINGS = frozenset(mark[0] for mark in (*CLOSURE_TEXTS.values(), ERROR_MARK, EMPTY_RESULT))
 """the first letters of a result that may hold something of ours"""
@@ -118,7 +119,7 @@ class _Announced(NamedTuple):
 
 
 def reunite(
-    entries: list[Entry], ends: dict[int, int], blocks: Sequence[Block], number: int, *, joined: bool = False
+    entries: list[Entry], ends: UndoableMap[int, int], blocks: Sequence[Block], number: int, *, joined: bool = False
 ) -> list[Block]:
     """Give the media in `blocks`, the human message of that `number` after `entries`, back to their results.
 
@@ -165,7 +166,7 @@ def _announced(entries: list[Entry]) -> dict[str, deque[_Announced]]:
 
 
 def _give_back(
-    entries: list[Entry], ends: dict[int, int], number: int, found: list[tuple[_Announced, list[Media]]]
+    entries: list[Entry], ends: UndoableMap[int, int], number: int, found: list[tuple[_Announced, list[Media]]]
 ) -> None:
     changed: dict[int, list[Block]] = {}
     for (at, index, response), media in found:
@@ -174,7 +175,7 @@ def _give_back(
         changed[at][index] = replace(response, media=(*response.media, *media))
     for at, blocks in changed.items():
         entries[at] = replace(entries[at], blocks=tuple(blocks))
-        ends[at] = number
+        ends.put(at, number)
 
 
 def _without_announcement(response: ToolResponse) -> ToolResponse | None:

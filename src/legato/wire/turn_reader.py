@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from itertools import groupby
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from msgspec.structs import replace
 
@@ -21,6 +21,7 @@ from legato.model.json_access import as_object, as_text
 from legato.wire.collected import Collected
 from legato.wire.phrases import INSTRUCTION_MARK
 from legato.wire.readback import is_filler
+from legato.wire.undoable import UndoableMap
 
 
 class TurnReader(ABC):
@@ -36,8 +37,10 @@ class TurnReader(ABC):
         self.notes: list[str] = []
         self.adjusted: list[str] = []
         """what was understood although it was not where it belongs"""
-        self.called: dict[str, str] = {}
+        self.called: UndoableMap[str, str] = UndoableMap()
         """the tool behind each call id, as far as the body has been read"""
+        self.role = ""
+        """whose the newest message is"""
 
     # --- what a dialect says ------------------------------------------------------------------------------------------
 
@@ -58,6 +61,17 @@ class TurnReader(ABC):
         """Text and media of a message; what is neither is noted. `first` is the number of the first of them."""
 
     # --- what is the same for all -------------------------------------------------------------------------------------
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return self.collected.save(), self.notes.copy(), self.adjusted.copy(), self.called.save(), self.role
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state; the lists that were given out until now stay as they are."""
+        collected, notes, adjusted, called, self.role = saved
+        self.notes, self.adjusted = notes.copy(), adjusted.copy()
+        self.collected.restore(collected)
+        self.called.restore(called)
 
     def note(self, path: str, what: str) -> None:
         """Something at `path` was not understood."""
@@ -91,7 +105,9 @@ class TurnReader(ABC):
 
     def _answer(self, run: list[tuple[int, JsonObject]], path: str, *, continues: bool) -> None:
         blocks = tuple(self.read_answer(run, f"{path}.content"))
-        self.called |= {block.wire_id: block.name for block in blocks if isinstance(block, ToolCall) and block.wire_id}
+        for block in blocks:
+            if isinstance(block, ToolCall) and block.wire_id:
+                self.called.put(block.wire_id, block.name)
         if not blocks:
             self.note(path, "the message is empty")
         elif continues and self.collected.ends_on(Speaker.AI):

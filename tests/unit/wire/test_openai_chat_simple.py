@@ -7,7 +7,6 @@ import enum
 import json
 from collections import OrderedDict, UserDict
 from collections.abc import Callable
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 from unittest.mock import patch
@@ -34,12 +33,10 @@ from legato.wire.phrases import (
     MEDIA_FOLLOWS,
 )
 
-parse_module = import_module("legato.wire.openai_chat.parse")
-
 
 def read_thoroughly(body: Any) -> Parsed:
     """What the body gives if no message counts as simple."""
-    with patch.object(message_list, "read_batch", lambda _messages, first, _builder: first):
+    with patch.object(message_list, "read_batch", lambda _messages, first, _builder, **_rest: first):
         return parse(body)
 
 
@@ -328,9 +325,9 @@ READ = Parsed(
 
 
 def test_a_conversation_of_simple_messages_is_read_without_ingesting_it():
-    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
+    with patch.object(message_list, "ingest", wraps=ingest) as ingested:
         parsed = parse(SIMPLE_BODY)
-    assert ingested.call_args_list == [(({"messages": None},),)]
+    assert not ingested.called
     assert parsed == READ
 
 
@@ -338,9 +335,9 @@ def test_fields_that_nobody_knows_are_simple_as_long_as_they_are_empty():
     body = {
         "messages": [{**HELLO, "mood": None}, {"role": "assistant", "content": "", "tool_calls": [CALL], "mood": []}]
     }
-    with patch.object(parse_module, "ingest", wraps=ingest) as ingested:
+    with patch.object(message_list, "ingest", wraps=ingest) as ingested:
         parsed = parse(body)
-    assert ingested.call_count == 1
+    assert not ingested.called
     assert parsed == read_thoroughly(body)
     assert parse(json.loads(json.dumps(body))) == parsed
 

@@ -26,6 +26,7 @@ DIALECT = DialectParts(
     decode=decode.decode,
     decoder=stream.Decoder,
     parse=parse.parse,
+    reader=parse.AnthropicReader,
     writer=reply.Writer,
     mark=caching.mark,
     mark_head=caching.mark_head,

@@ -39,6 +39,19 @@ def mark_head(fields: JsonObject, ttl: str = "") -> JsonObject:
 
 def find_marks(body: JsonObject) -> list[JsonObject]:
     """The marks in a request: of the request as a whole, on tools, on instructions and on what messages hold."""
-    messages = [as_objects(as_object(message).get("content")) for message in as_list(body.get("messages"))]
-    places = [[body], as_objects(body.get("tools")), as_objects(body.get("system")), *messages]
-    return [as_object(block["cache_control"]) for place in places for block in place if block.get("cache_control")]
+    messages = as_list(body.get("messages"))
+    return [*marks_of_head(body), *(mark for message in messages for mark in marks_of_message(as_object(message)))]
+
+
+def marks_of_head(body: JsonObject) -> list[JsonObject]:
+    """Those of them that no message holds."""
+    return _marks_on([body, *as_objects(body.get("tools")), *as_objects(body.get("system"))])
+
+
+def marks_of_message(message: JsonObject) -> list[JsonObject]:
+    """The marks on what a message holds."""
+    return _marks_on(as_objects(message.get("content")))
+
+
+def _marks_on(blocks: list[JsonObject]) -> list[JsonObject]:
+    return [as_object(block["cache_control"]) for block in blocks if block.get("cache_control")]

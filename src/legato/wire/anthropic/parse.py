@@ -6,6 +6,7 @@ Out: entries, instructions, tools and options; what is not understood is a note 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -29,7 +30,7 @@ from legato.model import (
     ingest,
 )
 from legato.model.json_access import as_id, as_list, as_object, as_text
-from legato.wire.anthropic.caching import find_marks
+from legato.wire.anthropic.caching import marks_of_head, marks_of_message
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
@@ -54,33 +55,54 @@ _CHOICES = {"auto": Choice.AUTO, "any": Choice.REQUIRED, "none": Choice.NONE}
 
 def parse(body: JsonObject) -> Parsed:
     """Read a request body."""
-    return _Reader().read(body)
+    reader = AnthropicReader()
+    reader.read(as_list(body.get("messages")), 0, ends=True)
+    return reader.parsed(body)
 
 
-class _Reader(TurnReader):
+class AnthropicReader(TurnReader):
     """One body on its way to entries."""
 
     call, result = "tool_use", "tool_result"
 
-    def read(self, body: JsonObject) -> Parsed:
-        messages = as_list(body.get("messages"))
-        if not messages:
-            self.note("messages", "there are none")
-        role = ""
-        for at, item in enumerate(messages):
+    def __init__(self) -> None:
+        super().__init__()
+        self._marks: list[JsonObject] = []
+        """the cache marks on what the messages hold"""
+
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return super().save(), self._marks.copy()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state."""
+        turns, marks = saved
+        super().restore(turns)
+        self._marks = marks.copy()
+
+    def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
+        """Take the next messages."""
+        last = first + len(messages) - 1 if ends else -1
+        for at, item in enumerate(messages, first):
             message, path = as_object(item), f"messages[{at}]"
             self.collected.number = at
-            previous, role = role, as_text(message.get("role"))
+            previous, self.role = self.role, as_text(message.get("role"))
             content = _content(message.get("content"))
-            match role:
+            self._marks += marks_of_message(message)
+            match self.role:
                 case "assistant":
                     self.assistant(content, path, continues=previous == "assistant")
                 case "user":
-                    self.user(content, path, is_last=at == len(messages) - 1)
+                    self.user(content, path, is_last=at == last)
                 case "system":
                     self.collected.add(Speaker.HUMAN, self.said(content, f"{path}.content"), Authority.INSTRUCTION)
                 case _:
                     self.note(path, f"a message of role {message.get('role')!r} is not understood and was left out")
+
+    def parsed(self, body: JsonObject) -> Parsed:
+        """All of `body`, whose messages were read."""
+        if not as_list(body.get("messages")):
+            self.note("messages", "there are none")
         return Parsed(
             self.collected.entries,
             self.system(body),
@@ -124,7 +146,7 @@ class _Reader(TurnReader):
     def read_result(self, block: JsonObject, path: str) -> ToolResponse:
         """The result of a call."""
         wire_id = as_id(block.get("tool_use_id"))
-        name = self.called.get(wire_id, "")
+        name = self.called.values.get(wire_id, "")
         texts: list[str] = []
         media: list[Media] = []
         for at, item in enumerate(_content(block.get("content"))):
@@ -165,8 +187,7 @@ class _Reader(TurnReader):
         for name in ("max_tokens", "temperature"):
             if rest.pop(name, None) is not None:
                 self.note(name, "not a number, so it was left out")
-        marks = find_marks(body)
-        if marks:
+        if marks := [*marks_of_head(body), *self._marks]:
             known["cache_ttl"] = next((ttl for mark in marks if (ttl := as_text(mark.get("ttl")))), "")
             if others := sorted({name for mark in marks for name in mark} - {"type", "ttl"}):
                 self.note("cache_control", f"not carried over: {', '.join(others)}")

@@ -126,7 +126,7 @@ class _Reader(TurnReader):
             else:
                 texts.append(msgspec.json.encode(ingest(part.get("json", part))).decode())
         failed = result.get("status") == "error"
-        return read_result("\n".join(texts), wire_id, self.called.get(wire_id, ""), tuple(media), failed=failed)
+        return read_result("\n".join(texts), wire_id, self.called.values.get(wire_id, ""), tuple(media), failed=failed)
 
     # --- around them --------------------------------------------------------------------------------------------------
 

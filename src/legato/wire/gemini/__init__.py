@@ -27,5 +27,6 @@ DIALECT = DialectParts(
     decode=decode.decode,
     decoder=stream.Decoder,
     parse=parse.parse,
+    reader=parse.ContentReader,
     writer=reply.Writer,
 )

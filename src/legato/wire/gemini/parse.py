@@ -39,6 +39,7 @@ from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
+from legato.wire.known_tools import ReadTools, ToolListReader
 from legato.wire.names import NameTable
 from legato.wire.options import values
 from legato.wire.options.efforts import effort_word
@@ -56,7 +57,12 @@ _HUMAN_SIDE = frozenset({"", "user", "function"})
 
 def parse(body: JsonObject) -> Parsed:
     """Read a request body."""
-    return _Reader().read(camel(body))
+    reader, contents = ContentReader(), body.get("contents")
+    if isinstance(contents, str):
+        reader.take(contents, "contents[0]", is_last=True)
+    else:
+        reader.read(as_list(contents), 0, ends=True)
+    return reader.parsed(body)
 
 
 def _content(item: Json) -> JsonObject:
@@ -67,38 +73,57 @@ def _content(item: Json) -> JsonObject:
     return {"parts": [content]} if content and not content.keys() & {"role", "parts"} else content
 
 
-class _Reader:
+class ContentReader:
     """One body on its way to entries."""
 
     def __init__(self) -> None:
         self.collected = Collected()
         self.notes: list[str] = []
         self.adjusted: list[str] = []
+        self._role = ""
+        """whose the newest content is"""
 
-    def read(self, body: JsonObject) -> Parsed:
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return self.collected.save(), self.notes.copy(), self.adjusted.copy(), self._role
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state; the lists that were given out until now stay as they are."""
+        collected, notes, adjusted, self._role = saved
+        self.notes, self.adjusted = notes.copy(), adjusted.copy()
+        self.collected.restore(collected)
+
+    def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
+        """Take the next contents."""
+        last = first + len(messages) - 1 if ends else -1
+        for at, item in enumerate(messages, first):
+            self.collected.number = at
+            self.take(item, f"contents[{at}]", is_last=at == last)
+
+    def take(self, item: Json, path: str, *, is_last: bool) -> None:
+        """Take one content."""
+        content = _content(item)
+        previous, self._role = self._role, as_text(content.get("role"))
+        parts = [camel(part) for part in as_list(content.get("parts"))]
+        if not parts:
+            self.note(path, "the content is empty")
+        elif self._role == "model":
+            self.model(parts, path, continues=previous == "model")
+        elif self._role not in _HUMAN_SIDE:
+            self.note(path, f"a content of role {self._role!r} is not understood and was left out")
+        else:
+            self.user(parts, path, is_last=is_last)
+
+    def parsed(self, body: JsonObject) -> Parsed:
+        """All of `body`, whose contents were read."""
+        body = camel(body)
         contents = body.get("contents")
-        is_text = isinstance(contents, str)
-        contents = [{"parts": [{"text": contents}]}] if is_text else as_list(contents)
-        if not contents:
+        if not isinstance(contents, str) and not as_list(contents):
             self.note("contents", "there are none")
-        role = ""
-        for at, item in enumerate(contents):
-            content, path = _content(item), f"contents[{at}]"
-            self.collected.number = -1 if is_text else at
-            previous, role = role, as_text(content.get("role"))
-            parts = [camel(part) for part in as_list(content.get("parts"))]
-            if not parts:
-                self.note(path, "the content is empty")
-            elif role == "model":
-                self.model(parts, path, continues=previous == "model")
-            elif role not in _HUMAN_SIDE:
-                self.note(path, f"a content of role {role!r} is not understood and was left out")
-            else:
-                self.user(parts, path, is_last=at == len(contents) - 1)
         return Parsed(
             entries=self.collected.entries,
             system=self.system(body),
-            tools=self.tools(body),
+            tools=list(_TOOLS(body.get("tools")).tools),
             model=as_text(body.get("model")),
             options=self.options(body),
             notes=self.notes,
@@ -108,6 +133,7 @@ class _Reader:
         )
 
     def note(self, path: str, what: str) -> None:
+        """Something at `path` was not understood."""
         self.notes.append(f"{path}: {what}")
 
     # --- contents -----------------------------------------------------------------------------------------------------
@@ -173,18 +199,6 @@ class _Reader:
             return as_text(instruction)
         parts = [self.said(camel(part), "systemInstruction") for part in as_list(as_object(instruction).get("parts"))]
         return "\n\n".join(part.text for part in parts if isinstance(part, Text))
-
-    def tools(self, body: JsonObject) -> list[ToolSpec]:
-        given = body.get("tools")
-        tools: list[ToolSpec] = []
-        for item in [as_object(given)] if isinstance(given, dict) else as_list(given):
-            for kind, value in camel(item).items():
-                if kind == "functionDeclarations":
-                    tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
-                else:
-                    native = {kind: ingest(value)}
-                    tools.append(ToolSpec(kind, kind=SpecKind.HOSTED, home=_HOME, native=native))
-        return tools
 
     def options(self, body: JsonObject) -> Options:
         """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
@@ -254,6 +268,21 @@ def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:
         reader.take(part)
     reader.close()
     return builder.blocks()
+
+
+def _read_tools(given: object) -> ReadTools:
+    tools: list[ToolSpec] = []
+    for item in [as_object(given)] if isinstance(given, dict) else as_list(given):
+        for kind, value in camel(item).items():
+            if kind == "functionDeclarations":
+                tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
+            else:
+                native = {kind: ingest(value)}
+                tools.append(ToolSpec(kind, kind=SpecKind.HOSTED, home=_HOME, native=native))
+    return ReadTools(tuple(tools))
+
+
+_TOOLS = ToolListReader(_read_tools)
 
 
 def _read_tool(declaration: JsonObject) -> ToolSpec:

@@ -31,6 +31,7 @@ DIALECT = DialectParts(
     decode=decode.decode,
     decoder=stream.Decoder,
     parse=parse.parse,
+    reader=parse.ChatBodyReader,
     parse_json=parse.parse_json,
     writer=reply.Writer,
 )

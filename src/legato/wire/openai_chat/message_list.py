@@ -5,18 +5,18 @@ Out: the leading instructions, entries in order, and a note for everything that 
 
 There are two roads, for one reason: a long conversation is thousands of messages of a few shapes, and copying and
 questioning every field of them takes several times as long as making the entries. Of a message of a simple shape
-(`simple_batch`) only the texts that are kept are cleaned. For any other one the body is ingested as a whole and the
-message is read part by part. Both roads end in the same `EntryBuilder`, and what both can read gives the same on both.
+(`simple_batch`) only the texts that are kept are cleaned. Any other one is ingested and read part by part. Both roads
+end in the same `EntryBuilder`, and what both can read gives the same on both.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Sequence
+from typing import Any, cast
 
-from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall
-from legato.model.ingestion import MAX_NODES
-from legato.model.json_access import as_id, as_object, as_string
+from legato.model import Block, Json, JsonObject, Media, Origin, Text, Thinking, ToolCall, ingest
+from legato.model.ingestion import MAX_NODES, too_many_parts
+from legato.model.json_access import as_id, as_list, as_object, as_string
 from legato.wire.openai_chat.entry_builder import EntryBuilder
 from legato.wire.openai_chat.message import MessageReader
 from legato.wire.openai_chat.reading import read_part
@@ -72,22 +72,30 @@ class MessageListReader:
         self._number = 0
         """that of the message that is being read"""
 
-    def read(self, messages: Json, ingested: Callable[[], list[object]]) -> None:
-        """Read all messages; `ingested` gives them once more, ingested with the body around them."""
-        if not isinstance(messages, list):
-            self.notes.append("messages: not a list, so no conversation was read")
-            return
-        items = cast("list[object]", messages)
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        return self.notes.copy(), self.adjusted.copy(), self.builder.save()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state; the lists that were given out until now stay as they are."""
+        notes, adjusted, builder = saved
+        self.notes, self.adjusted = notes.copy(), adjusted.copy()
+        self.builder.restore(builder)
+
+    def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
+        """Take the next messages; raises `IngestError` if all of them have too many parts."""
+        builder, items = self.builder, list[Any](messages)
         simple = match_simple(items)
-        clean: list[object] | None = None
-        number = read_batch(simple, 0, self.builder)
-        while number < len(simple):
-            if clean is None:
-                clean = ingested()
-            self._read_any(number, clean[number], is_last=number == len(simple) - 1)
-            number = read_batch(simple, number + 1, self.builder)
-        if clean is None and self._are_too_many(len(items) + sum(map(len, cast("list[JsonObject]", items)))):
-            ingested()  # which refuses a body of too many parts
+        index = read_batch(simple, 0, builder, before=first, ends=ends)
+        while index < len(simple):
+            item, items[index] = items[index], ()
+            message = _ingested(item)
+            builder.parts += _parts_in(message)
+            self._read_any(first + index, message, is_last=ends and index == len(simple) - 1)
+            index = read_batch(simple, index + 1, builder, before=first, ends=ends)
+        builder.parts += len(items) + sum(map(len, items))
+        if self._are_too_many(0):
+            raise too_many_parts()
 
     def read_simple(self, messages: list[SimpleMessage]) -> bool:
         """Read messages of simple shapes; false, with who knows what read, if there is more to one of them.
@@ -210,3 +218,15 @@ class MessageListReader:
         text = "".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
         self.builder.take_result(read_result(text, wire_id, tool_name, media), self._number)
+
+
+def _ingested(message: object) -> Json:
+    """`message`, as safe as if the body around it had been ingested: what is nested too deeply counts from there."""
+    body: Any = ingest([[message]])
+    return body[0][0]
+
+
+def _parts_in(value: Json) -> int:
+    """How many parts `value` holds."""
+    held = list(as_object(value).values()) or as_list(value)
+    return len(held) + sum(map(_parts_in, held))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -42,20 +42,21 @@ _CHOICES = {
 }
 _HOME = str(Dialect.OPENAI_CHAT)
 _TOOL_FIELDS = ("tools", "functions")
+_NO_OPTIONS = frozenset({"messages", *_TOOL_FIELDS})
 _DESCRIBED = frozenset({"name", "description", "parameters", "strict", "format"})
 
 
 def parse(body: JsonObject) -> Parsed:
     """The conversation, tools and options in a request body."""
-    reader = MessageListReader()
-    if _is_plain(body):
-        fields = {**body, "messages": None}
-        reader.read(body["messages"], lambda: present(as_object(ingest(body)))["messages"])
+    reader = ChatBodyReader()
+    if not _is_plain(body):
+        body = present(as_object(ingest(body)))
+    messages = body.get("messages", [])
+    if isinstance(messages, list):
+        reader.read(cast("list[Json]", messages), 0, ends=True)
     else:
-        fields = present(as_object(ingest(body)))
-        messages: Any = fields.pop("messages", [])
-        reader.read(messages, lambda: messages)
-    return _parsed(reader, fields)
+        reader.notes.append("messages: not a list, so no conversation was read")
+    return reader.parsed(body)
 
 
 def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None:
@@ -67,28 +68,31 @@ def parse_json(data: bytes | str, origin: Origin | None = None) -> Parsed | None
     if found is None:
         return None
     messages, rest = found
-    reader = MessageListReader(origin)
-    return _parsed(reader, rest) if reader.read_simple(messages) else None
+    reader = ChatBodyReader(origin)
+    return reader.parsed(rest) if reader.read_simple(messages) else None
 
 
-def _parsed(reader: MessageListReader, fields: JsonObject) -> Parsed:
-    """All of a request whose messages are read; `fields` are the others as they came."""
-    builder, notes = reader.builder, reader.notes
-    tools = _read_tools(fields, notes)
-    rest = present(as_object(ingest({name: value for name, value in fields.items() if name not in _TOOL_FIELDS})))
-    model = as_string(rest.pop("model", ""))
-    options = _read_options(rest, notes)
-    return Parsed(
-        builder.entries(),
-        builder.system,
-        tools,
-        model,
-        options,
-        notes,
-        builder.places,
-        builder.ends,
-        reader.adjusted,
-    )
+class ChatBodyReader(MessageListReader):
+    """One body on its way to entries."""
+
+    def parsed(self, body: JsonObject) -> Parsed:
+        """All of `body`, whose messages were read."""
+        builder, notes = self.builder, self.notes
+        tools = _read_tools(body, notes)
+        rest = present(as_object(ingest({name: value for name, value in body.items() if name not in _NO_OPTIONS})))
+        model = as_string(rest.pop("model", ""))
+        options = _read_options(rest, notes)
+        return Parsed(
+            builder.entries(),
+            builder.system,
+            tools,
+            model,
+            options,
+            notes,
+            builder.places,
+            builder.ends.values.copy(),
+            self.adjusted,
+        )
 
 
 def _is_plain(body: object) -> bool:

@@ -31,15 +31,17 @@ _PARTS_OF_A_CALL = 6  # itself, its three fields, and the two of its function
 _PARTS_OF_A_TEXT = 3  # itself, its type and its text
 
 
-def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryBuilder) -> int:
-    """Read messages from number `first` up to one that is not simple; the number of that one.
+def read_batch(
+    messages: list[SimpleMessage | None], first: int, builder: EntryBuilder, *, before: int = 0, ends: bool = True
+) -> int:
+    """Read messages from the index `first` up to one that is not simple; the index of that one.
 
-    What was read is taken out of `messages`: each message is released at once, because finding thousands of
-    them again in memory, to do it later, takes longer than reading them.
+    The request has `before` messages in front of them, and `ends` with them or has others. What was read is taken out
+    of `messages`: to find thousands of them again in memory and release them later takes longer than reading them.
     """
-    results, calls, places, origin = builder.results, builder.calls, builder.places, builder.origin
-    for number in range(first, len(messages)):
-        message, messages[number] = messages[number], None
+    results, calls, places, origin = builder.results, builder.calls.values, builder.places, builder.origin
+    for index in range(first, len(messages)):
+        message, messages[index], number = messages[index], None, before + index
         if type(message) is Result:
             content, call = message.content, calls.get(message.tool_call_id)
             if (
@@ -51,7 +53,7 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
             ):
                 response = _read_result(message, builder)
                 if response is None:
-                    return number
+                    return index
             else:
                 # With the id as the call holds it: that one is at hand when the two are paired.
                 response = ToolResponse(UNMINTED, call.wire_id, call.name, content, None, True)
@@ -65,7 +67,7 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
         if type(message) is Assistant:
             blocks = _read_answer(message, builder)
             if not blocks:
-                return number
+                return index
             if type(blocks[-1]) is ToolCall or not builder.is_bridge(message.content, message.tool_calls):
                 builder.entries().append(Entry(_AI, tuple(blocks), origin))
                 places.append(number)
@@ -77,16 +79,16 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
             else:
                 texts = _read_texts(said, builder)
                 if not texts:
-                    return number
-                builder.take_human(texts, number, is_last=number == len(messages) - 1)
+                    return index
+                builder.take_human(texts, number, is_last=ends and index == len(messages) - 1)
         elif type(message) is System or type(message) is Developer:
             texts = _read_texts(message.content, builder)
             if not texts:
-                return number
+                return index
             builder.take_instruction("".join(block.text for block in texts), number)
             continue
         else:
-            return number
+            return index
         builder.has_begun = True
     return len(messages)
 
@@ -94,8 +96,8 @@ def read_batch(messages: list[SimpleMessage | None], first: int, builder: EntryB
 def _read_result(message: Result, builder: EntryBuilder) -> ToolResponse | None:
     """A result. Mostly it is the call before it that says the name of the tool."""
     wire_id, name = message.tool_call_id, message.name or ""
-    texts = _read_texts(message.content, builder)
-    if texts is None or "\0" in wire_id or "\0" in name:
+    texts = None if "\0" in wire_id or "\0" in name else _read_texts(message.content, builder)
+    if texts is None:
         return None
     return read_result("".join(block.text for block in texts), wire_id, name or builder.tool_of(wire_id))
 
@@ -114,7 +116,7 @@ def _read_answer(message: Assistant, builder: EntryBuilder) -> list[Block] | Non
         blocks.append(Text(content))
     if not calls:
         return blocks
-    tools, known = builder.tools, builder.calls
+    tools = builder.tools
     for call in calls:
         function, wire_id = call.function, call.id
         name = tools.get(function.name)
@@ -132,7 +134,7 @@ def _read_answer(message: Assistant, builder: EntryBuilder) -> list[Block] | Non
             arguments, raw, finished = read_arguments(clean_text(function.arguments))
             block = ToolCall(name, arguments, wire_id, raw=raw, finished=finished)
         if wire_id:
-            known[wire_id] = block
+            builder.calls.put(wire_id, block)
         blocks.append(block)
     builder.parts += _PARTS_OF_A_CALL * len(calls)
     return blocks
@@ -145,10 +147,12 @@ def _read_texts(content: Texts, builder: EntryBuilder) -> list[Text] | None:
             return None
         return [Text(content)] if content else []
     texts: list[Text] = []
+    parts = 0
     for item in content:
         text = item.text if type(item) is TextItem else item
         if type(text) is not str or not text or "\0" in text:
             return None
         texts.append(Text(text))
-    builder.parts += _PARTS_OF_A_TEXT * len(content)
+        parts += 1 if text is item else _PARTS_OF_A_TEXT
+    builder.parts += parts
     return texts

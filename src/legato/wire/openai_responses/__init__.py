@@ -24,5 +24,6 @@ DIALECT = DialectParts(
     decode=decode.decode,
     decoder=stream.Decoder,
     parse=parse.parse,
+    reader=parse.ItemReader,
     writer=reply.Writer,
 )

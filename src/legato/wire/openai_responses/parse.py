@@ -10,8 +10,9 @@ comes back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import cast
+from typing import Any
 
 import msgspec
 
@@ -27,15 +28,17 @@ from legato.model import (
     Text,
     ToolCall,
     ToolResponse,
+    ToolSpec,
     clean_text,
     ingest,
 )
-from legato.model.json_access import as_id, as_object, as_objects, as_text
+from legato.model.json_access import as_id, as_list, as_object, as_objects, as_text
 from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
-from legato.wire.openai_responses.parse_envelope import read_options, read_tools
+from legato.wire.openai_responses.parse_envelope import read_added_tools, read_options, read_tools
 from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH, SEARCH_CALL, blocks_of
 from legato.wire.readback import read_result
+from legato.wire.undoable import UndoableMap
 
 _INSTRUCTING = ("system", "developer")
 _OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() if kind != SEARCH_CALL}
@@ -43,41 +46,21 @@ _OUTPUTS = {f"{kind}_output": name for kind, (name, _) in CLIENT_CALLS.items() i
 
 def parse(body: JsonObject) -> Parsed:
     """The conversation in `body`."""
-    notes: list[str] = []
-    tools = read_tools(body, notes)
-    options = read_options(body, notes)
-    reader = _Reader(notes)
-    source = body.get("input")
+    reader, source = ItemReader(), body.get("input")
     if isinstance(source, str):
         reader.collected.add(Speaker.HUMAN, [Text(clean_text(source))] if source else [])
-    elif isinstance(source, list):
-        items = cast("list[object]", source)
-        for index, item in enumerate(items):
-            reader.collected.number = index
-            reader.read(item, f"input[{index}]", is_last=index == len(items) - 1)
-        reader.finish()
-    elif source is not None:
-        notes.append("input: neither text nor a list of items")
-    instructions = as_text(body.get("instructions"))
-    system = "\n\n".join(text for text in (clean_text(instructions), *reader.system) if text)
-    return Parsed(
-        reader.collected.entries,
-        system=system,
-        tools=tools,
-        model=as_text(body.get("model")),
-        options=options,
-        notes=notes,
-        adjusted=reader.adjusted,
-        places=reader.collected.places,
-        ends=reader.collected.ends,
-    )
+    elif source is not None and not isinstance(source, list):
+        reader.notes.append("input: neither text nor a list of items")
+    else:
+        reader.read(as_list(source), 0, ends=True)
+    return reader.parsed(body)
 
 
-class _Reader:
+class ItemReader:
     """Collects items into entries: runs of model items and runs of outputs are one entry each."""
 
-    def __init__(self, notes: list[str]) -> None:
-        self.notes = notes
+    def __init__(self) -> None:
+        self.notes: list[str] = []
         self.adjusted: list[str] = []
         self.system: list[str] = []
         self.collected = Collected()
@@ -85,10 +68,54 @@ class _Reader:
         self._blocks: list[Block] = []
         self._first = self._last = -1
         """the numbers of the first and the last item that the blocks came from"""
-        self._names: dict[str, str] = {}
+        self._names: UndoableMap[str, str] = UndoableMap()
         """the tool that each call id stands for"""
+        self._tools: list[ToolSpec] = []
+        """those that items add to the tools of the request"""
+        self._tool_notes: list[str] = []
 
-    def read(self, item: object, path: str, *, is_last: bool) -> None:
+    def save(self) -> Any:
+        """The state, for `restore`."""
+        lists = self.notes, self.adjusted, self.system, self._blocks, self._tools, self._tool_notes
+        run = self._speaker, self._first, self._last
+        return tuple(one.copy() for one in lists), run, self.collected.save(), self._names.save()
+
+    def restore(self, saved: Any) -> None:
+        """Go back to an earlier state; the lists that were given out until now stay as they are."""
+        lists, (self._speaker, self._first, self._last), collected, names = saved
+        copies = [one.copy() for one in lists]
+        self.notes, self.adjusted, self.system, self._blocks, self._tools, self._tool_notes = copies
+        self.collected.restore(collected)
+        self._names.restore(names)
+
+    def read(self, messages: Sequence[Json], first: int, *, ends: bool) -> None:
+        """Take the next items."""
+        last = first + len(messages) - 1 if ends else -1
+        for index, item in enumerate(messages, first):
+            self.collected.number = index
+            path = f"input[{index}]"
+            self._tools += read_added_tools(as_object(item), path, self._tool_notes)
+            self._take(item, path, is_last=index == last)
+
+    def parsed(self, body: JsonObject) -> Parsed:
+        """All of `body`, whose items were read."""
+        self._finish()
+        read, notes = read_tools(body), list[str]()
+        options = read_options(body, notes)
+        instructions = as_text(body.get("instructions"))
+        return Parsed(
+            self.collected.entries,
+            system="\n\n".join(text for text in (clean_text(instructions), *self.system) if text),
+            tools=[*read.tools, *self._tools],
+            model=as_text(body.get("model")),
+            options=options,
+            notes=[*read.notes, *self._tool_notes, *notes, *self.notes],
+            adjusted=self.adjusted,
+            places=self.collected.places,
+            ends=self.collected.ends,
+        )
+
+    def _take(self, item: object, path: str, *, is_last: bool) -> None:
         if not isinstance(item, dict):
             self.notes.append(f"{path}: not an item")
             return
@@ -113,7 +140,7 @@ class _Reader:
 
     # Entries.
 
-    def finish(self) -> None:
+    def _finish(self) -> None:
         """The run of items that was read last is complete."""
         if self._speaker is not None:
             self.collected.add_run(self._speaker, self._blocks, self._first, self._last)
@@ -122,7 +149,7 @@ class _Reader:
 
     def _add(self, speaker: Speaker, blocks: list[Block]) -> None:
         if speaker is not self._speaker:
-            self.finish()
+            self._finish()
             self._speaker = speaker
         if blocks:
             self._last = self.collected.number
@@ -142,7 +169,7 @@ class _Reader:
         for number, (is_item, run) in enumerate(runs, 1):
             if is_item:
                 for part in run:
-                    self.read(part, path, is_last=False)
+                    self._take(part, path, is_last=False)
             else:
                 self._words({**item, "content": run}, path, is_last=is_last and number == len(runs))
 
@@ -162,10 +189,10 @@ class _Reader:
             if not self.collected.entries and not self._blocks and all(isinstance(block, Text) for block in blocks):
                 self.system += [block.text for block in blocks if isinstance(block, Text)]
             else:
-                self.finish()
+                self._finish()
                 self.collected.add(Speaker.HUMAN, blocks, Authority.INSTRUCTION)
             return
-        self.finish()
+        self._finish()
         self.collected.hear(blocks, is_last=is_last)
 
     def _content(self, content: object, path: str) -> list[Block]:
@@ -197,7 +224,7 @@ class _Reader:
         blocks = blocks_of(item)
         for block in blocks:
             if isinstance(block, ToolCall) and block.wire_id:
-                self._names[block.wire_id] = block.name
+                self._names.put(block.wire_id, block.name)
             elif isinstance(block, HostedTool) and not kind.endswith("_call"):
                 self.notes.append(f"{path}: an item of type {kind!r} is kept for its own provider")
         self._add(Speaker.AI, blocks)
@@ -207,7 +234,7 @@ class _Reader:
         text = "\n".join(block.text for block in blocks if isinstance(block, Text))
         media = tuple(block for block in blocks if isinstance(block, Media))
         wire_id = _wire_id(item)
-        name = self._names.get(wire_id, _OUTPUTS.get(kind, ""))
+        name = self._names.values.get(wire_id, _OUTPUTS.get(kind, ""))
         self._add(Speaker.TOOL, [read_result(text, wire_id, name, media)])
 
     def _output_blocks(self, output: Json, kind: str, path: str) -> list[Block]:

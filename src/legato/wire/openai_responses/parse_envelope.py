@@ -99,16 +99,17 @@ _QUERY: JsonObject = {"type": "object", "properties": {"query": {"type": "string
 """what a search for tools takes if its definition does not say"""
 
 
-def read_tools(body: JsonObject, notes: list[str]) -> list[ToolSpec]:
-    """The tools of a request, and those that were added in the middle of it, or found by a search of the client's."""
-    read = _TOOLS(body.get("tools"))
-    tools = list(read.tools)
-    notes += read.notes
-    for index, item in enumerate(as_objects(body.get("input"))):
-        found = item.get("type") == "tool_search_output" and item.get("execution") == "client"
-        if found or item.get("type") == "additional_tools":
-            tools += _definitions(item.get("tools"), f"input[{index}].tools", notes)
-    return tools
+def read_tools(body: JsonObject) -> ReadTools:
+    """The tools of a request, but for those in its items."""
+    return _TOOLS(body.get("tools"))
+
+
+def read_added_tools(item: JsonObject, path: str, notes: list[str]) -> list[ToolSpec]:
+    """The tools that an item adds in the middle of a request, or that a search of the client's has found."""
+    found = item.get("type") == "tool_search_output" and item.get("execution") == "client"
+    if found or item.get("type") == "additional_tools":
+        return _definitions(item.get("tools"), f"{path}.tools", notes)
+    return []
 
 
 def _read_listed(listed: object) -> ReadTools:
