@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gateway_clients import FAMILIES, Heard, hear_each, post
-from legato.errors import FormatError
+from legato.errors import FormatError, IngestError
 from legato.gateway.gateway import Gateway
-from legato.gateway.intake import decode_request
 from legato.gateway.judged import SaidJudge
 from legato.gateway.state import MemoryState
+from legato.gateway.tellings import Tellings, open_body, whole_fields
 from legato.model import Dialect, Target
 from legato.request import resolve
 from legato.request.parsing import decode_body
@@ -26,6 +27,12 @@ from rules import CASES
 from scripted_backends import WHOLE, scripted_world, sent_by, whole_stream
 
 Json: TypeAlias = Any
+
+FIELDS = {dialect: dialect_parts(dialect).messages_field for dialect in Dialect}
+EXAMPLES = {
+    dialect: [body for case in CASES if case.dialect is dialect for body in (case.accepted, case.refused)]
+    for dialect in Dialect
+}
 
 # --- bodies -------------------------------------------------------------------------------------------------------------
 
@@ -43,26 +50,76 @@ TEXTS = st.one_of(
 
 
 @given(TEXTS, st.integers(0, 40))
+@example(b'{"": false}', 0)
 def test_a_body_is_decoded_as_if_no_tools_were_known(data: bytes, cut: int):
     for given_data in (data, data, data[:cut]):
-        assert outcome(decode_request, given_data) == outcome(decode_body, given_data)
+        assert outcome(decode, given_data) == outcome(decode_anew, given_data)
+
+
+def decode(data: bytes) -> object:
+    return whole_fields(open_body(data, "messages"), "messages")
+
+
+def decode_anew(data: bytes) -> object:
+    value = decode_body(data)
+    if not isinstance(value, dict):
+        raise FormatError(f"the body of a request is an object, not {type(value).__name__}")
+    return value
 
 
 def outcome(decode: Callable[[bytes], object], data: bytes) -> str:
     try:
         return repr(decode(data))
-    except FormatError as error:
+    except (FormatError, IngestError) as error:
         return f"refused: {error.message}"
+
+
+# --- reading ------------------------------------------------------------------------------------------------------------
+
+ODD_JSON = [b'{"a": "\\ud800"}', b'"\xff"', b"1e999", b"[" * 200 + b"]" * 200, b'{"role": "user",  "content": "hi"}']
+"""messages that take a closer look, that cannot be read, or that are one message in another spelling"""
+
+
+@st.composite
+def written(draw: st.DrawFn, dialect: Dialect) -> list[tuple[str, bytes]]:
+    """The bodies of clients that take turns, some of which tell the same beginning, each with its tenant."""
+    examples, field = [{}, *EXAMPLES[dialect]], FIELDS[dialect]
+    single = [message for body in examples if isinstance(body.get(field), list) for message in body[field]]
+    messages = st.sampled_from(
+        [*(json.dumps(message).encode() for message in single), *ODD_JSON[draw(st.integers(0, 4)) :]]
+    )
+    branches: list[list[bytes]] = [draw(st.lists(messages, min_size=1, max_size=6))]
+    bodies: list[tuple[str, bytes]] = []
+    for _ in range(draw(st.integers(2, 8))):
+        said = draw(st.sampled_from(branches))
+        said = said[: draw(st.integers(0, len(said)))]
+        branches.append([*said, *draw(st.lists(messages, max_size=3))])
+        head = json.dumps({**draw(st.sampled_from(examples)), field: None}).encode()
+        body = head.replace(b": null", b": [" + b", ".join(branches[-1]) + b"]", 1)
+        bodies.append((draw(st.sampled_from(["a", "a", "b"])), body))
+    return bodies
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.OPENAI_CHAT, Dialect.OPENAI_RESPONSES, Dialect.GEMINI])
+@given(data=st.data())
+def test_a_body_is_read_as_if_its_conversation_were_not_known(dialect: Dialect, data: st.DataObject):
+    parts, tellings = dialect_parts(dialect), Tellings()
+
+    def resumed(tenant: str, body: bytes) -> object:
+        fields, parsed, _ = tellings.read(open_body(body, parts.messages_field), dialect, tenant)
+        return fields, parsed
+
+    def anew(body: bytes) -> object:
+        fields: Any = decode_anew(body)
+        return fields, parts.parse(fields)
+
+    for tenant, body in data.draw(written(dialect)):
+        assert outcome(partial(resumed, tenant), body) == outcome(anew, body)
 
 
 # --- judging ------------------------------------------------------------------------------------------------------------
 
 TARGETS = [resolve(route) for route in ("anthropic/claude-opus-4-8", "openai/gpt-4.1", "openai-responses/gpt-5")]
-FIELDS = {dialect: dialect_parts(dialect).messages_field for dialect in Dialect}
-EXAMPLES = {
-    target.dialect: [body for case in CASES if case.dialect is target.dialect for body in (case.accepted, case.refused)]
-    for target in TARGETS
-}
 ODD: list[Any] = [
     {"role": "user", "content": 1},
     {"role": "user", "content": True},
@@ -93,7 +150,8 @@ def said(draw: st.DrawFn, target: Target) -> list[Json]:
         messages = [*messages, *draw(st.lists(st.sampled_from([*single, *ODD]), max_size=3))]
         body = {**draw(st.sampled_from(heads)), field: messages}
         bodies.append(body if draw(st.integers(0, 9)) else draw(st.sampled_from(examples)))
-    return [decode_request(json.dumps(body).encode()) for body in bodies]
+    tellings = Tellings()
+    return [tellings.read(open_body(json.dumps(body).encode(), field), target.dialect, "")[0] for body in bodies]
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.route)
@@ -107,7 +165,12 @@ def test_what_a_client_says_is_judged_as_all_of_it_at_once(target: Target, data:
 
 # --- whole conversations ------------------------------------------------------------------------------------------------
 
-PATHS = {"anthropic": "/v1/messages", "openai-chat": "/v1/chat/completions"}
+PATHS = {
+    "anthropic": "/v1/messages",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-2.5-pro:generateContent",
+}
 TOOL: dict[str, Any] = {"description": "Looks.", "parameters": {"type": "object", "properties": {}}}
 HEADS: dict[str, dict[str, Any]] = {
     "anthropic": {
@@ -117,7 +180,13 @@ HEADS: dict[str, dict[str, Any]] = {
         "tools": [{"name": "look", "description": "Looks.", "input_schema": TOOL["parameters"]}],
     },
     "openai-chat": {"model": "gpt-4.1", "tools": [{"type": "function", "function": {"name": "look", **TOOL}}]},
+    "openai-responses": {"model": "gpt-5", "store": False, "tools": [{"type": "function", "name": "look", **TOOL}]},
+    "gemini": {"tools": [{"functionDeclarations": [{"name": "look", **TOOL}]}]},
 }
+
+
+def asked(client: str, text: str) -> Json:
+    return {"role": "user", **({"parts": [{"text": text}]} if client == "gemini" else {"content": text})}
 
 
 def answered(client: str, heard: Heard, *, forgets: bool) -> list[Json]:
@@ -128,6 +197,20 @@ def answered(client: str, heard: Heard, *, forgets: bool) -> list[Json]:
         content = [block for block in content if not forgets or "thinking" not in block["type"]]
         results = [{"type": "tool_result", "tool_use_id": call, "content": "a bed"} for call in calls]
         return [{"role": "assistant", "content": content}, {"role": "user", "content": results}]
+    if client == "openai-responses":
+        items = [item for item in heard.json["output"] if not forgets or item["type"] != "reasoning"]
+        calls = [item["call_id"] for item in items if item["type"] == "function_call"]
+        return [*items, *({"type": "function_call_output", "call_id": call, "output": "a bed"} for call in calls)]
+    if client == "gemini":
+        content = heard.json["candidates"][0]["content"]
+        parts = [
+            {name: part[name] for name in part if not forgets or name != "thoughtSignature"}
+            for part in content["parts"]
+        ]
+        called = [part["functionCall"] for part in parts if "functionCall" in part]
+        results = [{"id": call["id"], "name": call["name"], "response": {"result": "a bed"}} for call in called]
+        said = [{"functionResponse": result} for result in results]
+        return [{**content, "parts": parts}, *([{"role": "user", "parts": said}] if said else [])]
     message = heard.json["choices"][0]["message"]
     kept = {name: value for name, value in message.items() if not forgets or not name.startswith("reasoning")}
     results = [{"role": "tool", "tool_call_id": call["id"], "content": "a bed"} for call in message["tool_calls"]]
@@ -152,15 +235,27 @@ def test_a_request_is_the_same_upstream_whether_its_conversation_is_known(client
         return Gateway(world, route, key=b"a key for tests", state=state)
 
     warm = gateway()
-    messages: list[Json] = [{"role": "user", "content": data.draw(st.sampled_from(["hi", "Look.", "é"]))}]
+    field = dialect_parts(Dialect(client.replace("-", "_"))).messages_field
+    messages: list[Json] = [asked(client, data.draw(st.sampled_from(["hi", "Look.", "é"])))]
     for _ in range(data.draw(st.integers(1, 4))):
-        body = {**HEADS[client], "messages": messages}
-        if data.draw(st.booleans()):
-            body["metadata"] = {"user_id": "1"}
+        body = {**HEADS[client], field: messages}
+        change = data.draw(st.sampled_from(["", "", "options", "tools"]))
+        if change == "options":
+            body |= {"safetySettings": []} if client == "gemini" else {"metadata": {"user_id": "1"}}
+        elif change == "tools":
+            del body["tools"]
         cold = gateway()
         heard, _ = hear_each([warm, cold], post(PATHS[client], body))
         sent = [json.loads(sent_by(one.world).sent[-1].body) for one in (warm, cold)]
         assert unmarked(sent[0]) == unmarked(sent[1])
         messages = [*messages, *answered(client, heard, forgets=data.draw(st.booleans()))]
-        if data.draw(st.booleans()):
-            messages.append({"role": "user", "content": "And?"})
+        match data.draw(st.sampled_from(["", "on", "back", "otherwise"])):
+            case "on":
+                messages.append(asked(client, "And?"))
+            case "back":
+                messages = messages[: data.draw(st.integers(1, len(messages)))]
+            case "otherwise":
+                place = data.draw(st.integers(0, len(messages) - 1))
+                messages[place] = asked(client, "Or else?")
+            case _:
+                pass

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from legato.gateway.scans import Scan
 from legato.model import Block, Code, Entry, HostedTool, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
 
 SIZE = 16
@@ -31,14 +32,13 @@ _in_order = msgspec.msgpack.Encoder(order="sorted")
 _Content: TypeAlias = tuple[object, ...]
 
 
-def links(entries: Sequence[Entry]) -> list[bytes]:
-    """For each of `entries` the digest of everything up to it."""
-    chain: list[bytes] = []
-    link = BEGINNING
-    for entry in entries:
-        link = blake2b(link + _encoded(_visible(entry), _as_written), digest_size=SIZE).digest()
-        chain.append(link)
-    return chain
+def links(entries: Sequence[Entry], known: Scan[Entry, bytes] | None = None) -> list[bytes]:
+    """For each of `entries` the digest of everything up to it; `known` has those of the same client before."""
+    return (known or Scan(BEGINNING)).over(entries, _link)
+
+
+def _link(before: bytes, entry: Entry) -> bytes:
+    return blake2b(before + _encoded(_visible(entry), _as_written), digest_size=SIZE).digest()
 
 
 def answer_digest(entry: Entry) -> bytes:

@@ -16,7 +16,9 @@ from __future__ import annotations
 import zlib
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from itertools import chain
+from operator import is_
 from typing import TypeAlias
 
 from msgspec import Struct
@@ -24,6 +26,7 @@ from msgspec.structs import replace
 
 from legato.errors import BadAnswer
 from legato.gateway.contract import Door
+from legato.gateway.scans import Scan
 from legato.model import (
     BROKEN_OFF,
     Answer,
@@ -147,40 +150,43 @@ def read_compactions(entries: Sequence[Entry], unseal: Open) -> list[Entry]:
 
     The compaction of a provider stays as it is: it goes back there, and nobody else can read it.
     """
-    return [entry for _, entry in _read(entries, unseal)]
+    return [read for entry in entries for read in _read(entry, unseal)]
 
 
-def read_compactions_of(parsed: Parsed, unseal: Open) -> Parsed:
-    """The same for a whole request, which still knows where its entries stood; the request itself if it has none."""
-    if not any(_is_ours(block) for entry in parsed.entries if entry.speaker is Speaker.AI for block in entry.blocks):
+def read_compactions_of(parsed: Parsed, unseal: Open, known: Scan[Entry, tuple[Entry, ...]] | None = None) -> Parsed:
+    """The same for a whole request, which still knows where its entries stood; the request itself if it has none.
+
+    `known` has what came of the entries of the same client's requests before.
+    """
+    read = (known or Scan(())).over(parsed.entries, lambda _, entry: _read(entry, unseal))
+    if all(map(is_, chain.from_iterable(read), parsed.entries)) and all(read):
         return parsed
-    read = list(_read(parsed.entries, unseal))
-    ends = {index: parsed.ends[old] for index, (old, _) in enumerate(read) if old in parsed.ends}
+    olds = [old for old, entries in enumerate(read) for _ in entries]
+    ends = {index: parsed.ends[old] for index, old in enumerate(olds) if old in parsed.ends}
     return replace(
-        parsed, entries=[entry for _, entry in read], places=[parsed.places[old] for old, _ in read], ends=ends
+        parsed, entries=list(chain.from_iterable(read)), places=[parsed.places[old] for old in olds], ends=ends
     )
 
 
-def _read(entries: Sequence[Entry], unseal: Open) -> Iterator[tuple[int, Entry]]:
-    """What becomes of `entries`, each with the index of the one that it was."""
-    for index, entry in enumerate(entries):
-        if entry.speaker is not Speaker.AI or not any(map(_is_ours, entry.blocks)):
-            yield index, entry
-            continue
-        said: list[Block] = []
-        for block in entry.blocks:
-            if not _is_ours(block):
-                said.append(block)
-                continue
-            if not is_trigger(block):
-                if said:
-                    yield index, replace(entry, blocks=tuple(said))
-                said, entry = [], replace(entry, answer=None)  # what follows is another answer
-                summary = opened_summary(compacted_content(block), unseal)
-                text = UNREADABLE if summary is None else phrases.SUMMARY_MARK + summary
-                yield index, Entry(Speaker.HUMAN, (Text(text),))
-        if said:
-            yield index, replace(entry, blocks=tuple(said))
+def _read(entry: Entry, unseal: Open) -> tuple[Entry, ...]:
+    """What becomes of `entry`."""
+    if entry.speaker is not Speaker.AI or not any(map(_is_ours, entry.blocks)):
+        return (entry,)
+    read: list[Entry] = []
+    said: list[Block] = []
+    for block in entry.blocks:
+        if not _is_ours(block):
+            said.append(block)
+        elif not is_trigger(block):
+            if said:
+                read.append(replace(entry, blocks=tuple(said)))
+            said, entry = [], replace(entry, answer=None)  # what follows is another answer
+            summary = opened_summary(compacted_content(block), unseal)
+            text = UNREADABLE if summary is None else phrases.SUMMARY_MARK + summary
+            read.append(Entry(Speaker.HUMAN, (Text(text),)))
+    if said:
+        read.append(replace(entry, blocks=tuple(said)))
+    return tuple(read)
 
 
 def _is_ours(block: Block) -> bool:

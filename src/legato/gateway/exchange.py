@@ -251,9 +251,7 @@ class Relay:
     async def _open(self, request: Request, route: Route) -> tuple[AnswerStream, int]:
         """The answer to `request`, and how many bytes were sent."""
         said, world = self._said, self._world
-        known = (entry for _, entry in self._recalled.talk.standing_entries())
-        judge = self._recalled.told.judge
-        body = unchanged_body(said, request, known, judge) if self._asks_as_said(request) else None
+        body = unchanged_body(said, request, self._recalled.told) if self._asks_as_said(request) else None
         self.done.unchanged = body is not None
         if body is None:
             request.verify()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
+from functools import partial
 
 import msgspec
 
@@ -17,7 +18,7 @@ from legato.gateway import control
 from legato.gateway.carriers import Sealer
 from legato.gateway.contract import Door, KeptWaiting, first_piece
 from legato.gateway.exchange import Relay
-from legato.gateway.intake import ClientRequest, read_ask, read_body
+from legato.gateway.intake import ClientRequest, open_ask, read_body
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.operator_settings import SwitchAt
 from legato.gateway.passed_keys import PassedKey, find_passed_key
@@ -29,6 +30,7 @@ from legato.gateway.side_operations import count_body, count_tokens, models_body
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GatewayState, MemoryState, RecentlyUsed
 from legato.gateway.surfaces import door_or_any, doors_beside, find_door
+from legato.gateway.tellings import OpenedBody, Tellings, whole_fields
 from legato.model import Answer, Dialect, JsonObject, Target
 from legato.model.hashing import base62
 from legato.request.tokens import Estimator
@@ -87,6 +89,7 @@ class Gateway:
         self._sealer = Sealer(key or secrets.token_bytes(32))
         self._state = state or MemoryState()
         self._recall = Recall(self._sealer, self._state)
+        self._tellings = Tellings()
         self._estimator = Estimator()
         self._fresh_id = fresh_id
         self._opened: dict[str, str] = {}
@@ -152,21 +155,26 @@ class Gateway:
 
     async def _said(self, ask: Ask, door: Door, tenant: str) -> ClientRequest:
         """What the client said, with all that came before it if it only names that."""
-        said = read_ask(ask, door, tenant=tenant)
-        if self._passthrough:
-            return said
-        previous = previous_id(said.fields, door.dialect)
+        opened = open_ask(ask, door)
+        previous = None if self._passthrough else previous_id(opened.fields, door.dialect)
         if previous is not None:
-            stored = await self._recall.stored(previous, tenant)
-            if stored is None:
-                message = f"the response {previous!r} is not kept here; send the whole conversation"
-                raise TurnedAway(message, reason=RefusalReason.PREVIOUS)
-            whole = read_body(go_on_from(stored, said.fields), ask, door, tenant=tenant)
-            said = msgspec.structs.replace(whole, body=None)
-        if door.dialect is not Dialect.OPENAI_RESPONSES:
+            opened = await self._going_on(opened, previous, door, tenant)
+        said = read_body(opened, ask, door, self._tellings, tenant=tenant)
+        if previous is not None:
+            said = msgspec.structs.replace(said, body=None)
+        if self._passthrough or door.dialect is not Dialect.OPENAI_RESPONSES:
             return said
-        parsed = control.read_compactions_of(said.parsed, lambda data: self._sealer.signed(data, tenant))
+        unseal = partial(self._sealer.signed, tenant=tenant)
+        parsed = control.read_compactions_of(said.parsed, unseal, said.telling.compactions)
         return said if parsed is said.parsed else msgspec.structs.replace(said, parsed=parsed, body=None)
+
+    async def _going_on(self, opened: OpenedBody, previous: str, door: Door, tenant: str) -> OpenedBody:
+        """A body with all that came before it."""
+        stored = await self._recall.stored(previous, tenant)
+        if stored is None:
+            message = f"the response {previous!r} is not kept here; send the whole conversation"
+            raise TurnedAway(message, reason=RefusalReason.PREVIOUS)
+        return OpenedBody(go_on_from(stored, whole_fields(opened, dialect_parts(door.dialect).messages_field)))
 
     async def _answered(self, said: ClientRequest, request_id: str, waiting: KeptWaiting | None) -> WireResponse:
         relay, report = await self._relay(said, request_id)
@@ -193,7 +201,7 @@ class Gateway:
         if door.operation is Operation.COMPACT:
             raise TurnedAway("/responses/compact is not forwarded (--passthrough)", reason=RefusalReason.PATH)
         profile = speaking(self._profile(said), door, self.world)
-        recalled = await self._recall.take(said.parsed, door.dialect, said.delivery.tenant)
+        recalled = await self._recall.take(said.parsed, door.dialect, said.delivery.tenant, said.telling.links)
         forwarding = Forwarding(
             said,
             recalled,
@@ -234,7 +242,7 @@ class Gateway:
         self, said: ClientRequest, request_id: str, summary: control.SummaryRequest | None = None
     ) -> tuple[Relay, RequestReport]:
         delivery, profile = said.delivery, self._profile(said)
-        recalled = await self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant)
+        recalled = await self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant, said.telling.links)
         answer_id, created = self._fresh_id(), int(self.world.clock())
 
         def speaker() -> AnswerSpeaker:

@@ -18,16 +18,15 @@ from legato.gateway.contract import CallIdForm, Delivery, Door
 from legato.gateway.passed_keys import PassedKey
 from legato.gateway.side_operations import counted_request
 from legato.gateway.surfaces import home_of
+from legato.gateway.tellings import OpenedBody, Telling, Tellings, open_body
 from legato.model import Dialect, Json, JsonObject, ThinkingSwitch
 from legato.model.json_access import as_object, as_text
-from legato.request.parsing import decode_body
 from legato.transport.contract import Ask
 from legato.transport.operations import Operation
 from legato.transport.outgoing import KEY_HEADERS
 from legato.transport.stored_responses import previous_id
 from legato.wire.contract import Parsed
 from legato.wire.dialects import dialect_parts
-from legato.wire.known_tools import decode_known
 from legato.wire.openai_responses.reading import client_tools
 
 
@@ -44,6 +43,8 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
     """without those that carry a key"""
     own_key: PassedKey | None = None
     """a key of the client's own for its vendor, where the operator lets it be used"""
+    telling: Telling
+    """what is known of the conversation as its client tells it"""
 
     @property
     def home(self) -> str:
@@ -51,46 +52,24 @@ class ClientRequest(Struct, frozen=True, kw_only=True):
         return home_of(self.delivery.door)
 
 
-def read_ask(ask: Ask, door: Door, *, tenant: str = "") -> ClientRequest:
-    """What `ask` says; raises `FormatError` if its body is no request of that API."""
-    fields = _fields(ask, door)
-    return read_body(fields, ask, door, tenant=tenant)
+def open_ask(ask: Ask, door: Door) -> OpenedBody:
+    """The body of `ask`; raises `FormatError` if it is no request of that API."""
+    field = dialect_parts(door.dialect).messages_field
+    opened = open_body(ask.body, field)
+    if door.operation is Operation.COUNT and (counted := counted_request(opened.fields)) is not opened.fields:
+        opened = OpenedBody(counted)
+    if field not in opened.fields and previous_id(opened.fields, door.dialect) is None:
+        raise FormatError(f"the body has no {field!r}, so there is nothing to answer")
+    return opened
 
 
-def _fields(ask: Ask, door: Door) -> JsonObject:
-    value = decode_request(ask.body)
-    if not isinstance(value, dict):
-        raise FormatError(f"the body of a request is an object, not {type(value).__name__}")
-    fields = cast(JsonObject, value)
-    if door.operation is Operation.COUNT:
-        fields = counted_request(fields)
-    messages = dialect_parts(door.dialect).messages_field
-    if messages not in fields and previous_id(fields, door.dialect) is None:
-        raise FormatError(f"the body has no {messages!r}, so there is nothing to answer")
-    return fields
-
-
-def decode_request(data: bytes) -> object:
-    """What `decode_body` gives. Tools that came lately are not decoded again: nobody may change what is in them."""
+def read_body(opened: OpenedBody, ask: Ask, door: Door, tellings: Tellings, *, tenant: str = "") -> ClientRequest:
+    """What a body says; raises `FormatError` if that cannot be read."""
     try:
-        fields = _SPLIT.decode(data)
-        return {
-            name: decode_known(bytes(raw)) if name == "tools" else _JSON.decode(raw) for name, raw in fields.items()
-        }
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return decode_body(data)  # the slow road either reads it or says what is wrong
-
-
-_SPLIT, _JSON = msgspec.json.Decoder(dict[str, msgspec.Raw]), msgspec.json.Decoder()
-
-
-def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> ClientRequest:
-    """What a body says that is already read."""
-    parts = dialect_parts(door.dialect)
-    try:
-        parsed = parts.parse(fields).belonging_to(home_of(door))
+        fields, parsed, telling = tellings.read(opened, door.dialect, tenant)
     except RecursionError:
         raise FormatError("a value in it is nested too deeply to be read") from None
+    parsed = parsed.belonging_to(home_of(door))
     named = door.name if door.dialect is Dialect.GEMINI else as_text(fields.get("model"))
     streams = door.streams or parsed.options.stream
     if parsed.options.stream is not streams:
@@ -105,7 +84,9 @@ def read_body(fields: JsonObject, ask: Ask, door: Door, *, tenant: str = "") -> 
         wants_usage=_wants_usage(fields, door),
     )
     headers = {name: value for name, value in ask.headers.items() if name not in KEY_HEADERS}
-    return ClientRequest(delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=headers)
+    return ClientRequest(
+        delivery=delivery, parsed=parsed, fields=fields, body=ask.body, headers=headers, telling=telling
+    )
 
 
 def _asks_thinking(fields: JsonObject, parsed: Parsed, door: Door) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from legato.gateway.scans import count_same
 from legato.model import Json, JsonObject, Target
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Severity, Violation
@@ -64,8 +65,9 @@ def _is_same_head(one: JsonObject, other: JsonObject) -> bool:
 
 def shared_beginning(before: Sequence[Json], now: Sequence[Json]) -> int:
     """How many messages both begin with."""
-    same = sum(takewhile(bool, map(eq, before, now)))
-    return same if _is_same(before[:same], now[:same]) else 0
+    known = count_same(before, now)
+    same = known + sum(takewhile(bool, map(eq, before[known:], now[known:])))
+    return same if _is_same(before[known:same], now[known:same]) else known
 
 
 def _is_same(one: object, other: object) -> bool:

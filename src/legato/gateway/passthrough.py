@@ -160,17 +160,16 @@ class Forwarding:
 
     def _would_send(self, target: Target, route: Route) -> Request | None:
         """The request that the gateway would have made of it, which is noted; None if it would have refused."""
-        said, talk, judge = self._said, self._recalled.talk, self._recalled.told.judge
+        said, told = self._said, self._recalled.told
         parsed = said.parsed
-        self.notes += [f"as it came: {one.path}: {one.message}" for one in refused_in(said, target, judge)]
+        self.notes += [f"as it came: {one.path}: {one.message}" for one in refused_in(said, target, told.judge)]
         try:
             options = options_at(route, parsed.options)
-            request = render(talk, target, tools=parsed.tools, system=parsed.system, options=options)
+            request = render(told.talk, target, tools=parsed.tools, system=parsed.system, options=options)
         except LegatoError as error:
             self.notes.append(f"the gateway would have refused it: {error.message}")
             return None
-        known = (entry for _, entry in talk.standing_entries())
-        if unchanged_body(said, request, known, judge) is None:
+        if unchanged_body(said, request, told) is None:
             self.done.decisions = request.decisions
         return request
 

@@ -25,13 +25,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
 from legato.gateway.judged import SaidJudge
 from legato.gateway.own_calls import as_made
+from legato.gateway.scans import Scan
 from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
@@ -89,15 +90,17 @@ class Turns(Struct):
 class Told(Struct):
     """A conversation and what is known of it: while a request uses it, and while it waits for the next one."""
 
-    talk: Conversation
-    links: list[bytes]
+    talk: Conversation = field(default_factory=Conversation)
+    links: list[bytes] = field(default_factory=list[bytes])
     """what the client said in it, entry by entry (`chain`)"""
-    turns: Turns
-    places: set[str]
+    turns: Turns = field(default_factory=Turns)
+    places: set[str] = field(default_factory=set[str])
     """the keys of the places where an answer was looked for"""
-    size: int
+    thinkers: list[Origin] = field(default_factory=list[Origin])
+    """where the answers in it were made that hold reasoning"""
+    size: int = 0
     """about how many bytes its entries take"""
-    judge: SaidJudge
+    judge: SaidJudge = field(default_factory=SaidJudge)
     """what the client's own provider would refuse of it"""
 
 
@@ -147,11 +150,16 @@ class Recall:
 
     # --- conversations ------------------------------------------------------------------------------------------------
 
-    async def take(self, parsed: Parsed, dialect: Dialect, tenant: str) -> Recalled:
-        """The conversation of a request. Whoever takes it calls `keep` or `give_back` when the request is over."""
-        chain = links(parsed.entries)
+    async def take(
+        self, parsed: Parsed, dialect: Dialect, tenant: str, known_links: Scan[Entry, bytes] | None = None
+    ) -> Recalled:
+        """The conversation of a request. Whoever takes it calls `keep` or `give_back` when the request is over.
+
+        `known_links` are those that the same client's requests had before.
+        """
+        chain = links(parsed.entries, known_links)
         kept = self._longest(tenant, chain)
-        told = kept or Told(talk=Conversation(), links=[], turns=Turns(), places=set(), size=0, judge=SaidJudge())
+        told = kept or Told()
         known, told.links = len(told.links), chain
         results = _last_results(parsed)
         clues = {
@@ -168,6 +176,8 @@ class Recall:
                 clue, tools = clues[index], parsed.tools
                 entry, route = self._attributed(told, entry, clue, given, dialect, tenant, tools=tools)
                 told.turns.answer(route)
+                if entry.origin is not None and entry.origin not in told.thinkers and holds_reasoning(entry):
+                    told.thinkers.append(entry.origin)
             elif _is_from_person(parsed, index):
                 told.turns.begin()
             if entry.blocks:  # nothing is left of thoughts of somebody unknown
@@ -273,6 +283,13 @@ def _place_key(chain: Sequence[bytes], index: int, answer: Entry) -> str:
     """An answer and where it was given: words such as "Done." are said in many places, with other thoughts."""
     before = chain[index - 1] if index else BEGINNING
     return f"place {blake2b(before + answer_digest(answer), digest_size=SIZE).hexdigest()}"
+
+
+def holds_reasoning(entry: Entry) -> bool:
+    """Whether there is reasoning in an answer, a provider's or a carrier of ours: nobody takes what is not its own."""
+    return entry.speaker is _AI and any(
+        isinstance(block, Thinking) or "thoughtSignature" in (block.native or ()) for block in entry.blocks
+    )
 
 
 # --- turns ------------------------------------------------------------------------------------------------------------

@@ -10,14 +10,13 @@ gateway can read, or lacks what only the gateway remembers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import msgspec
 
 from legato.gateway.intake import ClientRequest
 from legato.gateway.judged import SaidJudge
-from legato.model import Dialect, Entry, JsonObject, Platform, Speaker, Target, Thinking
-from legato.model.json_access import as_objects
+from legato.gateway.recall import Told, holds_reasoning
+from legato.model import Dialect, Entry, Json, JsonObject, Platform, Target
+from legato.model.json_access import as_list, as_object
 from legato.request import Request
 from legato.wire.dialects import dialect_parts
 from legato.wire.findings import Violation
@@ -34,22 +33,21 @@ def passed_headers(said: ClientRequest, target: Target) -> dict[str, str]:
     return {name: said.headers[name] for name in _PASSED.get(target.dialect, ()) if name in said.headers}
 
 
-def unchanged_body(said: ClientRequest, request: Request, known: Iterable[Entry], judge: SaidJudge) -> bytes | None:
+def unchanged_body(said: ClientRequest, request: Request, told: Told) -> bytes | None:
     """The client's bytes, if they can be sent as they are, but for the name of the model.
 
-    `known` are the entries of the conversation, with what the client does not give back, and `judge` knows what the
-    client said in it before.
+    `told` is the conversation, with what the client does not give back.
     """
     target = request.target
     if said.body is None or not _is_at_home(said, target) or said.parsed.adjusted:
         return None
-    if _has_place_for_reasoning(said) or _hold_reasoning(said.parsed.entries):
+    if _has_place_for_reasoning(said) or said.telling.reasoning.through(said.parsed.entries, _or_reasoning):
         return None
-    if _hold_reasoning(entry for entry in known if target.is_home_of(entry.origin)):
+    if any(map(target.is_home_of, told.thinkers)):
         return None  # the provider's own, which the client has left out
     if said.delivery.model != target.model and not _suits_another(said, request):
         return None
-    return None if refused_in(said, target, judge) else renamed_body(said, target)
+    return None if refused_in(said, target, told.judge) else renamed_body(said, target)
 
 
 def renamed_body(said: ClientRequest, target: Target) -> bytes:
@@ -82,17 +80,15 @@ def _has_place_for_reasoning(said: ClientRequest) -> bool:
     """Whether a message has a field that OpenAI's API does not; some servers refuse it, empty or not."""
     if said.delivery.door.dialect is not Dialect.OPENAI_CHAT:
         return False
-    return not all(THOUGHT_FIELDS.isdisjoint(message) for message in as_objects(said.fields.get("messages")))
+    return said.telling.places_for_reasoning.through(as_list(said.fields.get("messages")), _or_place)
 
 
-def _hold_reasoning(entries: Iterable[Entry]) -> bool:
-    """Whether there is reasoning in answers, a provider's or a carrier of ours: nobody takes what is not its own."""
-    return any(
-        isinstance(block, Thinking) or "thoughtSignature" in (block.native or ())
-        for entry in entries
-        if entry.speaker is Speaker.AI
-        for block in entry.blocks
-    )
+def _or_place(found: bool, message: Json) -> bool:
+    return found or not THOUGHT_FIELDS.isdisjoint(as_object(message))
+
+
+def _or_reasoning(found: bool, entry: Entry) -> bool:
+    return found or holds_reasoning(entry)
 
 
 def _is_at_home(said: ClientRequest, target: Target) -> bool:

@@ -52,9 +52,15 @@ class EncodedPlaces:
         before.thoughtful = self.thoughtful[: bisect_left(self.thoughtful, place)]
         return before
 
-    def decisions(self, place: int) -> tuple[Decision, ...]:
-        """Everything that was decided for one place."""
-        return self.decided.get(place, ()) + self.projected.get(place, ())
+    def decisions(self, place: int) -> list[tuple[Decision, ...]]:
+        """Everything that was decided for the places before `place`, in their order."""
+        made = self.decided or self.projected
+        if self.decided and self.projected:
+            made = {
+                at: self.decided.get(at, ()) + self.projected.get(at, ())
+                for at in self.decided.keys() | self.projected.keys()
+            }
+        return [made[at] for at in sorted(made) if at < place]
 
 
 class _Stale(Struct, frozen=True, gc=False):
@@ -106,6 +112,11 @@ class EncodedConversation:
         """the place of the newest human message; what is before it is not of the current turn"""
         self._silent: int | None = None
         """the place from which on the model's own thoughts are left out; None: nowhere"""
+
+    @property
+    def bytes_held(self) -> int:
+        """The size of what is encoded: the messages, and what the newest request begins with."""
+        return self.assembly.bytes_held + (len(self.head[3]) if self.head is not None else 0)
 
     def advance(self) -> None:
         """Encode what is new, and again what changed."""

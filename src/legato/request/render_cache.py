@@ -138,14 +138,14 @@ class RenderCache:
 
     @property
     def bytes_held(self) -> int:
-        """The size of all encoded messages."""
-        return sum(encoded.assembly.bytes_held for encoded in self._encoded.values())
+        """The size of all that is encoded."""
+        return sum(encoded.bytes_held for encoded in self._encoded.values())
 
     def _drop_oldest(self) -> None:
         held = self.bytes_held
         while held > MAX_BYTES_HELD and len(self._encoded) > 1:
             oldest = next(iter(self._encoded))
-            held -= self._encoded.pop(oldest).assembly.bytes_held
+            held -= self._encoded.pop(oldest).bytes_held
 
 
 def _prefix_of(head: EncodedEnvelope) -> tuple[JsonObject, tuple[JsonObject, ...]]:

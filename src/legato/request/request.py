@@ -241,9 +241,7 @@ class Request:
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """Those of the report alone."""
-        places = self._encoded_places
-        decided = [place for place in sorted({*places.decided, *places.projected}) if place < self._places]
-        return tuple(chain(*map(places.decisions, decided), self._decisions))
+        return tuple(chain(*self._encoded_places.decisions(self._places), self._decisions))
 
     def mention(self, decisions: Iterable[Decision]) -> None:
         """Put into the report what was decided before this conversation was rendered."""

@@ -9,9 +9,11 @@ https://github.com/openai/codex
 
 from __future__ import annotations
 
+from typing import cast
+
 from legato.model import Block, HostedTool, JsonObject
 from legato.model.hashing import base62
-from legato.model.json_access import as_object, as_objects, as_string
+from legato.model.json_access import as_list, as_object, as_objects, as_string
 from legato.transport.stored_responses import given_out, input_items
 from legato.wire.growing import minted_id
 
@@ -23,8 +25,8 @@ _KINDS = frozenset({COMPACTION, "compaction_summary", "context_compaction"})
 
 def ends_with_trigger(body: JsonObject) -> bool:
     """Whether the request wants nothing but a shorter conversation."""
-    items = as_objects(body.get("input"))
-    return bool(items) and items[-1].get("type") == TRIGGER
+    items = filter(None, map(as_object, reversed(as_list(body.get("input")))))
+    return next(items, cast(JsonObject, {})).get("type") == TRIGGER
 
 
 def is_trigger(block: Block) -> bool:
