@@ -20,6 +20,7 @@ ENVIRONMENTS = ROOT / ".venv-peers"
 
 PEERS: dict[str, list[str]] = {
     "litellm": ["litellm"],
+    "litellm_proxy": ["litellm[proxy]"],  # for the case `gateway`
     "langchain": ["langchain", "langchain-anthropic"],
     "pydantic_ai": ["pydantic-ai-slim[anthropic]"],
     # It asks for Python 3.12; bench/peers/tau.py imports what is measured on 3.11 too.

@@ -1,0 +1,197 @@
+"""The gateway on a port, beside a proxy that only forwards, and beside LiteLLM's; the same backend for all.
+
+Whoever is measured has one core, and the client and the backend have the other. So the seconds are those on the wall,
+of a machine that does nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median, quantiles
+
+from msgspec import Struct
+
+from bench.cases.peers import ENVIRONMENTS, ROOT
+from bench.figures import Figure, Goal, Outcome, Scale, milliseconds
+from bench.gateway import growth, load
+
+GATEWAY, PROXY, LITELLM = "Legato's gateway", "a proxy that only forwards", "LiteLLM's proxy"
+STREAMS, RATE = 50, 10
+"""answers that are open, and new requests a second"""
+CLIENTS = 8
+"""that ask as fast as they are answered"""
+IDLE = 1_000
+REQUESTS = 500
+_PEER = ENVIRONMENTS / "litellm_proxy"
+
+
+# --- processes --------------------------------------------------------------------------------------------------------
+
+
+class Front(Struct, frozen=True):
+    """Somebody who stands before the backend."""
+
+    name: str
+    port: int
+    process: int
+
+
+def _cores() -> tuple[set[int], set[int]]:
+    """For whoever is measured, and for everybody else; the same where there is only one."""
+    cores = sorted(os.sched_getaffinity(0))
+    return {cores[0]}, {cores[-1]}
+
+
+@contextmanager
+def _running(command: Sequence[object], cores: set[int]) -> Generator[subprocess.Popen[str]]:
+    process = subprocess.Popen(
+        [*map(str, command)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        os.sched_setaffinity(process.pid, cores)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def _serving(kind: str, cores: set[int], *upstream: str) -> Generator[Front]:
+    with _running([sys.executable, "-m", "bench.gateway.servers", kind, *upstream], cores) as process:
+        port = int(process.stdout.readline()) if process.stdout else 0
+        yield Front({"gateway": GATEWAY, "proxy": PROXY}.get(kind, kind), port, process.pid)
+
+
+@contextmanager
+def _litellm(cores: set[int], upstream: str) -> Generator[Front]:
+    """LiteLLM's proxy in its own environment, with nothing switched on that it does beside forwarding."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+        free.close()
+        route = {"model": "anthropic/claude-opus-4-8", "api_base": upstream, "api_key": "none"}
+        config = Path(folder) / "config.json"
+        config.write_text(json.dumps({"model_list": [{"model_name": "claude-opus-4-8", "litellm_params": route}]}))
+        program = [_PEER / "bin" / "litellm", "--config", config, "--host", "127.0.0.1", "--port", port]
+        quiet = ["env", "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_LOG=ERROR"]
+        with _running([*quiet, *program], cores) as process:
+            _wait_for(port, process)
+            yield Front(LITELLM, port, process.pid)
+
+
+def _wait_for(port: int, process: subprocess.Popen[str], seconds: float = 90) -> None:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            time.sleep(0.2)
+        else:
+            return
+    raise RuntimeError("LiteLLM's proxy does not start")
+
+
+# --- the cases --------------------------------------------------------------------------------------------------------
+
+
+def gateway(scale: Scale) -> Outcome:
+    """A request of 80 kB through the gateway on one core, beside a proxy that only forwards."""
+    figures, notes = list[Figure](), list[str]()
+    measured, others = _cores()
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, others)
+    try:
+        with ExitStack() as stack:
+            upstream = f"http://127.0.0.1:{stack.enter_context(_serving('backend', others)).port}"
+            fronts = [stack.enter_context(_serving(kind, measured, upstream)) for kind in ("proxy", "gateway")]
+            if (_PEER / ".ready").exists():
+                fronts.append(stack.enter_context(_litellm(measured, upstream)))
+            else:
+                notes.append("LiteLLM's proxy: left out, it is not installed (make bench-peers)")
+            asyncio.run(_measure(fronts, scale, figures, notes))
+    finally:
+        os.sched_setaffinity(0, before)
+    if measured == others:
+        notes.append("there is only one core: client, backend and whoever is measured share it")
+    return Outcome(figures + _growth(scale), notes=notes)
+
+
+async def _measure(fronts: Sequence[Front], scale: Scale, figures: list[Figure], notes: list[str]) -> None:
+    """Measure everybody, by turns where that can be."""
+    taken: dict[str, list[load.FirstBytes]] = {front.name: [] for front in fronts}
+    for number in range(scale.rounds + 1):
+        for front in list(fronts):
+            one = await load.first_bytes(front.port, range(number * 10, number * 10 + 3))
+            if number:  # the first round warms up
+                taken[front.name].append(one)
+    base = taken[PROXY]
+    for name, ones in taken.items():
+        if name != PROXY:
+            kinds = ("cold", "warm")
+            figures += [_more(f"{name}, first byte, {kind}", _all(ones, kind), _all(base, kind)) for kind in kinds]
+    seconds = max(scale.rounds * 2.0, 3.0)
+    rates = {front.name: await load.requests_a_second(front.port, CLIENTS, seconds / 3) for front in fronts}
+    beside = {front.name: await load.beside_open_streams(front.port, STREAMS, RATE, seconds) for front in fronts}
+    usual = median(beside[PROXY])
+    for name, ones in beside.items():
+        last = quantiles(ones, n=100)[-1]
+        named = f"{name}, {STREAMS} streams open and {RATE} new requests a second, the 99th of a hundred first bytes"
+        detail = f"{milliseconds(last)}, median {milliseconds(median(ones))} / {milliseconds(usual)}"
+        figures.append(Figure(named, last / usual, against=f"{PROXY}, median", detail=detail))
+    for name, rate in rates.items():
+        figures.append(Figure(f"{name}, requests a second on one core", rate, "/s"))
+    front = next(front for front in fronts if front.name == GATEWAY)
+    idle, held = round(IDLE * min(scale.rounds / 9, 1)), _resident(front)
+    await load.leave_idle(front.port, idle)
+    more = _resident(front) - held
+    figures.append(Figure(f"{GATEWAY}, {idle:,} idle conversations", more, "MB", goal=Goal("below", 200)))
+
+
+def _all(taken: Sequence[load.FirstBytes], kind: str) -> list[float]:
+    return [seconds for one in taken for seconds in getattr(one, kind)]
+
+
+def _more(name: str, ones: Sequence[float], base: Sequence[float]) -> Figure:
+    one, floor = median(ones), median(base)
+    return Figure(name, (one - floor) * 1000, "ms", PROXY, f"{milliseconds(one)} - {milliseconds(floor)}")
+
+
+def _resident(front: Front) -> float:
+    """Megabytes that it has in memory."""
+    status = Path(f"/proc/{front.process}/status").read_text()
+    return int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS"))) / 1024
+
+
+def _growth(scale: Scale) -> list[Figure]:
+    """The last request of a long conversation beside the hundredth, for each API."""
+    requests, early = (REQUESTS, 100) if scale.rounds > 2 else (40, 20)
+    figures: list[Figure] = []
+    for name, client in growth.CLIENTS.items():
+        costs = growth.grow(client, requests)
+        one, other = growth.around(costs, requests), growth.around(costs, early)
+        detail = f"{milliseconds(one.beyond)} / {milliseconds(other.beyond)}, at {one.size / 1e6:.1f} MB"
+        named = f"{name}, request {requests} of a conversation"
+        figures.append(
+            Figure(
+                named,
+                one.beyond / other.beyond,
+                against=f"request {early}, both beyond decoding them",
+                detail=detail,
+                goal=Goal("at most", 1.5),
+            )
+        )
+    return figures
