@@ -37,6 +37,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "client": clients.client,
     "gateway": serving.gateway,
     "files": files.files,
+    "pages": files.pages,
     "memory": footprint.memory,
     "imports": footprint.imports,
     "starting": starting.starting,
