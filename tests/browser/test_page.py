@@ -359,6 +359,30 @@ def test_every_control_has_a_name_and_tab_reaches_it(browser: Chromium, show: Sh
     assert {"search", "show-human", "tool", "label", "expand", "wire", "strip"} <= set(reached)
 
 
+def test_an_anchor_far_down_holds_while_the_browser_still_reads_the_page(browser: Chromium, tmp_path: Path):
+    long_session(tmp_path / "long.jsonl", 12_000_000)
+    summary = write_page(tmp_path / "long.jsonl", tmp_path / "long.html")
+    last = f"entry-{summary.entries - 30}"
+    browser.open(f"{(tmp_path / 'long.html').as_uri()}#{last}")
+    browser.wait_for("document.documentElement.dataset.ready === 'all'")
+
+    assert (here(browser), abs(top_of(browser, last)) < 2) == (last, True)
+    assert browser.run("document.activeElement.id") == last
+    assert browser.run("document.querySelectorAll('.waiting').length") == 0
+
+
+def test_the_focus_stays_where_a_text_is_unfolded(browser: Chromium, show: Show):
+    session = ClaudeSession().user("Go.").model(use("toolu_1", "Bash", command="cat"))
+    session.user([used("toolu_1", "line\n" * 900)])
+    show(session.model(text("Done.")).records)
+
+    browser.run("document.querySelector('.output .fold button').focus()")
+    browser.press("Enter")
+    assert browser.run("document.activeElement.textContent") == "Show less"
+    browser.press("Enter")
+    assert browser.run("document.activeElement.textContent").startswith("Show all 901 lines")
+
+
 # --- filters ----------------------------------------------------------------------------------------------------------
 
 

@@ -63,7 +63,7 @@ function folded(text, key, limit, display, changed) {
     !isWhole &&
       make(
         "p.fold",
-        null,
+        { "data-key": key },
         isCut && make("button", { type: "button", onclick: () => changed(key, portions + 1) }, more),
         portions > 0 && make("button", { type: "button", onclick: () => changed(key, 0) }, "Show less"),
       ),

@@ -86,6 +86,10 @@ function toggleAgent(agent) {
 function refold(item, key, portions) {
   unfolded.set(key, portions);
   list.refresh(item);
+  const element = list.shown.get(item);
+  element?.querySelector(`.fold[data-key="${CSS.escape(key)}"] button`)?.focus({ preventScroll: true });
+  // What was folded from its far end would leave the reader somewhere behind it.
+  if (!portions && element && element.getBoundingClientRect().top < list.scroller.getBoundingClientRect().top) list.show(item);
 }
 
 // --- where the reader is ---
@@ -285,7 +289,7 @@ const KEYS = {
     current = -1;
     list.update();
   },
-  G: () => jump(list.items.at(-1)),
+  G: () => jump(list.items.findLast((item) => item >= 0) ?? -1),
   e: () => expandCurrent(),
   E: () => expandAll(!unfolded.all),
   w: () => outline.wire && showWire(!view.wire),

@@ -58,13 +58,16 @@ class VirtualList {
 
   /** Make an item anew, or all of them: something about them has changed. */
   refresh(item) {
+    let focused = null;
     for (const [known, element] of [...this.shown]) {
       if (item === undefined || known === item) {
+        if (element.contains(document.activeElement)) focused = known;
         element.remove();
         this.shown.delete(known);
       }
     }
     this.update();
+    if (focused !== null) this.shown.get(focused)?.focus({ preventScroll: true });
   }
 
   /** Forget the heights: the width has changed, or everything was unfolded. */
