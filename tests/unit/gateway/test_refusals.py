@@ -75,6 +75,7 @@ STATUSES: dict[str, int] = {
     "ConfigError": 400,
     "FormatError": 400,
     "SeveralConversations": 400,
+    "UnknownFormat": 400,
     "RepairRefused": 400,
     "UnsafeName": 400,
     "OurFault": 500,
