@@ -24,6 +24,7 @@ from legato.model import (
     clean_text,
     ingest,
 )
+from legato.model.json_access import as_string
 from legato.wire.anthropic.decode import read_blocks
 from legato.wire.anthropic.media import read_media as read_anthropic_media
 from legato.wire.arguments import read_arguments
@@ -80,17 +81,18 @@ def media_from(address: str, mime: str, *, name: str | None = None) -> Media:
 _CALLS = frozenset({"tool_use", "tool_call", "tool-call", "toolCall", "function_call"})
 _RESULTS = frozenset({"tool_result", "tool-result", "toolResult", "function_call_output", "function_result"})
 
+_HELD = ("content", "output", "result", "value")
 _OUTPUTS = frozenset({"text", "json", "content", "error-text", "error-json"})
 
 
 def is_call(part: JsonObject) -> bool:
     """Whether a part asks for a tool, in any of the usual forms."""
-    return as_text(part.get("type")) in _CALLS
+    return as_string(part.get("type")) in _CALLS
 
 
 def is_result(part: JsonObject) -> bool:
     """Whether a part is what a tool returned, in any of the usual forms."""
-    return as_text(part.get("type")) in _RESULTS
+    return as_string(part.get("type")) in _RESULTS
 
 
 def read_call(source: JsonObject) -> ToolCall:
@@ -113,11 +115,13 @@ def read_call(source: JsonObject) -> ToolCall:
 def read_result(source: JsonObject) -> ToolResponse:
     """A result in any of the usual forms, under the id that it names."""
     wire_id = first_id(source, "tool_use_id", "tool_call_id", "call_id", "toolCallId", "id")
-    content: Json = next((source[key] for key in ("content", "output", "result", "value") if key in source), None)
+    held = next((key for key in _HELD if key in source), "")
+    content: Json = source[held] if held else None
     is_error = source.get("is_error") is True or source.get("isError") is True
-    output = as_object(content)
-    if as_text(output.get("type")) in _OUTPUTS and "value" in output:  # as the Vercel AI SDK writes it
-        content, is_error = output["value"], is_error or as_text(output["type"]).startswith("error")
+    if isinstance(content, dict):
+        output = as_object(content)
+        if as_string(output.get("type")) in _OUTPUTS and "value" in output:  # as the Vercel AI SDK writes it
+            content, is_error = output["value"], is_error or output["type"].startswith("error")
     value, media = result_content(content)
     name = first_text(source, "name", "toolName", "tool_name")
     return response(wire_id, name, value, is_error=is_error, media=media)
@@ -141,7 +145,7 @@ def anthropic_answer(items: Iterable[Json]) -> list[Block]:
 
 def _read_said(part: JsonObject) -> Block | None:
     """Text or an attachment; None if it is neither."""
-    kind = as_text(part.get("type"))
+    kind = as_string(part.get("type"))
     if kind in ("text", "input_text", "output_text") or (not kind and isinstance(part.get("text"), str)):
         is_text = isinstance(part.get("text"), str) or not part.keys() - {"type", "text", "cache_control", "citations"}
         return Text(as_text(part.get("text"))) if is_text else None

@@ -30,13 +30,14 @@ def well_typed(items: Json, levels: int = 4) -> list[Json]:
 
 
 def _well_typed(item: JsonObject, levels: int) -> JsonObject:
-    wrong = [name for name in ("type", "role") if name in item and not isinstance(item[name], str)]
-    lists = [name for name in ("content", "parts") if levels > 1 and isinstance(item.get(name), list)]
-    if not wrong and not lists:
-        return item
-    kept = {name: value for name, value in item.items() if name not in wrong}
-    for name in lists:
-        kept[name] = well_typed(item[name], levels - 1)
+    kept = item
+    for name in ("type", "role"):
+        if name in item and not isinstance(item[name], str):
+            kept = {key: value for key, value in kept.items() if key != name}
+    if levels > 1:
+        for name in ("content", "parts"):
+            if isinstance(item.get(name), list):
+                kept = {**kept, name: well_typed(item[name], levels - 1)}
     return kept
 
 
@@ -73,7 +74,11 @@ def as_usage(counts: JsonObject, asked: str, given: str, read: str, written: str
 
 def first_id(value: JsonObject, *names: str) -> str:
     """The first of these fields that holds an id; numbers are ids too."""
-    return next((found for name in names if (found := as_id(value.get(name)))), "")
+    for name in names:
+        found = value.get(name)
+        if found is not None and (own := as_id(found)):
+            return own
+    return ""
 
 
 def first_text(value: JsonObject, *names: str) -> str:

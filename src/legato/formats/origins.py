@@ -15,6 +15,9 @@ from legato.request.catalogue import default_catalogue
 _UNKNOWN = "?"
 """in place of the kind of a server: one of which nothing is known"""
 
+_MOST_MODELS = 256
+"""models whose homes are remembered, because every answer of a file names one: our choice, more than a file has"""
+
 _PROVIDERS = {
     "anthropic": "anthropic",
     "anthropic-messages": "anthropic",
@@ -66,6 +69,7 @@ def provider_of_model(model: str) -> str:
     return next((provider for pattern, provider in _MODELS if pattern.search(bare)), "")
 
 
+@lru_cache(maxsize=_MOST_MODELS)
 def home_of(usual: str, model: str) -> str:
     """The provider behind an answer of `model` where an agent usually asks `usual`: the model's own, if known."""
     known = provider_of_model(model)
@@ -78,7 +82,7 @@ def provider_named(name: str) -> str:
     return _PROVIDERS.get(lower) or (lower if lower in default_catalogue().providers else "")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=_MOST_MODELS)
 def origin_of(provider: str, model: str, served: str = "") -> Origin | None:
     """The origin of answers of `model` at the catalogue's `provider`; None if neither is known."""
     if not provider and not model and not served:
@@ -89,6 +93,7 @@ def origin_of(provider: str, model: str, served: str = "") -> Origin | None:
     return Origin(str(known.dialect), provider, known.endpoint, "", model, served)
 
 
+@lru_cache(maxsize=_MOST_MODELS)
 def route_of(provider: str, model: str) -> str:
     """The route that a person would name; where the model is not known, with the provider's example; else empty."""
     known = default_catalogue().providers.get(provider)

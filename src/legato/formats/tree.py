@@ -16,15 +16,17 @@ something and has a known parent counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import pairwise
+
+from msgspec import Struct
 
 from legato.formats.document import DocumentDraft
+from legato.model import Block, ToolCall, ToolResponse
 
 
-@dataclass(slots=True)
-class Node:
+class Node(Struct, gc=False):
     """One record, as far as the tree is concerned."""
 
     index: int
@@ -47,6 +49,17 @@ class Node:
     """an answer or results, which always follow something"""
     names_leaf: str = ""
     """the id of the record that was the last one when this was written"""
+
+    def hold(self, blocks: Iterable[Block]) -> None:
+        """These are its blocks: what is called in them, and what has a result."""
+        calls: list[str] = []
+        results: list[str] = []
+        for block in blocks:
+            if isinstance(block, ToolCall):
+                calls.append(block.wire_id)
+            elif isinstance(block, ToolResponse):
+                results.append(block.wire_id)
+        self.calls, self.results = tuple(filter(None, calls)), tuple(filter(None, results))
 
 
 @dataclass(slots=True)
@@ -152,10 +165,10 @@ def _find_leaf(nodes: list[Node], by_uuid: dict[str, Node], parents: dict[int, N
         return None
     inner: set[int] = set()
     for node in said:
-        for above in islice(_upwards(node, parents), 1, None):
-            if above.index in inner:
-                break
+        above = parents.get(node.index)
+        while above is not None and above is not node and above.index not in inner:
             inner.add(above.index)
+            above = parents.get(above.index)
     leaves = [node for node in said if node.index not in inner] or said
     named = next((node for node in reversed(nodes) if node.names_leaf in by_uuid), None)
     if named is None or said[-1].index > named.index:

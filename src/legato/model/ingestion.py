@@ -83,7 +83,7 @@ def _copy(value: Any, levels: int, counted: list[int]) -> Json:
 
     What is too deep or has too many parts is left to the thorough way, and so is a cycle, which has no bottom.
     """
-    kind = cast("type[object]", type(value))
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType]  # a cast costs as much as the question
     if kind is dict or kind is list:
         counted[0] += len(value)
         if levels < 0 or counted[0] > MAX_NODES:
@@ -94,10 +94,13 @@ def _copy(value: Any, levels: int, counted: list[int]) -> Json:
         for key, item in value.items():
             if type(key) is not str or not key.isascii() or "\0" in key:
                 raise _NotPlain
-            if type(item) is str and item.isascii() and "\0" not in item and len(item) <= MAX_TEXT:
+            kind = type(item)  # pyright: ignore[reportUnknownVariableType]
+            if kind is str:
+                result[key] = clean_text(item)
+            elif kind is bool or item is None:
                 result[key] = item
             else:
-                result[key] = _copy(item, levels - 1, counted)
+                result[key] = _exact(item) if kind is int else _copy(item, levels - 1, counted)
         return result
     if kind is str:
         return clean_text(value)
@@ -112,6 +115,8 @@ def _copy(value: Any, levels: int, counted: list[int]) -> Json:
 
 def clean_text(text: str) -> str:
     """`text` without NUL and lone surrogates (each becomes U+FFFD), cut to `MAX_TEXT` characters with a marker."""
+    if text.isascii() and "\0" not in text and len(text) <= MAX_TEXT:
+        return text  # nearly all are such, and this is asked about every text that is read
     if len(text) > MAX_TEXT and not text.endswith(_CUT_END):
         text = f"{text[:MAX_TEXT]}… [cut: {len(text) - MAX_TEXT} more characters{_CUT_END}"
     return encodable(text)

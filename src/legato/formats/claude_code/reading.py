@@ -7,7 +7,9 @@ of the API, shown as if it had been said) are no part of the conversation. The f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from itertools import chain, groupby
+
+from msgspec import Struct
 
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_code.attachments import SURROUNDINGS, attached
@@ -17,7 +19,7 @@ from legato.formats.fields import as_id, as_object, as_text, as_time
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.tree import Node, find_branches, note_branches
 from legato.formats.wire.salvage import make_blocks_readable
-from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolCall, ToolResponse, Usage
+from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolResponse, Usage
 from legato.wire.anthropic.decode import read_usage
 
 SYNTHETIC = "<synthetic>"
@@ -43,22 +45,20 @@ _WITHOUT_WORDS = frozenset(
 """records of the program about itself; nothing in them was said to or by a model"""
 
 
-@dataclass(slots=True)
-class _Part:
+class _Part(Struct, gc=False):
     """What one speaker says in a record."""
 
     speaker: Speaker
-    blocks: list[Block] = field(default_factory=list[Block])
+    blocks: list[Block]
 
 
-@dataclass(slots=True)
-class _Piece:
+class _Piece(Struct, gc=False):
     """A record on its way to entries."""
 
     node: Node
     place: str
     source: int
-    parts: list[_Part] = field(default_factory=list[_Part])
+    parts: list[_Part] = []
     origin: Origin | None = None
     ending: Ending | None = None
     model: str = ""
@@ -77,11 +77,11 @@ def read(content: Content) -> list[Document]:
     note_branches(reader.draft, branches, lambda node: reader.pieces[node.index].place)
     reader.speak(branches.live, reader.draft)
     drafts = [reader.draft]
-    for number, chain in enumerate(branches.sidechains, 1):
+    for number, nodes in enumerate(branches.sidechains, 1):
         draft = content.draft(f"{content.name} (side chain {number})")
         draft.meta |= reader.draft.meta
-        draft.meta["sidechain"] = chain[0].agent or chain[0].uuid or str(number)
-        reader.speak(find_branches(chain).live, draft)
+        draft.meta["sidechain"] = nodes[0].agent or nodes[0].uuid or str(number)
+        reader.speak(find_branches(nodes).live, draft)
         drafts.append(draft)
     if branches.sidechains:
         reader.draft.meta["beside"] = str(len(branches.sidechains))
@@ -116,12 +116,11 @@ class _Reader:
                 self.draft.skip(item.place, f"a record of type {kind!r} is not part of the conversation")
             case _:
                 pass
-        node = piece.node
-        blocks = [block for part in piece.parts for block in part.blocks]
-        node.calls = tuple(block.wire_id for block in blocks if isinstance(block, ToolCall) and block.wire_id)
-        node.results = tuple(block.wire_id for block in blocks if isinstance(block, ToolResponse) and block.wire_id)
-        node.is_said = bool(piece.parts)
-        node.is_reply = any(part.speaker is not Speaker.HUMAN for part in piece.parts)
+        for part in piece.parts:
+            piece.node.is_said = True
+            piece.node.is_reply |= part.speaker is not Speaker.HUMAN
+        if piece.parts:
+            piece.node.hold(chain.from_iterable(part.blocks for part in piece.parts))
 
     def assistant(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
         model = as_text(message.get("model"))
@@ -144,8 +143,8 @@ class _Reader:
     def user(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
         blocks, unknown = split_content(message.get("content"))
         self.draft.note_unknown(unknown, piece.place)
-        for block in blocks:
-            self._add(piece, Speaker.TOOL if isinstance(block, ToolResponse) else Speaker.HUMAN, [block])
+        for are_results, run in groupby(blocks, key=_is_response):
+            piece.parts.append(_Part(Speaker.TOOL if are_results else Speaker.HUMAN, list(run)))
         if record.get("isCompactSummary") is True:
             piece.node.continues = True
             piece.summary = "\n".join(b.text for part in piece.parts for b in part.blocks if isinstance(b, Text))
@@ -238,6 +237,10 @@ def _node(record: JsonObject, index: int) -> Node:
         logical_parent=as_text(record.get("logicalParentUuid")),
         names_leaf=as_text(record.get("leafUuid")) if record.get("type") == "last-prompt" else "",
     )
+
+
+def _is_response(block: Block) -> bool:
+    return isinstance(block, ToolResponse)
 
 
 def _interrupts(blocks: list[Block]) -> bool:

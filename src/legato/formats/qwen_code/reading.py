@@ -16,7 +16,7 @@ from legato.formats.fields import as_object, as_objects, as_text, as_time
 from legato.formats.gemini_parts import read_parts
 from legato.formats.origins import home_of, origin_of, route_of
 from legato.formats.tree import Node, find_branches, note_branches
-from legato.model import Block, Ending, JsonObject, Speaker, Text, Thinking, ToolCall, ToolResponse, Usage
+from legato.model import Block, Ending, JsonObject, Speaker, Text, Thinking, ToolCall, Usage
 from legato.model.json_access import as_count
 
 _META = {"sessionId": "session", "cwd": "cwd", "version": "version", "gitBranch": "branch"}
@@ -89,8 +89,7 @@ class _Reader:
         node = piece.node
         node.is_said = bool(blocks or piece.summary)
         node.is_reply = any(fragment.kind != "user" for fragment in piece.fragments)
-        node.calls = tuple(block.wire_id for block in blocks if isinstance(block, ToolCall) and block.wire_id)
-        node.results = tuple(block.wire_id for block in blocks if isinstance(block, ToolResponse) and block.wire_id)
+        node.hold(blocks)
 
     def _piece(self, record: JsonObject, item: Item) -> _Piece:
         own, parent = as_text(record.get("uuid")), as_text(record.get("parentUuid"))

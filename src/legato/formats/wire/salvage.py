@@ -18,6 +18,7 @@ from legato.formats.blocks import parts_of
 from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text, well_typed
 from legato.model import Dialect, Json, JsonObject
+from legato.model.json_access import as_string
 from legato.wire.dialects import dialect_parts
 from legato.wire.phrases import INSTRUCTION_MARK
 
@@ -244,7 +245,7 @@ class _Salvage:
         elif self._dialect not in _UNTYPED:
             kind = "text"
         items: list[Json] = [content] if isinstance(content, dict | str) else as_list(content)
-        parts = [self._part(item, f"{place}[{index}]", kind) for index, item in enumerate(items)]
+        parts = [self._part(item, place, index, kind) for index, item in enumerate(items)]
         return [part for part in parts if part is not None]
 
     def _reread(self, place: str, what: str) -> None:
@@ -262,16 +263,15 @@ class _Salvage:
         is_same = isinstance(content, list) and len(self.notes) == before
         return message if is_same else {**message, self.list_field: parts}
 
-    def _part(self, item: Json, place: str, kind: str) -> Json:
-        typed: JsonObject = {"type": kind} if kind else {}
+    def _part(self, item: Json, place: str, index: int, kind: str) -> Json:
         if isinstance(item, str):
-            self._reread(place, "a bare string is read as text")
-            return {**typed, "text": item}
+            self._reread(f"{place}[{index}]", "a bare string is read as text")
+            return {"type": kind, "text": item} if kind else {"text": item}
         part = as_object(item)
-        if typed and isinstance(part.get("text"), str) and not as_text(part.get("type")):
-            self._reread(place, "a part without a type is read as the text in it")
-            return {**typed, **{name: value for name, value in part.items() if name != "type"}}
-        if typed and part and not as_text(part.get("type")):
-            self.notes.append(FileNote(place, "a part without a type is not understood and was left out"))
-            return None
-        return item
+        if not kind or not part or as_string(part.get("type")):
+            return item
+        if isinstance(part.get("text"), str):
+            self._reread(f"{place}[{index}]", "a part without a type is read as the text in it")
+            return {"type": kind, **{name: value for name, value in part.items() if name != "type"}}
+        self.notes.append(FileNote(f"{place}[{index}]", "a part without a type is not understood and was left out"))
+        return None
