@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 
 from history_files import FILES as PROGRAMS
 from legato.errors import LegatoError
-from legato.formats import FORMATS, Document, mend, read_all, write
+from legato.formats import FORMATS, Document, lint_document, mend, read_all, write
+from legato.formats.reading import read_to_judge
 from mutations import mutate
 from session_files import EVERY_FILE
 
@@ -179,6 +181,27 @@ def is_beside(value: Any) -> bool:
     """Whether `value` is no part of what makes a result one: its text, or the path of a class."""
     text = json.dumps(value)
     return not isinstance(value, list) and "<of" not in text and "<result" not in text and "<other" not in text
+
+
+@given(program=st.sampled_from(sorted(PROGRAMS)), steps=histories(), seed=st.integers(0, 2**32))
+def test_what_is_read_to_be_judged_is_the_same_without_digest_and_lines(
+    program: str, steps: list[Step], seed: int
+) -> None:
+    format_, write_file = PROGRAMS[program]
+    file = write_file([Step("say", "hello"), *steps])
+    data = file._replace(value=mutate(file.value, Random(seed))).data
+    try:
+        whole = read_all(data, format=format_)
+    except LegatoError as error:
+        with pytest.raises(type(error)):
+            read_to_judge(data, format=format_)
+        return
+    judged = read_to_judge(data, format=format_)
+    assert all(document.digest == "" for document in judged)
+    assert all(document.original is None or not document.original.records for document in judged)
+    rest = [replace(one, digest=two.digest, original=two.original) for one, two in zip(judged, whole, strict=True)]
+    assert rest == whole
+    assert [lint_document(document) for document in judged] == [lint_document(document) for document in whole]
 
 
 @given(program=st.sampled_from(sorted(PROGRAMS)), steps=histories(), seed=st.integers(0, 2**32))

@@ -17,8 +17,9 @@ from msgspec.structs import replace
 
 from legato.diagnostics import Redactor
 from legato.files.sources import Progress, Source
-from legato.formats import Document, Finding, Level, lint_document, read_all
+from legato.formats import Document, Finding, Level, lint_document
 from legato.formats.patching.spans import Places
+from legato.formats.reading import read_to_judge
 from legato.formats.targets import find_target
 
 _LINE = re.compile(r"line (\d+)")
@@ -61,7 +62,7 @@ def lint(
     names = (targets,) if isinstance(targets, str) else tuple(targets)
     for target in names:
         find_target(target)  # says what is wrong with a name before a large file is read
-    documents = read_all(source, format=format, name=name, progress=progress)
+    documents = read_to_judge(source, format=format, name=name, progress=progress)
     findings: list[Finding] = []
     for number, document in enumerate(documents, 1):
         found = lint_document(document, *names)

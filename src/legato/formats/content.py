@@ -76,7 +76,8 @@ class Content:
         for line in reader:
             if self._keep:
                 index += 1
-                self._kept.append(line.raw)
+                if not self._source.is_only_judged:
+                    self._kept.append(line.raw)
             yield Item(line.raw.place, line.value, index)
         self._damage = reader.damage
         self._left_out, self._tail, self._size = reader.left_out, reader.tail, reader.size

@@ -41,8 +41,29 @@ def read_all(
     `format` overrides detection, always; of a file that holds many requests it says what those are. Raises
     `FormatError`, with one line that says what is wrong, for everything that cannot be read.
     """
-    asked = None if format is None else format_named(format)
+    return _read(data, format, name, progress, is_only_judged=False)
+
+
+def read_to_judge(
+    data: Data,
+    *,
+    format: str | None = None,  # noqa: A002  # a format is a format
+    name: str = "",
+    progress: Progress | None = None,
+) -> list[Document]:
+    """As `read_all`, for whoever judges the documents and lets them go: without a digest, and without their lines.
+
+    Those are for writing the file again. In a large session they take as much memory as the conversation.
+    """
+    return _read(data, format, name, progress, is_only_judged=True)
+
+
+def _read(
+    data: Data, asked_for: str | None, name: str, progress: Progress | None, *, is_only_judged: bool
+) -> list[Document]:
+    asked = None if asked_for is None else format_named(asked_for)
     source = open_as(data, asked, name=name, progress=progress)
+    source.is_only_judged = is_only_judged
     documents = read_as(source, *look(source, asked), asked)
     if reason := why_unread(documents):
         raise FormatError(reason)

@@ -55,6 +55,8 @@ class Source:
         self.size = size
         self.path: Path | None = None
         """where the bytes are on the disk, if they are there"""
+        self.is_only_judged = False
+        """whether what is read is judged and let go: then no digest is made, and no line is kept to be written again"""
         self._pieces = pieces
         self._again = again
         self._progress = progress
@@ -129,11 +131,12 @@ class Source:
             )
 
     def digest(self) -> str:
-        """The digest of what was read so far."""
-        return self._hash.name()
+        """The digest of what was read so far; empty if it is only judged."""
+        return "" if self.is_only_judged else self._hash.name()
 
     def _seen(self, piece: bytes) -> bytes:
-        self._hash.add(piece)
+        if not self.is_only_judged:
+            self._hash.add(piece)
         self._count += len(piece)
         if self._progress is not None:
             self._progress(self._count)
