@@ -78,13 +78,12 @@ class Branches:
 def find_branches(nodes: Sequence[Node]) -> Branches:
     """Sort `nodes` into the live branch and the rest."""
     branches = Branches()
-    said = [node for node in nodes if node.is_said]
-    if not all(node.is_sidechain for node in said):
+    side = [node for node in nodes if node.is_sidechain]
+    if side and any(node.is_said and not node.is_sidechain for node in nodes):
         groups: dict[str, list[Node]] = {}
-        by_uuid = {node.uuid: node for node in nodes if node.is_sidechain and node.uuid}
-        for node in nodes:
-            if node.is_sidechain:
-                groups.setdefault(_chain_name(node, by_uuid), []).append(node)
+        by_uuid = {node.uuid: node for node in side if node.uuid}
+        for node in side:
+            groups.setdefault(_chain_name(node, by_uuid), []).append(node)
         branches.sidechains = [group for group in groups.values() if any(node.is_said for node in group)]
         nodes = [node for node in nodes if not node.is_sidechain]
     _follow(nodes, branches)
@@ -117,7 +116,8 @@ def _chain_name(node: Node, by_uuid: dict[str, Node]) -> str:
 def _follow(nodes: Sequence[Node], branches: Branches) -> None:
     by_uuid = _by_uuid(nodes)
     unique = [node for node in nodes if not node.uuid or by_uuid[node.uuid] is node]
-    branches.repeated = [node for node in nodes if node.is_said and node.uuid and by_uuid[node.uuid] is not node]
+    if len(unique) < len(nodes):
+        branches.repeated = [node for node in nodes if node.is_said and node.uuid and by_uuid[node.uuid] is not node]
     branches.is_tree = any(node.parent in by_uuid for node in unique if node.parent)
     parents = _parents(unique, by_uuid, branches)
     leaf = _find_leaf(unique, by_uuid, parents)
@@ -132,9 +132,11 @@ def _follow(nodes: Sequence[Node], branches: Branches) -> None:
 
 def _by_uuid(nodes: Sequence[Node]) -> dict[str, Node]:
     """The node of each id; of several the best, and of equally good ones the first."""
-    known = {node.uuid for node in nodes}
+    known: set[str] = set()
 
     def worth(node: Node) -> tuple[bool, bool]:
+        if not known:  # few files repeat an id
+            known.update(node.uuid for node in nodes)
         return node.is_said, node.is_root or node.parent in known
 
     best: dict[str, Node] = {}

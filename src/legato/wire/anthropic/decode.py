@@ -140,6 +140,8 @@ def read_thinking(item: JsonObject) -> Thinking | None:
 
 def read_citations(citations: Json) -> JsonObject | None:
     """The citations of a text, to go back with it."""
+    if not citations:
+        return None
     kept = [ingest(present(as_object(citation))) for citation in as_list(citations)]
     return {"citations": kept} if kept else None
 
