@@ -276,7 +276,7 @@ class DocumentDraft:
         conversation puts them where they belong, and lint tells of it. A result takes the name of its tool from its
         call.
         """
-        kept = tuple(self._named(block) for block in blocks)
+        kept = tuple(map(self._named, blocks))
         if not kept:
             return False
         self.add(Entry(speaker, kept, origin, answer, ending, authority), place, source)

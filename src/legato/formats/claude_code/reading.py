@@ -189,7 +189,8 @@ class _Reader:
                 late.append(node)
                 continue
             self._speak_piece(node, draft)
-            waiting = (waiting | set(node.calls)) - set(node.results)
+            waiting.update(node.calls)
+            waiting.difference_update(node.results)
             if not waiting:
                 self._speak_all(late, draft)
                 late = []
