@@ -33,6 +33,8 @@ CLIENTS = 8
 IDLE = 1_000
 REQUESTS = 500
 _PEER = ENVIRONMENTS / "litellm_proxy"
+_KEYLESS = "dangerously_permit_weak_or_unset_master_key"
+"""without it LiteLLM's proxy does not start where it asks for no key, as Legato's gateway asks for none here"""
 
 
 # --- processes --------------------------------------------------------------------------------------------------------
@@ -85,7 +87,8 @@ def _litellm(cores: set[int], upstream: str) -> Generator[Front]:
         free.close()
         route = {"model": "anthropic/claude-opus-4-8", "api_base": upstream, "api_key": "none"}
         config = Path(folder) / "config.json"
-        config.write_text(json.dumps({"model_list": [{"model_name": "claude-opus-4-8", "litellm_params": route}]}))
+        models = [{"model_name": "claude-opus-4-8", "litellm_params": route}]
+        config.write_text(json.dumps({"model_list": models, "general_settings": {_KEYLESS: True}}))
         program = [_PEER / "bin" / "litellm", "--config", config, "--host", "127.0.0.1", "--port", port]
         quiet = ["env", "LITELLM_LOCAL_MODEL_COST_MAP=True", "LITELLM_LOG=ERROR"]
         with _running([*quiet, *program], cores) as process:
