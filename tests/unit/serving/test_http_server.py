@@ -77,3 +77,10 @@ def test_a_port_that_is_taken_is_named_in_the_error() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ConfigError, match=f"cannot listen on 127.0.0.1:{port}: .* in use; choose another port"):
             listen("127.0.0.1", port)
+
+
+def test_small_pieces_of_an_answer_do_not_wait_for_the_client():
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
