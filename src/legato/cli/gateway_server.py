@@ -33,7 +33,7 @@ from legato.cli.terminal.cells import clip, one_line
 from legato.diagnostics.emission import emit
 from legato.errors import ConfigError
 from legato.gateway.app import AppLimits, GatewayApp, Served
-from legato.gateway.gatekeeper import Gatekeeper, is_loopback
+from legato.gateway.gatekeeper import Gatekeeper, is_loopback, origin_of
 from legato.gateway.gateway import Gateway
 from legato.gateway.limits import Meter
 from legato.gateway.passthrough import check_forwardable
@@ -145,7 +145,16 @@ def gatekeeper_of(wanted: ServeSettings) -> Gatekeeper:
             f"others could use your keys through {wanted.host}: give the gateway keys of its own "
             "(`legato serve --new-key NAME` makes one), or let it listen on 127.0.0.1"
         )
-    return Gatekeeper(keys=keys, origins=frozenset(wanted.origins))
+    return Gatekeeper(keys=keys, origins=frozenset(map(_checked_origin, wanted.origins)))
+
+
+def _checked_origin(page: str) -> str:
+    """`page`, if a browser would ever say that; an address with a path, which none does, would keep its page out."""
+    origin = origin_of(page)
+    if page == origin:
+        return page
+    hint = f"write {origin}" if origin else "write scheme, host and port alone, as https://chat.example.org"
+    raise ConfigError(f"serve.origins (--allow-origin): {page!r} is not how browsers name a page; {hint}")
 
 
 def meter_of(wanted: ServeSettings, clock: Callable[[], float]) -> Meter:

@@ -34,6 +34,7 @@ from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import RequestReport
 from legato.gateway.surfaces import door_or_any
 from legato.gateway.uploads import UploadLimits, Uploads
+from legato.gateway.web_pages import preflight, readable_by
 from legato.serving.contract import ConnectionCut, is_upgrade
 from legato.serving.exchange import Begin, Sending, converse, head_of
 from legato.transport.contract import Ask, WireResponse
@@ -112,7 +113,14 @@ class GatewayApp:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        await self._app(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        ask = head_of(scope)
+        send = readable_by(ask, self._keeper, send)
+        allowed = preflight(ask, self._keeper)
+        app = self._app if allowed is None else Response(status_code=204, headers=allowed)
+        await app(scope, receive, send)
 
     def stop(self) -> None:
         """Take no more requests; those that run go on to their end."""

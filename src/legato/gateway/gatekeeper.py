@@ -14,6 +14,7 @@ import secrets
 from collections.abc import Mapping
 from hashlib import sha256
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -26,6 +27,8 @@ KEY_HEADER = "x-legato-key"
 """takes a key of the gateway itself, where a client uses its vendor's header for a key of its vendor"""
 
 _SHA256 = "sha256:"
+_USUAL_PORTS = {"http": 80, "https": 443}
+"""ports that browsers leave out"""
 
 
 class Gatekeeper(Struct, frozen=True, kw_only=True):
@@ -42,13 +45,24 @@ class Gatekeeper(Struct, frozen=True, kw_only=True):
     def admit(self, ask: Ask) -> str:
         """The tenant of `ask`, which is empty where no keys are asked for."""
         host = ask.headers.get("host", "")
-        name = _without_port(host)
-        if not self.keys and not is_loopback(name) and name not in self.hosts:
+        if not self._is_meant(host):
+            name = _without_port(host)
             raise _forbidden(f"this gateway is for programs on its own machine, and not for the host {name!r}")
         origin = ask.headers.get("origin")
         if origin is not None and origin not in self.origins and not _is_own(origin, host):
-            raise _forbidden(f"web pages of {origin} may not use this gateway")
+            raise _forbidden(
+                f"web pages of {origin} may not use this gateway; its operator admits them by --allow-origin"
+            )
         return self._tenant(ask) if self.keys else ""
+
+    def admits_page(self, ask: Ask) -> bool:
+        """Whether a web page asks that the operator named; whether it has a key is another question."""
+        return ask.headers.get("origin") in self.origins and self._is_meant(ask.headers.get("host", ""))
+
+    def _is_meant(self, host: str) -> bool:
+        """Whether `host` is a name by which this machine may be asked."""
+        name = _without_port(host)
+        return bool(self.keys) or is_loopback(name) or name in self.hosts
 
     def _tenant(self, ask: Ask) -> str:
         given = keys_in(ask)
@@ -105,6 +119,21 @@ def is_loopback(name: str) -> bool:
         return ip_address(name).is_loopback
     except ValueError:
         return False
+
+
+def origin_of(page: str) -> str:
+    """What a browser calls the page at the address `page` in `Origin`; empty for what is no address of a page."""
+    try:
+        parts = urlsplit(page.strip())
+        port = parts.port
+    except ValueError:  # a port beyond 65535, half an IPv6 address
+        return ""
+    name = parts.hostname
+    if not parts.scheme or not name or "*" in name or parts.username is not None:
+        return ""
+    shown = f"[{name}]" if ":" in name else name
+    is_usual = port is None or port == _USUAL_PORTS.get(parts.scheme)
+    return f"{parts.scheme}://{shown}" if is_usual else f"{parts.scheme}://{shown}:{port}"
 
 
 def _without_port(host: str) -> str:

@@ -128,6 +128,14 @@ def test_one_key_is_not_for_two_and_a_name_without_a_key_admits_nobody_by_mistak
         gatekeeper_of(ServeSettings(keys={"ann": ServeKey(digests=())}))
 
 
+def test_a_page_that_no_browser_would_name_so_is_refused_with_its_right_name(home: Home) -> None:
+    for page, hint in (("https://chat.example/", "write https://chat.example"), ("*", "as https://chat.example.org")):
+        result = home.legato("serve", "--simulate", "--allow-origin", page)
+        assert result.exit_code == 2
+        assert repr(page) in result.stderr
+        assert hint in " ".join(result.stderr.split())
+
+
 def test_what_signs_answers_outlives_the_process_and_is_private(home: Home) -> None:
     assert lasting_key() == lasting_key()
     [file] = home.root.rglob("gateway.key")
