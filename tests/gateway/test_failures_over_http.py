@@ -132,7 +132,8 @@ OVERFLOWS = {
 @pytest.mark.parametrize("client", OVERFLOWS)
 def test_an_overflow_is_told_in_the_words_that_start_compaction(client: str) -> None:
     too_long = refusing(400, "prompt is too long: 250000 tokens > 200000 maximum", "invalid_request_error")
-    app = GatewayApp(Gateway(scripted_world({"anthropic": [too_long]}), CLAUDE))
+    world = replace(scripted_world({"anthropic": [too_long]}), clock=lambda: 1_800_000_000.5)
+    app = GatewayApp(Gateway(world, CLAUDE))
     call = anyio.run(caller(app, ASKS[client]).call)
     assert call.status == 400
     assert OVERFLOWS[client] in message_of(client, call.json)
@@ -141,6 +142,7 @@ def test_an_overflow_is_told_in_the_words_that_start_compaction(client: str) -> 
         codex = anyio.run(caller(app, replace(ASKS[client], headers=CODEX)).call)
         assert (codex.status, codex.is_whole) == (200, True)
         assert b'"code":"context_length_exceeded"' in codex.body
+        assert b'"created_at":1800000000,' in codex.body
 
 
 @pytest.mark.parametrize("point", [Point.NOTHING, Point.OPENED, Point.THINKING])

@@ -136,10 +136,13 @@ def sealed_summary(summary: str, seal: Seal) -> str:
     return b64encode(_MARK + seal(_MARK + zlib.compress(summary.encode("utf-8", "replace"), 9))).decode()
 
 
-def compact_body(body: JsonObject, compacted: Answer, model: str) -> JsonObject:
-    """What `/responses/compact` answers to `body`: all that the user said, and the item of `compacted`."""
+def compact_body(body: JsonObject, compacted: Answer, model: str, *, created: int) -> JsonObject:
+    """What `/responses/compact` answers to `body`: all that the user said, and the item of `compacted`.
+
+    `created` is when it was asked for, in seconds since the epoch.
+    """
     answer = replace(compacted, usage=compacted.usage or Usage())  # the official client demands one
-    return compaction_body(body, dialect_parts(Dialect.OPENAI_RESPONSES).reply(answer, model))
+    return compaction_body(body, dialect_parts(Dialect.OPENAI_RESPONSES).reply(answer, model, created=created))
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class Gateway:
         `request_id` is one of `new_request_id`, for whoever wants the report even if nothing is returned. `waiting` is
         for clients that would not wait any longer.
         """
-        request_id = request_id or self.new_request_id()
+        request_id, created = request_id or self.new_request_id(), self._now()
         door = find_door(ask)
         if door is None:
             return _nothing_there(ask, request_id)
@@ -115,8 +115,12 @@ class Gateway:
             response = await self._at(door, ask, tenant, request_id, waiting)
         except LegatoError as error:
             await self._note_refusal(error, request_id, tenant, door)
-            response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue)
+            response = refusal(error, door, request_id=request_id, catalogue=self.world.catalogue, created=created)
         return msgspec.structs.replace(response, headers={**response.headers, REQUEST_HEADER: request_id})
+
+    def _now(self) -> int:
+        """When it is, as answers tell it."""
+        return int(self.world.clock())
 
     async def report(self, request_id: str, tenant: str = "") -> RequestReport | None:
         """What became of a request, for its own tenant alone: one of the newest, or one that the state has kept."""
@@ -222,7 +226,7 @@ class Gateway:
     async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
         relay, report = await self._relay(said, request_id, control.summary_request(said.parsed.options))
-        delivery = said.delivery
+        delivery, created = said.delivery, self._now()
         try:
             answer = await relay.summary()
         finally:
@@ -231,11 +235,13 @@ class Gateway:
             answer, lambda data: self._sealer.sign(data, delivery.tenant), seed=request_id
         )
         if delivery.door.operation is Operation.COMPACT:
-            return _json(control.compact_body(said.fields, sealed, delivery.model), self._headers(relay))
+            return _json(
+                control.compact_body(said.fields, sealed, delivery.model, created=created), self._headers(relay)
+            )
         parts = dialect_parts(delivery.door.dialect)
         if not delivery.stream:
-            return _json(parts.reply(sealed, delivery.model), self._headers(relay))
-        events = b"".join(parts.reply_stream(sealed, delivery.model))
+            return _json(parts.reply(sealed, delivery.model, created=created), self._headers(relay))
+        events = b"".join(parts.reply_stream(sealed, delivery.model, created=created))
         return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
 
     async def _relay(
@@ -243,7 +249,7 @@ class Gateway:
     ) -> tuple[Relay, RequestReport]:
         delivery, profile = said.delivery, self._profile(said)
         recalled = await self._recall.take(said.parsed, delivery.door.dialect, delivery.tenant, said.telling.links)
-        answer_id, created = self._fresh_id(), int(self.world.clock())
+        answer_id, created = self._fresh_id(), self._now()
 
         def speaker() -> AnswerSpeaker:
             return AnswerSpeaker(delivery, self._sealer, answer_id, created=created)

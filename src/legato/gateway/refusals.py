@@ -141,12 +141,13 @@ def refusal(
     *,
     request_id: str = "",
     catalogue: Catalogue | None = None,
+    created: int = 0,
 ) -> WireResponse:
-    """`error` as the response to a client at `door`."""
+    """`error` as the response to a client at `door`, who asked when it was `created`, in seconds since the epoch."""
     habits = client_habits(door)
     facts = _facts(_tell(error, habits, catalogue), habits, request_id)
     if door.is_codex and facts.reason is RefusalReason.TOO_LONG:
-        return _failed_stream(facts, habits)
+        return _failed_stream(facts, habits, created)
     headers, body = print_error(facts, habits)
     if facts.retry_after is not None:
         headers["retry-after"] = f"{facts.retry_after:g}"  # also where the habit is to name it in the body alone
@@ -175,7 +176,7 @@ def _facts(told: _Told, habits: ServerHabits, request_id: str) -> ErrorFacts:
     )
 
 
-def _failed_stream(facts: ErrorFacts, habits: ServerHabits) -> WireResponse:
+def _failed_stream(facts: ErrorFacts, habits: ServerHabits, created: int) -> WireResponse:
     """A response that fails as soon as it has begun.
 
     Codex looks for `context_length_exceeded` there, and compacts; the same code beside a status of 400 ends its turn:
@@ -183,7 +184,7 @@ def _failed_stream(facts: ErrorFacts, habits: ServerHabits) -> WireResponse:
     """
     error = habits.error_body(facts)["error"]
     nothing = Answer(Entry(Speaker.AI, ()), response_id="resp_" + base62("failed", facts.request_id, length=24))
-    response = dialect_parts(Dialect.OPENAI_RESPONSES).reply(nothing, "")
+    response = dialect_parts(Dialect.OPENAI_RESPONSES).reply(nothing, "", created=created)
     failed: JsonObject = {"status": "failed", "error": {"code": error["code"], "message": facts.message}}
     event = {"type": "response.failed", "response": response | failed, "sequence_number": 0}
     chunk = b"event: response.failed\ndata: " + msgspec.json.encode(event) + b"\n\n"

@@ -284,16 +284,27 @@ class DialectParts(Struct, frozen=True, kw_only=True):
         """What gathers the messages for a target with this grammar."""
         return Assembly(self.blocks_field, self.join if grammar.joins_turns else None)
 
-    def reply(self, answer: Answer, model: str) -> JsonObject:
-        """The body of a response of `model` that gives `answer`."""
-        return self.writer(model, answer_id(answer)).whole(answer)
+    def reply(self, answer: Answer, model: str, *, created: int = 0) -> JsonObject:
+        """The body of a response of `model` that gives `answer`, asked for when it was `created`."""
+        return self.writer(model, answer_id(answer), created=created).whole(answer)
 
     def reply_stream(
-        self, answer: Answer, model: str, *, unsplit_calls: bool = False, joins_usage: bool = False
+        self,
+        answer: Answer,
+        model: str,
+        *,
+        unsplit_calls: bool = False,
+        joins_usage: bool = False,
+        created: int = 0,
     ) -> Iterator[bytes]:
-        """The events of a streamed response that gives `answer`."""
+        """The events of a streamed response that gives `answer`, asked for when it was `created`."""
         writer = self.writer(
-            model, answer_id(answer), answer.usage, unsplit_calls=unsplit_calls, joins_usage=joins_usage
+            model,
+            answer_id(answer),
+            answer.usage,
+            unsplit_calls=unsplit_calls,
+            joins_usage=joins_usage,
+            created=created,
         )
         yield from writer.start()
         for delta in deltas_of(answer):

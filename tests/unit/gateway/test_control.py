@@ -176,12 +176,12 @@ def test_the_official_client_takes_what_the_address_for_compaction_gives(usage: 
     items = [{"role": "user", "content": "do it"}, {"role": "assistant", "content": "done"}, said]
     for given, texts in ((items, ["do it", "and this"]), ("do it", ["do it"])):
         answer = compaction_answer(summarised(usage=usage), seal, seed="req_1")
-        body = compact_body({"model": "gpt-5.5", "input": given}, answer, "gpt-5.5")
+        body = compact_body({"model": "gpt-5.5", "input": given}, answer, "gpt-5.5", created=1_800_000_000)
         here = Answering(whole_response(200, msgspec.json.encode(body)))
         client = openai.OpenAI(api_key="any", http_client=here.client(), max_retries=0)
         compacted = client.responses.compact(model="gpt-5.5", input="any")
         *messages, last = compacted.output
-        assert compacted.object == "response.compaction"
+        assert (compacted.object, compacted.created_at) == ("response.compaction", 1_800_000_000)
         assert compacted.usage.input_tokens == (usage or Usage()).input
         assert [message.content[0].text for message in messages] == texts  # pyright: ignore
         assert all(message.id and message.status == "completed" for message in messages)  # pyright: ignore

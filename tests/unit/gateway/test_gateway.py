@@ -552,6 +552,19 @@ def test_a_compaction_says_who_made_it_in_each_of_its_forms() -> None:
         assert hear(gateway, request).route == KIMI
 
 
+def test_a_compaction_has_the_time_at_which_it_was_asked_for_in_each_of_its_forms() -> None:
+    gateway = Gateway(replace(simulated_world(), clock=lambda: 1_800_000_000.5), KIMI)
+    triggered = {"model": "m", "input": [*LEARNED, {"type": "compaction_trigger"}]}
+    for request in (
+        post("/v1/responses/compact", {"model": "m", "input": LEARNED}),
+        post("/v1/responses", triggered),
+        post("/v1/responses", triggered | {"stream": True}),
+    ):
+        body = hear(gateway, request).body
+        assert b'"created_at":1800000000' in body
+        assert b'"created_at":0' not in body
+
+
 def test_the_compaction_of_one_tenant_is_not_read_for_another() -> None:
     gateway = simulated_gateway(KIMI)
     made = hear(gateway, post("/v1/responses/compact", {"model": "m", "input": LEARNED}), tenant="one").json["output"]
