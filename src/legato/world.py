@@ -97,12 +97,16 @@ class World(Struct, frozen=True, kw_only=True):
         target = request.target
 
         async def renewed(refused: WireRequest) -> WireRequest | None:
-            return await renew(refused, self.catalogue.providers.get(target.provider), self.keys, now=self.clock())
+            return await self.renewed(refused, target)
 
         wire = await self.outgoing(target, body, stream=stream, headers=headers, credentials=credentials)
         return open_answer(
             self.transport, wire, request.decoder(), decode=request.decode, clock=self.clock, renew=renewed
         )
+
+    async def renewed(self, refused: WireRequest, target: Target) -> WireRequest | None:
+        """A request to `target` with fresh credentials in place of those that were refused; None if there are none."""
+        return await renew(refused, self.catalogue.providers.get(target.provider), self.keys, now=self.clock())
 
     def prices(self, route: str) -> Capabilities:
         """What `route` costs; unknown if the catalogue no longer knows the route."""

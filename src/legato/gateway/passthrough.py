@@ -139,9 +139,8 @@ class Forwarding:
         if said.delivery.door.as_array:
             wire = _as_array(wire)
         self._router.sending()
-        sent_at = anyio.current_time()
         try:
-            response = await world.transport.send(wire)
+            response, wire, sent_at = await self._sent(wire, target)
         except ProviderError as error:
             raise self._failed(error, is_own=own is not None) from None
         try:
@@ -155,8 +154,24 @@ class Forwarding:
             else:
                 yield await self._refusal(response, pieces, wire, is_own=own is not None)
         finally:
-            with anyio.move_on_after(CLOSING, shield=True):
-                await response.close()
+            await _closed(response)
+
+    async def _sent(self, wire: WireRequest, target: Target) -> tuple[WireResponse, WireRequest, float]:
+        """The response, the request that it answers, and when that was sent; refused credentials are renewed once."""
+        sent_at = anyio.current_time()
+        response = await self._world.transport.send(wire)
+        if response.status != 401:
+            return response, wire, sent_at
+        renewed: WireRequest | None = wire  # until it is known that there is none, the refusal is of no use
+        try:
+            renewed = await self._world.renewed(wire, target)
+        finally:
+            if renewed is not None:
+                await _closed(response)
+        if renewed is None:
+            return response, wire, sent_at
+        sent_at = anyio.current_time()
+        return await self._world.transport.send(renewed), renewed, sent_at
 
     def _would_send(self, target: Target, route: Route) -> Request | None:
         """The request that the gateway would have made of it, which is noted; None if it would have refused."""
@@ -252,6 +267,11 @@ class _Reading:
             return self._request.decode(bytes(self._body)) if self._decoder is None else self._decoder.finish()
         except BadAnswer:
             return None
+
+
+async def _closed(response: WireResponse) -> None:
+    with anyio.move_on_after(CLOSING, shield=True):
+        await response.close()
 
 
 def _passed_on(headers: Mapping[str, str]) -> dict[str, str]:

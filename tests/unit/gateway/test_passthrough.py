@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +17,7 @@ from legato.gateway.app import GatewayApp, Served
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
 from legato.gateway.passthrough import check_forwardable
 from legato.model import Action
+from legato.request import default_catalogue
 from legato.routing import Policy, Profile, Route, only
 from legato.transport import KeyRing, WireRequest
 from legato.transport.contract import Ask, WireResponse, whole_response
@@ -192,6 +196,37 @@ def test_a_refused_key_of_the_operator_is_not_told_as_the_clients() -> None:
     told = b'{"type": "error", "error": {"type": "authentication_error", "message": "invalid x-api-key"}}'
     response, body = ask(gateway(Provider([told], status=401), CLAUDE), messages())
     assert (response.status, b"your own key is not what is wrong" in body) == (400, True)
+
+
+class Renewing(Provider):
+    """Refuses every token but `good`."""
+
+    def __init__(self, good: str) -> None:
+        super().__init__()
+        self._good = good
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        if self._good in request.sent_headers().get("authorization", ""):
+            return await super().send(request)
+        self.sent.append(request)
+        return whole_response(401, b'{"error": {"message": "expired", "code": "invalid_api_key"}}')
+
+
+@pytest.mark.parametrize(("good", "status"), [("token-2", 200), ("token-3", 400)])
+def test_a_refused_token_is_asked_for_once_more(tmp_path: Path, good: str, status: int) -> None:
+    count = tmp_path / "count"
+    code = f"import pathlib; p = pathlib.Path({str(count)!r}); n = len(p.read_text()) if p.exists() else 0;"
+    code += " p.write_text('x' * (n + 1)); print(f'token-{n + 1}')"
+    own = {"token_command": shlex.join([sys.executable, "-c", code])}
+    known = default_catalogue().extended({"providers": {"openai": own}})
+    provider = Renewing(good)
+    world = World(transport=provider, catalogue=known, keys=KeyRing({}, {}, known), sleep=no_wait)
+    response, body = ask(
+        Gateway(world, GPT, passthrough=True), post("/v1/chat/completions", {"model": "gpt-4.1", "messages": [SAID]})
+    )
+    tokens = [request.sent_headers()["authorization"].removeprefix("Bearer ") for request in provider.sent]
+    assert (response.status, tokens) == (status, ["token-1", "token-2"])
+    assert (body == ANSWERS["/v1/chat/completions"]) == (status == 200)
 
 
 class Broken:
