@@ -24,7 +24,9 @@ def _codex(url: str) -> list[str]:
     # Codex reads its endpoint from settings alone; those of a provider of its own it takes from the command line, too.
     # https://developers.openai.com/codex/config-sample
     provider = {"name": "legato", "base_url": f"{url}/v1", "env_key": "GATEWAY_KEY", "wire_api": "responses"}
-    options = " ".join(f"-c model_providers.legato.{name}={value}" for name, value in provider.items())
+    options = " ".join(
+        f"-c {shlex.quote(f'model_providers.legato.{name}={value}')}" for name, value in provider.items()
+    )
     return [f"alias codex={shlex.quote(f'codex -c model_provider=legato {options}')}"]
 
 
@@ -82,7 +84,7 @@ def fish_lines(lines: list[str]) -> list[str]:
             told.append(line)
         elif ":-" in value:
             default = value.partition(":-")[2].rstrip('}"')
-            told.append(f"set -q {name}; or set -gx {name} {default}")
+            told.append(f'set -gx {name} (test -n "${name}"; and echo "${name}"; or echo {default})')
         else:
             told.append(f"set -gx {name} {value}")
     return told

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import builtins
 import json
+import os
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 
 from gateway_clients import simulated_world
-from legato.cli.client_settings import CLIENTS, shell_lines, url_of
+from legato.cli.client_settings import CLIENTS, fish_lines, shell_lines, url_of
 from legato.cli.gateway_server import Remembering, gatekeeper_of, gateway_of, lasting_key, profile_of, request_line
 from legato.cli.settings.files import load
 from legato.cli.settings.schema import ServeKey, ServeSettings, Settings
@@ -316,10 +318,40 @@ def test_the_settings_of_a_client_are_lines_that_a_shell_reads(
 def test_fish_gets_lines_of_its_own(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHELL", "/usr/bin/fish")
     lines = [line for client in CLIENTS for line in home.legato("serve", "--env", client).stdout.splitlines()]
-    assert "set -q GATEWAY_KEY; or set -gx GATEWAY_KEY legato" in lines
+    assert 'set -gx GATEWAY_KEY (test -n "$GATEWAY_KEY"; and echo "$GATEWAY_KEY"; or echo legato)' in lines
     assert "set -gx ANTHROPIC_BASE_URL http://127.0.0.1:8100" in lines
     assert 'set -gx ANTHROPIC_AUTH_TOKEN "$GATEWAY_KEY"' in lines
     assert not any("${" in line or line.startswith("export") for line in lines)
+
+
+SHELLS = {"zsh": ["zsh", "-f", "-c"], "fish": ["fish", "--no-config", "-c"], "bash": ["bash", "-euc"]}
+
+
+@pytest.mark.parametrize("given", [None, "", "gateway key"])
+@pytest.mark.parametrize("shell", SHELLS)
+def test_what_is_printed_arrives_in_each_shell(tmp_path: Path, shell: str, given: str | None) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not here")
+    codex = tmp_path / "codex"
+    codex.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+    codex.chmod(0o700)
+    prefix = {"bash": "shopt -s expand_aliases"}.get(shell, "true")
+    told = [line for client in CLIENTS for line in shell_lines(client, "http://[::1]:9000")]
+    lines = fish_lines(told) if shell == "fish" else told
+    before = [] if given is None else [f"set GATEWAY_KEY '{given}'" if shell == "fish" else f"GATEWAY_KEY='{given}'"]
+    script = "\n".join([prefix, *before, *lines, "env", "codex resume" if shell == "fish" else "eval codex resume"])
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
+    ran = subprocess.run([*SHELLS[shell], script], capture_output=True, text=True, check=True, env=environment)
+    assert ran.stderr == ""
+    found = dict(line.split("=", 1) for line in ran.stdout.splitlines() if "=" in line)
+    key = given or "legato"
+    names = ("GATEWAY_KEY", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY")
+    assert {name: found.get(name) for name in names} == dict.fromkeys(names, key)
+    assert found["ANTHROPIC_BASE_URL"] == found["GOOGLE_GEMINI_BASE_URL"] == "http://[::1]:9000"
+    assert found["OPENAI_BASE_URL"] == "http://[::1]:9000/v1"
+    assert json.loads(found["OPENCODE_CONFIG_CONTENT"])["model"] == "legato/default"
+    words = ran.stdout.splitlines()
+    assert ["model_providers.legato.base_url=http://[::1]:9000/v1", words[-1]] == [words[-6], "resume"]
 
 
 def test_the_settings_of_opencode_and_codex_name_the_gateway_as_their_provider() -> None:
