@@ -22,6 +22,7 @@ from msgspec import Struct
 
 from legato.cli.checks import DoctorCheck, Health
 from legato.cli.client_settings import CLIENTS, shell_lines
+from legato.cli.settings.schema import ServeSettings
 from legato.model.json_access import as_object, as_text
 from legato.transport.outgoing import shown_url
 from legato.version import __version__
@@ -85,7 +86,8 @@ async def check_gateway(url: str, *, online: bool) -> AsyncIterator[DoctorCheck]
             lives = await client.get("/healthz")
             about = _object(lives)
             if lives.status_code != 200 or about.get("status") != "ok":
-                told = f"{url} is something else, or ill: /healthz is answered {lives.status_code}"
+                told = f"{url} is no gateway, or one that fails: /healthz is answered {lives.status_code}"
+                told += "; check the address"
                 yield DoctorCheck(_ABOUT, Health.BROKEN, told)
                 return
         except httpx2.HTTPError as error:
@@ -104,7 +106,11 @@ async def _check_surface(client: httpx2.AsyncClient, surface: _Surface, *, asks:
     try:
         response = await _last_of(client, surface, asks=asks)
     except httpx2.HTTPError as error:
-        return DoctorCheck(_ABOUT, Health.BROKEN, f"{surface.name}: it broke off ({type(error).__name__})")
+        return DoctorCheck(
+            _ABOUT,
+            Health.BROKEN,
+            f"{surface.name}: no answer, or half of one ({type(error).__name__}); see what the gateway says",
+        )
     route = response.headers.get("x-legato-route", "")
     if response.status_code != 200:
         where = response.request.url.path
@@ -175,7 +181,7 @@ def _led_by(client: str, url: str) -> dict[str, str]:
 def _check_variables(client: str, url: str, wanted: Mapping[str, str], environment: Mapping[str, str]) -> DoctorCheck:
     names = " and ".join(wanted)
     if not any(environment.get(name) for name in wanted):
-        return _not_led(client, f"{names} is not set")
+        return _not_led(client, url, f"{names} {'is' if len(wanted) == 1 else 'are'} not set")
     for name in wanted:
         led_to = environment.get(name, "")
         if not any(_is_at(address, url) for address in _addresses(led_to)):
@@ -186,8 +192,8 @@ def _check_variables(client: str, url: str, wanted: Mapping[str, str], environme
                 if led_to
                 else "is not set"
             )
-            return _not_led(client, f"{name} {where}")
-    return DoctorCheck("clients", Health.WELL, f"{client}: {names} leads here")
+            return _not_led(client, url, f"{name} {where}")
+    return DoctorCheck("clients", Health.WELL, f"{client}: {names} lead{'s' * (len(wanted) == 1)} here")
 
 
 def _check_codex(url: str, environment: Mapping[str, str]) -> DoctorCheck:
@@ -201,11 +207,17 @@ def _check_codex(url: str, environment: Mapping[str, str]) -> DoctorCheck:
     chosen = as_object(as_object(settings.get("model_providers")).get(as_text(settings.get("model_provider"))))
     if _is_at(as_text(chosen.get("base_url")), url):
         return DoctorCheck("clients", Health.WELL, f"codex: {path} leads here")
-    return _not_led("codex", f"{path} does not lead here (of an alias only your shell knows)")
+    return _not_led("codex", url, f"{path} does not lead here (of an alias only your shell knows)")
 
 
-def _not_led(client: str, why: str) -> DoctorCheck:
-    return DoctorCheck("clients", Health.NOTE, f'{client}: {why}; eval "$(legato serve --env {client})" leads it here')
+def _not_led(client: str, url: str, why: str) -> DoctorCheck:
+    """`client` asks somebody else; what would lead it to `url`."""
+    parts = urlsplit(url)
+    host, port = parts.hostname or "", parts.port or 80
+    options = [f"--host {host}"] * (host != ServeSettings().host) + [f"--port {port}"] * (port != ServeSettings().port)
+    command = " ".join(["legato serve --env", client, *options])
+    lead = f'eval "$({command})" leads it here' if parts.scheme == "http" else f"set its base URL to {url}"
+    return DoctorCheck("clients", Health.NOTE, f"{client}: {why}; {lead}")
 
 
 def _addresses(value: str) -> list[str]:

@@ -105,7 +105,7 @@ class SomethingElse(GatewayApp):
 
 def test_somebody_else_at_the_address_is_told(home: Home) -> None:
     with on_a_port(SomethingElse(simulated_gateway(GPT))) as url:
-        told = f"{url} is something else, or ill: /healthz is answered 404"
+        told = f"{url} is no gateway, or one that fails: /healthz is answered 404; check the address"
         assert found(home, "--gateway", url) == [("broken", told)]
 
 
@@ -133,6 +133,33 @@ def test_a_client_that_was_led_here_is_known_and_no_other(tmp_path: Path, client
     assert {health for _, health, _ in clients(environment, "http://127.0.0.1:9")} == {"note"}
 
 
+def test_variables_that_lead_here_are_told_in_their_number() -> None:
+    told = {
+        name: told
+        for client in ("claude", "gemini")
+        for name, _, told in clients(exported(client, URL))
+        if name == client
+    }
+    assert told == {
+        "claude": "ANTHROPIC_BASE_URL leads here",
+        "gemini": "GOOGLE_GEMINI_BASE_URL and GOOGLE_VERTEX_BASE_URL lead here",
+    }
+
+
+@pytest.mark.parametrize(
+    ("url", "lead"),
+    [
+        (URL, 'eval "$(legato serve --env claude)" leads it here'),
+        ("http://127.0.0.1:9000", 'eval "$(legato serve --env claude --port 9000)" leads it here'),
+        ("http://gw.lan", 'eval "$(legato serve --env claude --host gw.lan --port 80)" leads it here'),
+        ("https://gw.example/x", "set its base URL to https://gw.example/x"),
+    ],
+)
+def test_a_client_is_led_to_the_gateway_that_was_asked(tmp_path: Path, url: str, lead: str) -> None:
+    told = next(told for name, _, told in clients({"HOME": str(tmp_path)}, url) if name == "claude")
+    assert told == f"ANTHROPIC_BASE_URL is not set; {lead}"
+
+
 def test_where_a_client_goes_instead_is_told_without_secrets(tmp_path: Path) -> None:
     environment = {
         "ANTHROPIC_BASE_URL": "https://me:password@proxy.example/v1?token=secret",
@@ -143,6 +170,7 @@ def test_where_a_client_goes_instead_is_told_without_secrets(tmp_path: Path) -> 
     assert told["claude"].startswith("ANTHROPIC_BASE_URL leads to https://proxy.example/v1; eval")
     assert told["opencode"].startswith("OPENCODE_CONFIG_CONTENT leads elsewhere; eval")
     assert told["qwen"].startswith("OPENAI_BASE_URL is not set; eval")
+    assert told["gemini"].startswith("GOOGLE_GEMINI_BASE_URL and GOOGLE_VERTEX_BASE_URL are not set; eval")
     assert "secret" not in str(told)
     assert "password" not in str(told)
 
