@@ -4,7 +4,7 @@ In:  the name of a client and the address of the gateway.
 Out: exports (for Codex also an alias), to be read by `eval`.
 
 Every client wants a key. Where the gateway asks for none, any word will do; where it does, put yours into GATEWAY_KEY
-before.
+before. A gateway that passes keys on (`--pass-keys`) wants the client's own, so its variables are left as they are.
 """
 
 from __future__ import annotations
@@ -16,51 +16,60 @@ from collections.abc import Callable
 _KEY = '"$GATEWAY_KEY"'
 
 
-def _claude(url: str) -> list[str]:
-    return [f"export ANTHROPIC_BASE_URL={url}", f"export ANTHROPIC_AUTH_TOKEN={_KEY}"]
+def _claude(url: str, own_key: bool) -> list[str]:
+    return [f"export ANTHROPIC_BASE_URL={url}", *_key(own_key, "ANTHROPIC_AUTH_TOKEN")]
 
 
-def _codex(url: str) -> list[str]:
+def _codex(url: str, own_key: bool) -> list[str]:
     # Codex reads its endpoint from settings alone; those of a provider of its own it takes from the command line, too.
     # https://developers.openai.com/codex/config-sample
-    provider = {"name": "legato", "base_url": f"{url}/v1", "env_key": "GATEWAY_KEY", "wire_api": "responses"}
+    provider = {"name": "legato", "base_url": f"{url}/v1", "env_key": _name(own_key), "wire_api": "responses"}
     options = " ".join(
         f"-c {shlex.quote(f'model_providers.legato.{name}={value}')}" for name, value in provider.items()
     )
     return [f"alias codex={shlex.quote(f'codex -c model_provider=legato {options}')}"]
 
 
-def _gemini(url: str) -> list[str]:
+def _gemini(url: str, own_key: bool) -> list[str]:
     # Which way it logs in is chosen in its settings. Before that it runs unattended only as a client of Vertex: where
     # GOOGLE_GEMINI_BASE_URL is set, it takes the way "gateway" and then refuses it (google-gemini/gemini-cli 0.61.0,
     # `getAuthTypeFromEnv` and `validateAuthMethod`). Whoever logged in to Google is not led anywhere by variables.
     return [
         "# A Gemini CLI that is logged in with Google stays there: choose `Use Gemini API Key` in it, with /auth.",
         f"export GOOGLE_GEMINI_BASE_URL={url}",
-        f"export GEMINI_API_KEY={_KEY}",
+        *_key(own_key, "GEMINI_API_KEY"),
         f"export GOOGLE_VERTEX_BASE_URL={url}",
-        f"export GOOGLE_API_KEY={_KEY}",
+        'export GOOGLE_API_KEY="${GOOGLE_API_KEY:-$GEMINI_API_KEY}"' if own_key else f"export GOOGLE_API_KEY={_KEY}",
         "export GOOGLE_GENAI_USE_VERTEXAI=true",
     ]
 
 
-def _opencode(url: str) -> list[str]:
+def _opencode(url: str, own_key: bool) -> list[str]:
     # https://opencode.ai/docs/config
     provider = {
         "npm": "@ai-sdk/openai-compatible",
         "name": "Legato",
-        "options": {"baseURL": f"{url}/v1", "apiKey": "{env:GATEWAY_KEY}"},
+        "options": {"baseURL": f"{url}/v1", "apiKey": f"{{env:{_name(own_key)}}}"},
         "models": {"default": {"name": "Legato"}},
     }
     content = json.dumps({"model": "legato/default", "provider": {"legato": provider}})
     return [f"export OPENCODE_CONFIG_CONTENT={shlex.quote(content)}"]
 
 
-def _qwen(url: str) -> list[str]:
-    return [f"export OPENAI_BASE_URL={url}/v1", f"export OPENAI_API_KEY={_KEY}", "export OPENAI_MODEL=default"]
+def _qwen(url: str, own_key: bool) -> list[str]:
+    return [f"export OPENAI_BASE_URL={url}/v1", *_key(own_key, "OPENAI_API_KEY"), "export OPENAI_MODEL=default"]
 
 
-CLIENTS: dict[str, Callable[[str], list[str]]] = {
+def _key(own_key: bool, name: str) -> list[str]:
+    return [] if own_key else [f"export {name}={_KEY}"]
+
+
+def _name(own_key: bool) -> str:
+    """Where a client of OpenAI's API finds its key."""
+    return "OPENAI_API_KEY" if own_key else "GATEWAY_KEY"
+
+
+CLIENTS: dict[str, Callable[[str, bool], list[str]]] = {
     "claude": _claude,
     "codex": _codex,
     "gemini": _gemini,
@@ -69,9 +78,16 @@ CLIENTS: dict[str, Callable[[str], list[str]]] = {
 }
 
 
-def shell_lines(client: str, url: str) -> list[str]:
-    """The lines that point `client` at the gateway at `url`."""
-    return ['export GATEWAY_KEY="${GATEWAY_KEY:-legato}"', *CLIENTS[client](url)]
+_OWN_KEYS = {"claude": "ANTHROPIC_API_KEY", "gemini": "GEMINI_API_KEY"}
+"""where a client has the key for its vendor, if that is not where OpenAI's is"""
+
+
+def shell_lines(client: str, url: str, *, own_key: bool = False) -> list[str]:
+    """The lines that point `client` at the gateway at `url`; with `own_key` it goes on sending the key that it has."""
+    first = 'export GATEWAY_KEY="${GATEWAY_KEY:-legato}"'
+    if own_key:
+        first = f"# The gateway passes your own key on: have it in {_OWN_KEYS.get(client, _name(own_key))}."
+    return [first, *CLIENTS[client](url, own_key)]
 
 
 def fish_lines(lines: list[str]) -> list[str]:

@@ -13,7 +13,7 @@ from legato.cli.exits import ExitCode
 
 if TYPE_CHECKING:
     from legato.cli.settings.layers import Loaded
-    from legato.cli.settings.schema import Settings
+    from legato.cli.settings.schema import ServeSettings, Settings
 
 _EVERYBODY = "all"
 """in place of a key's name"""
@@ -118,7 +118,7 @@ def serve(
     loaded = load(flags=flags, config=config)
     _tell_of_settings(loaded)
     if client is not None:
-        return _print_settings(client, loaded.settings.serve.host, loaded.settings.serve.port)
+        return _print_settings(client, loaded.settings.serve)
     if forget is not None:
         return _forget(forget, loaded.settings.serve.store)
     return _serve(loaded.settings)
@@ -177,10 +177,10 @@ def _tell_of_settings(loaded: Loaded) -> None:
         complain(one_line(note))
 
 
-def _print_settings(client: str, host: str, port: int) -> int:
-    if port == 0:
+def _print_settings(client: str, wanted: ServeSettings) -> int:
+    if wanted.port == 0:
         raise click.UsageError("--env needs the port that the gateway is on")
-    lines = shell_lines(client, url_of(host, port))
+    lines = shell_lines(client, url_of(wanted.host, wanted.port), own_key=wanted.pass_keys)
     is_fish = Path(os.environ.get("SHELL", "")).name == "fish"
     click.echo("\n".join(fish_lines(lines) if is_fish else lines))
     return ExitCode.OK

@@ -364,6 +364,26 @@ def test_the_settings_of_opencode_and_codex_name_the_gateway_as_their_provider()
     assert {"model_provider=legato", "model_providers.legato.base_url=http://here/v1"} <= set(words)
 
 
+@pytest.mark.parametrize("place", ["option", "settings"])
+def test_a_client_whose_own_key_is_passed_on_keeps_it(home: Home, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHELL", "/bin/zsh")
+    if place == "settings":
+        home.configure("[serve]\npass_keys = true\n")
+    given = ["--pass-keys"] if place == "option" else []
+    told = "\n".join(home.legato("serve", "--env", client, *given).stdout for client in CLIENTS)
+    assert "GATEWAY_KEY" not in told
+    keys = {"ANTHROPIC_API_KEY": "own-a", "OPENAI_API_KEY": "own-o", "GEMINI_API_KEY": "own-g"}
+    environment = {"PATH": "/usr/bin:/bin", **keys}
+    ran = subprocess.run(
+        ["bash", "-c", f"{told}\nenv; alias"], capture_output=True, text=True, check=True, env=environment
+    )
+    found = dict(line.split("=", 1) for line in ran.stdout.splitlines() if "=" in line)
+    assert found.items() >= {**keys, "GOOGLE_API_KEY": "own-g", "OPENAI_BASE_URL": "http://127.0.0.1:8100/v1"}.items()
+    assert "ANTHROPIC_AUTH_TOKEN" not in found
+    assert "legato.env_key=OPENAI_API_KEY" in ran.stdout
+    assert "{env:OPENAI_API_KEY}" in found["OPENCODE_CONFIG_CONTENT"]
+
+
 def test_gemini_cli_is_led_here_by_whichever_way_it_logs_in() -> None:
     exported = dict(
         line.removeprefix("export ").split("=", 1) for line in shell_lines("gemini", "http://here") if "export" in line
