@@ -26,7 +26,7 @@ from legato.gateway.exchange import LEFT, RouteAttempt
 from legato.gateway.gateway import Gateway
 from legato.gateway.uploads import UploadLimits
 from legato.model import Entry, Speaker, Text
-from legato.serving.connections import ConnectionPatience
+from legato.serving.contract import ConnectionPatience
 from legato.transport.contract import Ask
 from scripted_backends import WHOLE, Failing, Point, failing_stream, whole_stream
 from serving import HELLO, on_a_port

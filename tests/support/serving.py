@@ -13,7 +13,7 @@ from starlette.types import ASGIApp
 
 from gateway_clients import simulated_world
 from legato.gateway.gateway import Gateway
-from legato.serving.connections import ConnectionPatience
+from legato.serving.contract import ConnectionPatience
 from legato.serving.http_server import HttpServer, listen
 from legato.transport.contract import Ask, WireResponse
 

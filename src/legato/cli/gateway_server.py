@@ -65,12 +65,16 @@ async def serve_until_signalled(settings: Settings) -> signal.Signals:
             app = GatewayApp(
                 gateway,
                 keeper=keeper,
-                limits=AppLimits(requests=wanted.limits.concurrent, uploads=UploadLimits(body=wanted.body)),
+                limits=AppLimits(
+                    requests=wanted.limits.concurrent,
+                    uploads=UploadLimits(body=wanted.body),
+                    first_sign=wanted.first_sign,
+                ),
                 meter=meter_of(wanted, world.monotonic),
                 simulated=settings.simulate,
                 finished=_tell,
             )
-            server = HttpServer(app, listener, idle=wanted.idle)
+            server = HttpServer(app, listener, idle=wanted.idle, patience=wanted.patience)
             return await run_until_signalled(server, lambda: _announce(url, profile, settings))
 
 

@@ -29,7 +29,7 @@ from legato.gateway.contract import KeptWaiting
 from legato.gateway.gatekeeper import Gatekeeper
 from legato.gateway.gateway import Gateway
 from legato.gateway.limits import Meter
-from legato.gateway.operator_settings import MOST_AT_ONCE
+from legato.gateway.operator_settings import FIRST_SIGN, MOST_AT_ONCE
 from legato.gateway.refusals import TurnedAway, refusal
 from legato.gateway.reports import RequestReport
 from legato.gateway.surfaces import door_or_any
@@ -51,9 +51,8 @@ class AppLimits(Struct, frozen=True, kw_only=True):
     requests: int = MOST_AT_ONCE
     """at the same time"""
     uploads: UploadLimits = UploadLimits()
-    first_sign: float = 30.0
-    """seconds after which a stream begins although nobody has said anything: our choice. Qwen Code gives up after 120,
-    many proxies after 60; until then a failure is a status, which clients understand best"""
+    first_sign: float = FIRST_SIGN
+    """seconds after which a stream begins although nobody has said anything"""
     keep_alive: float = 15.0
     """the longest silence in a stream, in seconds"""
 
@@ -94,9 +93,9 @@ class GatewayApp:
     ) -> None:
         self._gateway = gateway
         self._keeper = keeper or Gatekeeper()
-        self._limits = limits or AppLimits()
+        self.limits = limits or AppLimits()
         self._meter = meter or Meter(clock=gateway.world.monotonic)
-        self._uploads = Uploads(self._limits.uploads)
+        self._uploads = Uploads(self.limits.uploads)
         self._finished = finished
         self._simulated = simulated
         self._running = 0
@@ -210,14 +209,14 @@ class GatewayApp:
 
     async def _answer(self, served: Served, body: bytes, request: Request, send: Send) -> None:
         ask = self._keeper.without_own_keys(msgspec.structs.replace(served.ask, body=body))
-        request_id, waits = self._gateway.new_request_id(), self._limits.first_sign
+        request_id, waits = self._gateway.new_request_id(), self.limits.first_sign
 
         async def answer(begin: Begin) -> WireResponse:
             waiting = KeptWaiting(waits, begin)
             return await self._gateway.answer(ask, tenant=served.tenant, request_id=request_id, waiting=waiting)
 
         try:
-            await converse(request, send, answer, begun=served.begin, silence=self._limits.keep_alive)
+            await converse(request, send, answer, begun=served.begin, silence=self.limits.keep_alive)
         except ConnectionCut:
             served.is_cut = True
             raise
@@ -241,7 +240,7 @@ class GatewayApp:
         """Why no request is taken now, apart from the `also` that is being asked about; empty if one is."""
         if self._is_stopping:
             return "stopping"
-        return "busy" if self._running + also >= self._limits.requests else ""
+        return "busy" if self._running + also >= self.limits.requests else ""
 
 
 async def _apologise(request: Request, error: Exception) -> Response:

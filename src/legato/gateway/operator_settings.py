@@ -15,6 +15,10 @@ AtLeastOne: TypeAlias = Annotated[int, Meta(ge=1)]
 MOST_AT_ONCE = 128
 """requests that a gateway answers at the same time unless it is told otherwise: our choice, each may hold a body"""
 
+FIRST_SIGN = 30.0
+"""seconds after which a stream begins although nobody has said anything: our choice. Qwen Code gives up after 120, many
+proxies after 60; until then a failure is a status, which clients understand best"""
+
 
 class SwitchAt(StrEnum):
     """When a profile that takes turns moves on to its next route."""

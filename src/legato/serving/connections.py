@@ -14,23 +14,13 @@ import asyncio
 from typing import Any, ClassVar, cast
 
 import h11
-from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from legato.serving.contract import ConnectionCut
+from legato.serving.contract import ConnectionCut, ConnectionPatience
 
 _NO_HEAD = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 """for a client that began a request and did not go on: without a path there is no API in whose words to tell it"""
-
-
-class ConnectionPatience(Struct, frozen=True, kw_only=True):
-    """How long a connection may be of no use, in seconds. uvicorn itself waits for ever."""
-
-    head: float = 30.0
-    """until a request has all of its head, from the first connection or its first byte: our choice"""
-    reading: float = 120.0
-    """until a client reads any of what waits for it: our choice, longer than a network hiccups"""
 
 
 def impatient_protocol(patience: ConnectionPatience) -> type[H11Protocol]:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from typing import Annotated, TypeAlias
 
 import anyio
+from msgspec import Meta, Struct
 
 from legato.transport.contract import Ask, WireResponse
+
+Seconds: TypeAlias = Annotated[float, Meta(gt=0)]
 
 LARGEST_BODY = 64 * 1024 * 1024
 """bytes of a request; far above what any provider takes, far below what hurts"""
@@ -17,6 +21,15 @@ the closing sees an error, so this is longer than most clients keep theirs."""
 
 CLOSING = 2.0
 """seconds that giving back an answer may take; it is shielded from cancellation, so it must have an end"""
+
+
+class ConnectionPatience(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long a connection may be of no use, in seconds. uvicorn itself waits for ever."""
+
+    head: Seconds = 30.0
+    """until a request has all of its head, from the first connection or its first byte: our choice"""
+    reading: Seconds = 120.0
+    """until a client reads any of what waits for it: our choice, longer than a network hiccups"""
 
 
 class ConnectionCut(Exception):

@@ -18,8 +18,8 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from legato.errors import ConfigError
-from legato.serving.connections import ConnectionPatience, impatient_protocol
-from legato.serving.contract import CLOSING, IDLE
+from legato.serving.connections import impatient_protocol
+from legato.serving.contract import CLOSING, IDLE, ConnectionPatience
 
 _WITHOUT_MEANING = ("Unsupported upgrade request", "No supported WebSocket library")
 """what uvicorn says about an Upgrade, which is refused on purpose"""

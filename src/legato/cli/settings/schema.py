@@ -20,9 +20,9 @@ from msgspec import Meta, Struct
 from legato.cli.terminal.styles import ColorChoice
 from legato.cli.terminal.turn_display import ShowSettings
 from legato.errors import ConfigError
-from legato.gateway.operator_settings import MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
+from legato.gateway.operator_settings import FIRST_SIGN, MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
 from legato.model import Options, ThinkingPolicy
-from legato.serving.contract import IDLE, LARGEST_BODY
+from legato.serving.contract import IDLE, LARGEST_BODY, ConnectionPatience, Seconds
 from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
 from legato.transport import Bounds, Timeouts
@@ -113,6 +113,9 @@ class ServeSettings(_Table, frozen=True):
     """bytes of a request"""
     idle: AtLeastOne = IDLE
     """seconds for which a connection without a request stays open"""
+    first_sign: Seconds = FIRST_SIGN
+    """seconds after which a stream begins although nobody has said anything"""
+    patience: ConnectionPatience = ConnectionPatience()
     limits: ServeLimits = ServeLimits()
     models: dict[str, str] = {}
     """pattern of model names = route or profile that answers for them; the first that fits"""

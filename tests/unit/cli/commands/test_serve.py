@@ -30,6 +30,7 @@ from legato.gateway.reports import RequestReport, RouteAttempt
 from legato.gateway.state import MemoryState
 from legato.model import Action, CallId, Decision, Fault, Usage
 from legato.routing import Policy
+from legato.serving.contract import ConnectionPatience
 from legato.transport.contract import Ask
 from program import Home
 from serving import HELLO, Caller
@@ -207,14 +208,16 @@ def test_the_settings_reach_the_server(home: Home, monkeypatch: pytest.MonkeyPat
     from legato.cli import gateway_server
 
     home.configure(
-        "[serve]\nbody = 1000\nidle = 5\n[serve.limits]\nconcurrent = 3\nrequests_per_minute = 2\n"
+        "[serve]\nbody = 1000\nidle = 5\nfirst_sign = 7\npatience = {head = 2.5, reading = 9}\n[serve.limits]\nconcurrent = 3\nrequests_per_minute = 2\n"
         f'[serve.keys.ann]\ndigests = ["{digest_of("k")}"]\n[serve.models]\n"gpt-*" = "{KIMI}"\n'
     )
     met: list[tuple[int, str, int]] = []
 
     class Server:
-        def __init__(self, app: GatewayApp, listener: Any, *, idle: int) -> None:
+        def __init__(self, app: GatewayApp, listener: Any, *, idle: int, patience: ConnectionPatience) -> None:
             self.app, self.idle = app, idle
+            assert patience == ConnectionPatience(head=2.5, reading=9.0)
+            assert app.limits.first_sign == 7.0
 
         async def run(self) -> None:
             hello = {"model": "gpt-x", "messages": [{"role": "user", "content": "hello"}]}
@@ -228,6 +231,23 @@ def test_the_settings_reach_the_server(home: Home, monkeypatch: pytest.MonkeyPat
 
 
 # --- what is said ---
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("first_sign = 0", "serve.first_sign"),
+        ("first_sign = 'soon'", "serve.first_sign"),
+        ("patience = {head = -1}", "serve.patience.head"),
+        ("patience = {reed = 1}", "serve.patience"),
+    ],
+)
+def test_a_time_to_wait_that_is_none_is_refused_where_it_stands(home: Home, setting: str, told: str) -> None:
+    home.configure(f"[serve]\n{setting}\n")
+    result = home.legato("serve", "--simulate")
+    assert result.exit_code == 2
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_a_line_says_who_asked_who_answered_and_what_was_used() -> None:
