@@ -277,6 +277,32 @@ def test_a_failure_after_the_first_sign_of_life_is_told_in_the_stream(client: st
     anyio.run(run)
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+@pytest.mark.parametrize("client", ["responses", "codex"])
+def test_a_client_is_kept_waiting_for_a_compaction(client: str, is_whole: bool) -> None:
+    async def run() -> None:
+        late = Late(*(whole_stream(KIMI).chunks if is_whole else ()))
+        said = [{"role": "user", "content": "hello"}, {"type": "compaction_trigger"}]
+        body = {"model": "m", "stream": True, "input": said}
+        headers = {name.replace("-", "_"): value for name, value in WAITING[client].headers.items()}
+        call = Caller(late.app, "/v1/responses", body, **headers)
+        failed: list[BaseException] = []
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(call.call)
+                await call.arrival(SIGNS[client] * 2)
+                assert call.headers["x-legato-route"] == KIMI
+                late.go_on.set()
+        except ExceptionGroup as group_error:
+            failed += group_error.exceptions
+        assert (call.status, call.is_whole, bool(failed)) == (200, is_whole, not is_whole)
+        assert (b'"type":"compaction"' in call.body) == is_whole
+        assert (b"event: response.failed" in call.body) == (not is_whole)
+        assert b'"created_at":0' not in call.body
+
+    anyio.run(run)
+
+
 def test_a_failure_before_the_first_sign_of_life_is_a_status() -> None:
     async def run() -> None:
         late = Late(limits=AppLimits(first_sign=600.0))

@@ -80,9 +80,9 @@ class KeptWaiting(Struct, frozen=True):
 async def first_piece(
     pieces: AsyncIterator[bytes], waiting: KeptWaiting | None, head: Callable[[], WireResponse]
 ) -> bytes:
-    """The first of `pieces`; if that takes long, whoever is `waiting` gets the head before it."""
+    """The first of `pieces`, empty if there is none; if that takes long, whoever is `waiting` gets the head before."""
     if waiting is None:
-        return await anext(pieces)
+        return await anext(pieces, b"")
     first, failed = b"", None
 
     async def begin_late() -> None:
@@ -93,7 +93,7 @@ async def first_piece(
     async with anyio.create_task_group() as group:
         group.start_soon(begin_late)
         try:
-            first = await anext(pieces)
+            first = await anext(pieces, b"")
         except (LegatoError, ConnectionCut) as error:  # raised below: a task group would wrap it
             failed = error
         group.cancel_scope.cancel()

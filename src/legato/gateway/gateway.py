@@ -10,15 +10,18 @@ import secrets
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import aclosing
 from functools import partial
+from typing import TypeAlias
 
 import msgspec
 
 from legato.errors import LegatoError
 from legato.gateway import control
 from legato.gateway.carriers import Sealer
-from legato.gateway.contract import Door, KeptWaiting, first_piece
+from legato.gateway.compacting import SummaryRelay
+from legato.gateway.contract import Delivery, Door, KeptWaiting, first_piece
 from legato.gateway.exchange import Relay
 from legato.gateway.intake import ClientRequest, open_ask, read_body
+from legato.gateway.late_streams import head_of_stream, with_first
 from legato.gateway.naming import ROUTE_HEADER, ModelNames
 from legato.gateway.operator_settings import SwitchAt
 from legato.gateway.passed_keys import PassedKey, find_passed_key
@@ -44,7 +47,7 @@ from legato.wire.hosting import RefusalReason
 from legato.world import World
 
 REQUEST_HEADER = "x-legato-request"
-_EVENTS = "text/event-stream; charset=utf-8"
+_Carrying: TypeAlias = Relay | Forwarding | SummaryRelay
 _ACCOUNTS = 1_000
 """accounts of clients for which it is known how routes are: our choice, a small record each"""
 
@@ -145,9 +148,9 @@ class Gateway:
                 if self._pass_keys:
                     said = msgspec.structs.replace(said, own_key=find_passed_key(ask, door))
                 if self._passthrough:
-                    return await self._forwarded(said, request_id)
+                    return await self._forwarded(said, request_id, waiting)
                 if control.asks_for_compaction(door, said.fields):
-                    return await self._compacted(said, request_id)
+                    return await self._compacted(said, request_id, waiting)
                 return await self._answered(said, request_id, waiting)
 
     async def _count(self, ask: Ask, door: Door, tenant: str) -> JsonObject:
@@ -188,18 +191,26 @@ class Gateway:
             finally:
                 await self._note(report, relay)
             return whole_response(200, body, self._headers(relay))
-        pieces = self._noting(relay, report)
-        kind = "application/json" if said.delivery.door.as_array else _EVENTS
+        return await self._begun(said, request_id, waiting, relay, self._noting(relay, report))
+
+    async def _begun(
+        self,
+        said: ClientRequest,
+        request_id: str,
+        waiting: KeptWaiting | None,
+        relay: Relay | SummaryRelay,
+        pieces: AsyncGenerator[bytes],
+    ) -> WireResponse:
+        """The stream of `pieces` that `relay` makes, once it has begun."""
 
         def begun(chunks: AsyncGenerator[bytes]) -> WireResponse:
-            headers = {"content-type": kind, "cache-control": "no-cache", **self._headers(relay)}
-            headers[REQUEST_HEADER] = request_id
-            return WireResponse(200, headers, chunks, close=pieces.aclose, keep_alive=relay.keep_alive())
+            headers = {**self._headers(relay), REQUEST_HEADER: request_id}
+            return head_of_stream(said.delivery, headers, chunks, keep_alive=relay.keep_alive())
 
         first = await first_piece(pieces, waiting, lambda: begun(pieces))
-        return begun(_with_first(first, pieces))
+        return begun(with_first(first, pieces))
 
-    async def _forwarded(self, said: ClientRequest, request_id: str) -> WireResponse:
+    async def _forwarded(self, said: ClientRequest, request_id: str, waiting: KeptWaiting | None) -> WireResponse:
         """The answer of a provider that speaks the client's API, as it is."""
         door = said.delivery.door
         if door.operation is Operation.COMPACT:
@@ -213,36 +224,40 @@ class Gateway:
             recall=self._recall,
             router=self._router(profile, recalled, said.own_key),
             estimator=self._estimator,
+            speaker=self._speaker(said.delivery),
             bound=recalled.route if self._switch is SwitchAt.TURN else "",
         )
         report = self._new_report(said, request_id, profile, recalled)
         report.passthrough = True
         pieces = self._noting(forwarding, report)
-        first = await anext(pieces, b"")
+
+        def early() -> WireResponse:
+            headers = {**self._headers(forwarding), REQUEST_HEADER: request_id}
+            return head_of_stream(said.delivery, headers, pieces, keep_alive=forwarding.keep_alive())
+
+        first = await first_piece(pieces, waiting if said.delivery.stream else None, early)
         report.notes += forwarding.notes
         headers = {**forwarding.headers, **self._headers(forwarding)}
-        return WireResponse(forwarding.status, headers, _with_first(first, pieces), close=pieces.aclose)
+        return WireResponse(forwarding.status, headers, with_first(first, pieces), close=pieces.aclose)
 
-    async def _compacted(self, said: ClientRequest, request_id: str) -> WireResponse:
+    async def _compacted(self, said: ClientRequest, request_id: str, waiting: KeptWaiting | None) -> WireResponse:
         """A summary in place of the conversation, which no model said and every model can read."""
         relay, report = await self._relay(said, request_id, control.summary_request(said.parsed.options))
-        delivery, created = said.delivery, self._now()
-        try:
-            answer = await relay.summary()
-        finally:
-            await self._note(report, relay)
-        sealed = control.compaction_answer(
-            answer, lambda data: self._sealer.sign(data, delivery.tenant), seed=request_id
+        compaction = SummaryRelay(
+            said,
+            relay,
+            self._speaker(said.delivery),
+            lambda data: self._sealer.sign(data, said.delivery.tenant),
+            seed=request_id,
+            created=self._now(),
         )
-        if delivery.door.operation is Operation.COMPACT:
-            return _json(
-                control.compact_body(said.fields, sealed, delivery.model, created=created), self._headers(relay)
-            )
-        parts = dialect_parts(delivery.door.dialect)
-        if not delivery.stream:
-            return _json(parts.reply(sealed, delivery.model, created=created), self._headers(relay))
-        events = b"".join(parts.reply_stream(sealed, delivery.model, created=created))
-        return whole_response(200, events, {"content-type": _EVENTS, **self._headers(relay)})
+        if said.delivery.stream and said.delivery.door.operation is Operation.ANSWER:
+            return await self._begun(said, request_id, waiting, compaction, self._noting(compaction, report))
+        try:
+            body = await compaction.whole()
+        finally:
+            await self._note(report, compaction)
+        return _json(body, self._headers(compaction))
 
     async def _relay(
         self, said: ClientRequest, request_id: str, summary: control.SummaryRequest | None = None
@@ -267,6 +282,9 @@ class Gateway:
             kept=lambda answer, target: self._keep_response(said, speaker(), answer, target),
         )
         return relay, self._new_report(said, request_id, profile, recalled)
+
+    def _speaker(self, delivery: Delivery) -> AnswerSpeaker:
+        return AnswerSpeaker(delivery, self._sealer, self._fresh_id(), created=self._now())
 
     def _new_report(self, said: ClientRequest, request_id: str, profile: Profile, recalled: Recalled) -> RequestReport:
         return RequestReport(
@@ -306,7 +324,7 @@ class Gateway:
         self._health.put("", account, book, 1)
         return book
 
-    async def _noting(self, relay: Relay | Forwarding, report: RequestReport) -> AsyncGenerator[bytes]:
+    async def _noting(self, relay: _Carrying, report: RequestReport) -> AsyncGenerator[bytes]:
         try:
             async with aclosing(relay.pieces()) as pieces:
                 async for piece in pieces:
@@ -317,7 +335,7 @@ class Gateway:
         finally:
             await self._note(report, relay)
 
-    async def _note(self, report: RequestReport, relay: Relay | Forwarding) -> None:
+    async def _note(self, report: RequestReport, relay: _Carrying) -> None:
         done = relay.done
         report.attempts, report.unchanged, report.own_key = done.attempts, done.unchanged, done.own_key
         report.usage, report.served, report.sent_tokens = done.usage, done.served, done.sent_tokens
@@ -336,7 +354,7 @@ class Gateway:
         self.reports.keep(report)
         await self._state.keep_report(report)
 
-    def _headers(self, relay: Relay | Forwarding) -> dict[str, str]:
+    def _headers(self, relay: _Carrying) -> dict[str, str]:
         return {ROUTE_HEADER: relay.route}
 
     # --- what is kept -------------------------------------------------------------------------------------------------
@@ -375,13 +393,6 @@ def _after(last: str | None, profile: Profile) -> str:
 
 def _json(body: JsonObject, headers: Mapping[str, str] | None = None) -> WireResponse:
     return whole_response(200, msgspec.json.encode(body), headers)
-
-
-async def _with_first(first: bytes, rest: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    async with aclosing(rest):
-        yield first
-        async for piece in rest:
-            yield piece
 
 
 def _nothing_there(ask: Ask, request_id: str) -> WireResponse:

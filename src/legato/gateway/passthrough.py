@@ -20,10 +20,12 @@ from legato.errors import BadAnswer, ConfigError, LegatoError, ProviderError, Qu
 from legato.gateway.contract import Door
 from legato.gateway.exchange import LEFT, Relayed, options_at
 from legato.gateway.intake import ClientRequest
+from legato.gateway.late_streams import told_in_stream
 from legato.gateway.passed_keys import key_for
 from legato.gateway.recall import Recall, Recalled
 from legato.gateway.refusals import OF_CLIENT, TurnedAway
 from legato.gateway.reports import RouteAttempt
+from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.transparency import passed_headers, refused_in, renamed_body, unchanged_body
 from legato.model import Answer, Dialect, Platform, Target
 from legato.request import Request, render
@@ -86,9 +88,13 @@ class Forwarding:
         recall: Recall,
         router: Router,
         estimator: Estimator,
+        speaker: AnswerSpeaker,
         bound: str = "",
     ) -> None:
-        """`bound` is the route that the turn belongs to, if one has begun it."""
+        """`bound` is the route that the turn belongs to, if one has begun it.
+
+        `speaker` keeps a client waiting that has heard nothing yet, and tells it of a failure afterwards.
+        """
         self.done = Relayed()
         self.status = 200
         self.headers: dict[str, str] = {}
@@ -100,6 +106,7 @@ class Forwarding:
         self._recall = recall
         self._router = router
         self._estimator = estimator
+        self._speaker = speaker
         self._route = router.resume(0, bound) if bound else router.choose(0)
 
     @property
@@ -107,10 +114,14 @@ class Forwarding:
         """Who answers."""
         return self._route.name
 
+    def keep_alive(self) -> bytes:
+        """What the client passes over while it waits for the first piece; the status is out from then on."""
+        return self._speaker.keep_alive()
+
     async def pieces(self) -> AsyncGenerator[bytes]:
         """The bytes of the answer, or of a refusal; raises what the client is told in other words."""
         try:
-            async with aclosing(self._forwarded()) as pieces:
+            async with aclosing(told_in_stream(self._forwarded(), self._speaker)) as pieces:
                 async for piece in pieces:
                     yield piece
         except (GeneratorExit, anyio.get_cancelled_exc_class()):
@@ -225,7 +236,7 @@ class Forwarding:
         complaint = read_complaint(told, response.headers)
         error = classify(complaint, wire, status=response.status, headers=response.headers, now=self._world.clock())
         self._failed(error, is_own=is_own)
-        if isinstance(error, Unauthorized | QuotaExhausted):
+        if isinstance(error, Unauthorized | QuotaExhausted) or self._speaker.started:  # its status was given before
             raise error
         self.status, self.headers = response.status, _passed_on(response.headers)
         return scrub(told.decode("utf-8", "replace"), wire.secrets.values()).encode()

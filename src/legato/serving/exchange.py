@@ -73,7 +73,8 @@ async def converse(
         async def begin(response: WireResponse) -> None:
             await sending.begin(response)
             if response.keep_alive:
-                group.start_soon(sending.keep_alive, response.keep_alive, silence)
+                sending.sign = response.keep_alive
+                group.start_soon(sending.keep_alive, silence)
 
         group.start_soon(_cancel_when_gone, request.receive, group.cancel_scope)
         try:
@@ -81,6 +82,7 @@ async def converse(
             try:
                 if not sending.is_begun:
                     await begin(response)
+                sending.sign = response.keep_alive  # a response that began early may want none of them inside
                 await sending.all(response)
             finally:
                 await give_back(response)
@@ -103,6 +105,8 @@ class Sending:
         self._turn = anyio.Lock()
         self._last = anyio.current_time()
         self.is_begun = False
+        self.sign = b""
+        """what the client passes over while it waits; empty: it is given none"""
         self._is_open = False
         """whether pieces may follow"""
 
@@ -126,13 +130,13 @@ class Sending:
             self._is_open = False
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def keep_alive(self, sign: bytes, every: float) -> None:
-        """Send `sign` whenever nothing was sent for `every` seconds, until this is cancelled."""
-        while True:
+    async def keep_alive(self, every: float) -> None:
+        """Send `sign` whenever nothing was sent for `every` seconds, until this is cancelled or there is none."""
+        while self.sign:
             due = self._last + every
             await anyio.sleep_until(due)
-            if self._last + every <= due:
-                await self._piece(sign)
+            if self.sign and self._last + every <= due:
+                await self._piece(self.sign)
 
     async def _piece(self, piece: bytes) -> None:
         async with self._turn:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+from msgspec.structs import replace
 
 from gateway_clients import ask, no_wait, post
 from legato.errors import ConfigError, Unreachable
-from legato.gateway.app import GatewayApp, Served
+from legato.gateway.app import AppLimits, GatewayApp, Served
 from legato.gateway.gateway import REQUEST_HEADER, Gateway
 from legato.gateway.passthrough import check_forwardable
 from legato.model import Action
@@ -22,7 +24,7 @@ from legato.routing import Policy, Profile, Route, only
 from legato.transport import KeyRing, WireRequest
 from legato.transport.contract import Ask, WireResponse, whole_response
 from legato.world import World
-from serving import called
+from serving import Caller, called
 
 CLAUDE, GPT, KIMI = "anthropic/claude-sonnet-4-5", "openai/gpt-4.1", "kimi/kimi-k2-thinking"
 KEYS = {"ANTHROPIC_API_KEY": "operator-secret-anthropic", "OPENAI_API_KEY": "operator-secret-openai"}
@@ -83,6 +85,9 @@ def gateway(provider: Any, *routes: str, policy: Policy = Policy.FAILOVER) -> Ga
 def messages(*said: Any, **changes: Any) -> Ask:
     body = {"model": "claude-sonnet-4-5", "max_tokens": 99, "tools": [LOOK], "messages": list(said or [SAID])} | changes
     return post("/v1/messages", json.dumps(body, indent=3).encode(), {"x-api-key": "client-key"})
+
+
+STREAMED = messages(stream=True)
 
 
 def test_a_request_and_its_answer_are_the_same_bytes_out_and_back() -> None:
@@ -260,6 +265,98 @@ def test_an_answer_that_breaks_off_breaks_the_connection_off() -> None:
     with pytest.raises(Exception, match="broke off"):
         called(app, "/v1/messages", json.loads(messages(stream=True).body))
     assert served[0].is_cut
+
+
+# --- clients that are kept waiting ---
+
+PING = b'event: ping\ndata: {"type":"ping"}\n\n'
+SOON = AppLimits(first_sign=0.001, keep_alive=0.001)
+
+
+class Late(Provider):
+    """Says nothing until it is told to, and after its first piece nothing until it is told again."""
+
+    def __init__(self, *answer: Any, is_there: bool = True, **options: Any) -> None:
+        super().__init__(*answer, **options)
+        self.begin, self.go_on = anyio.Event(), anyio.Event()
+        self._is_there = is_there
+
+    async def send(self, request: WireRequest) -> WireResponse:
+        await self.begin.wait()
+        if not self._is_there:
+            raise Unreachable("nobody there", route=request.route)
+        whole = await super().send(request)
+
+        async def chunks() -> AsyncIterator[bytes]:
+            async for piece in whole.chunks:
+                yield piece
+                await self.go_on.wait()
+
+        return replace(whole, chunks=chunks())
+
+
+def test_a_client_is_kept_waiting_for_the_first_piece_and_gets_the_rest_as_it_is() -> None:
+    async def run() -> None:
+        provider = Late(STREAM)
+        call = Caller(GatewayApp(gateway(provider, CLAUDE), limits=SOON), "/v1/messages", json.loads(STREAMED.body))
+        async with anyio.create_task_group() as group:
+            group.start_soon(call.call)
+            await call.arrival(PING * 2)
+            assert (call.status, call.headers["x-legato-route"]) == (200, CLAUDE)
+            assert call.headers["content-type"].startswith("text/event-stream")
+            assert call.headers[REQUEST_HEADER].startswith("req_")
+            provider.begin.set()
+            await call.arrival(STREAM[0])
+            await anyio.sleep(0.02)  # the pieces of a provider may end anywhere, so there is no sign between them
+            provider.go_on.set()
+        assert call.is_whole
+        assert call.body.replace(PING, b"", call.body.index(STREAM[0]) // len(PING)) == b"".join(STREAM)
+
+    anyio.run(run)
+
+
+@pytest.mark.parametrize(
+    "provider",
+    [
+        lambda: Late([b'{"error": {"type": "rate_limit_error", "message": "slow down"}}'], status=429),
+        lambda: Late([b'{"error": {"type": "authentication_error", "message": "invalid x-api-key"}}'], status=401),
+        lambda: Late(is_there=False),
+    ],
+)
+def test_a_failure_after_the_first_sign_of_life_is_told_in_the_stream(provider: Callable[[], Late]) -> None:
+    async def run() -> None:
+        late, served = provider(), list[Served]()
+        app = GatewayApp(gateway(late, CLAUDE), limits=SOON, finished=served.append)
+        call = Caller(app, "/v1/messages", json.loads(STREAMED.body))
+        with pytest.raises(ExceptionGroup):
+            async with anyio.create_task_group() as group:
+                group.start_soon(call.call)
+                await call.arrival(PING)
+                late.begin.set()
+                late.go_on.set()
+        assert (call.status, call.is_whole, served[0].is_cut) == (200, False, True)
+        last = call.body.replace(PING, b"")
+        assert last.startswith(b"event: error\ndata: ")
+        assert json.loads(last.removeprefix(b"event: error\ndata: "))["type"] == "error"
+        assert served[0].report is not None
+        assert served[0].report.error
+
+    anyio.run(run)
+
+
+def test_a_forwarded_answer_that_is_not_streamed_has_no_early_head() -> None:
+    async def run() -> None:
+        late = Late([b'{"error": {"type": "rate_limit_error", "message": "slow down"}}'], status=429)
+        call = Caller(GatewayApp(gateway(late, CLAUDE), limits=SOON), "/v1/messages", json.loads(messages().body))
+        async with anyio.create_task_group() as group:
+            group.start_soon(call.call)
+            await anyio.sleep(0.02)
+            assert call.sent == []
+            late.begin.set()
+            late.go_on.set()
+        assert (call.status, call.is_whole) == (429, True)
+
+    anyio.run(run)
 
 
 def test_an_answer_that_cannot_be_read_is_forwarded_all_the_same() -> None:
