@@ -93,6 +93,8 @@ class Gateway:
         self._state = state or MemoryState()
         self._recall = Recall(self._sealer, self._state)
         self._tellings = Tellings()
+        self._forgettings: int | None = None
+        """of the state, when it was last asked"""
         self._estimator = Estimator()
         self._fresh_id = fresh_id
         self._opened: dict[str, str] = {}
@@ -111,6 +113,7 @@ class Gateway:
         for clients that would not wait any longer.
         """
         request_id, created = request_id or self.new_request_id(), self._now()
+        await self._drop_forgotten()
         door = find_door(ask)
         if door is None:
             return _nothing_there(ask, request_id)
@@ -127,7 +130,17 @@ class Gateway:
 
     async def report(self, request_id: str, tenant: str = "") -> RequestReport | None:
         """What became of a request, for its own tenant alone: one of the newest, or one that the state has kept."""
+        await self._drop_forgotten()
         return self.reports.find(request_id, tenant) or await self._state.report(tenant, request_id)
+
+    async def _drop_forgotten(self) -> None:
+        """Have nothing in memory that somebody had forgotten in the state: all of it goes, and is found anew."""
+        count = await self._state.forgettings()
+        if count is None or count == self._forgettings:
+            return
+        if self._forgettings is not None:
+            self._recall, self._tellings, self.reports = Recall(self._sealer, self._state), Tellings(), Reports()
+        self._forgettings = count
 
     async def close(self) -> None:
         """Close the connections to providers."""

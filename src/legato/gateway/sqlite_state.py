@@ -154,6 +154,11 @@ class SqliteState:
 
         return await self._write(job, otherwise=False)
 
+    async def forgettings(self) -> int | None:
+        """How often `forget` was used on this file."""
+        otherwise: int | None = None
+        return await self._attempt(lambda: self._file.read(tables.forgettings), otherwise=otherwise)
+
     # --- reports ------------------------------------------------------------------------------------------------------
 
     async def keep_report(self, report: RequestReport) -> None:
@@ -245,6 +250,7 @@ def forget(path: str | os.PathLike[str], tenant: str | None) -> Counter[str]:
         migrate(connection, place, GATEWAY_STATE)
         connection.execute("BEGIN IMMEDIATE")
         removed = tables.remove_all(connection, tenant)
+        tables.count_forgetting(connection)
         connection.execute("COMMIT")
         tables.shrink(connection)
     return removed

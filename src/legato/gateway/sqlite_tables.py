@@ -2,7 +2,7 @@
 
     kept      answers, responses and reports, each with its tenant and the time it was made
     names     under which of its tenant's names something is found; an answer has several
-    secrets   the key that signs what clients carry
+    secrets   the key that signs what clients carry; and how often things were forgotten on purpose
 
 Something that has lost its last name is removed at once. What is older than it may be is not found, even before it is
 removed.
@@ -52,6 +52,7 @@ GATEWAY_STATE = Schema(
 )
 
 _SEALING = "sealing"
+_FORGETTINGS = "forgettings"
 
 
 class KeptItem(Struct, frozen=True, kw_only=True):
@@ -125,6 +126,18 @@ def sealing_key(connection: sqlite3.Connection, proposed: bytes) -> bytes:
     """The key that signs what clients carry: the one that is there, or else `proposed` from now on."""
     connection.execute("INSERT OR IGNORE INTO secrets (name, value) VALUES (?, ?)", (_SEALING, proposed))
     return connection.execute("SELECT value FROM secrets WHERE name = ?", (_SEALING,)).fetchone()[0]
+
+
+def forgettings(connection: sqlite3.Connection) -> int:
+    """How often `count_forgetting` was called."""
+    row = connection.execute("SELECT value FROM secrets WHERE name = ?", (_FORGETTINGS,)).fetchone()
+    return 0 if row is None else int(row[0])
+
+
+def count_forgetting(connection: sqlite3.Connection) -> None:
+    """Things were removed on purpose: gateways that run have to drop what they have of them in memory."""
+    count = forgettings(connection) + 1
+    connection.execute("INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)", (_FORGETTINGS, count))
 
 
 def shrink(connection: sqlite3.Connection) -> None:

@@ -69,6 +69,13 @@ class GatewayState(Protocol):
         """Keep it no longer, nor the answer that it gave; whether it was there."""
         ...
 
+    async def forgettings(self) -> int | None:
+        """How often somebody else had things forgotten here; None if that cannot be known now.
+
+        Whoever has more of it at hand than this state asks before each use, and drops it when the number is another.
+        """
+        ...
+
     async def keep_report(self, report: RequestReport) -> None:
         """Keep a report for its tenant; a newer one takes the place of one under the same id."""
         ...
@@ -120,6 +127,10 @@ class MemoryState:
             if answer.response_id == response_id:
                 self._answers.pop(tenant, key)
         return True
+
+    async def forgettings(self) -> int:
+        """0: nobody else reaches it."""
+        return 0
 
     async def keep_report(self, report: RequestReport) -> None:
         """Nothing: the gateway has its newest reports in memory, and this would be no other place."""

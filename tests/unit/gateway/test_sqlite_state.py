@@ -20,7 +20,7 @@ from gateway_clients import heard_from, post, seen_by, simulated_world
 from gateway_support import body_of, door
 from legato.errors import StoreCorrupt, StoreError, StoreUnavailable
 from legato.gateway import sqlite_state
-from legato.gateway.gateway import Gateway
+from legato.gateway.gateway import REQUEST_HEADER, Gateway
 from legato.gateway.reports import RequestReport, RouteAttempt
 from legato.gateway.sqlite_state import REST, SqliteState, forget
 from legato.gateway.state import GivenAnswer
@@ -460,3 +460,25 @@ def test_no_key_is_in_the_file(tmp_path: Path) -> None:
     assert sorted(kind for kind, _ in rows) == ["answer", "report", "response"]
     assert not any(b"sk-" in zlib.decompress(data) for _, data in rows)
     assert b"sk-" not in path.read_bytes()
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_a_gateway_that_runs_drops_what_somebody_had_forgotten(tmp_path: Path, forgets: bool) -> None:
+    path = tmp_path / "state.db"
+
+    async def scenario(state: SqliteState) -> None:
+        gateway = Gateway(simulated_world(), KIMI, key=b"k", state=state)
+        said: list[Any] = [{"role": "user", "content": "hello"}]
+        first = await heard_from(gateway, post("/v1/chat/completions", {"model": "m", "messages": said}))
+        before = gateway.reports
+        if forgets:
+            await anyio.to_thread.run_sync(forget, path, None)
+        report = await gateway.report(first.headers[REQUEST_HEADER])
+        assert (report is None, gateway.reports is before) == (forgets, not forgets)
+        said += [first.json["choices"][0]["message"], {"role": "user", "content": "and now?"}]
+        again = await heard_from(gateway, post("/v1/chat/completions", {"model": "m", "messages": said}))
+        told = await gateway.report(again.headers[REQUEST_HEADER])
+        assert told is not None
+        assert (again.status, told.warm) == (200, not forgets)
+
+    on(path, scenario)
