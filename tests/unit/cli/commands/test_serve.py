@@ -299,7 +299,7 @@ def test_requests_are_answered_also_when_nobody_reads_the_lines(home: Home, monk
     statuses: list[int] = []
 
     class Server:
-        def __init__(self, app: GatewayApp, listener: Any, *, idle: int) -> None:
+        def __init__(self, app: GatewayApp, listener: Any, **_: Any) -> None:
             self.app = app
 
         async def run(self) -> None:
