@@ -21,9 +21,10 @@ def session_files(folder: PathName) -> list[Path]:
     over. Raises `OSError` if `folder` itself cannot be read.
     """
     os.scandir(folder).close()  # a folder further down that cannot be read is passed over
-    suffixes = _SUFFIXES | {Path(known.home.files).suffix for known in FORMATS.values() if known.home is not None}
+    homes = (known.home for known in FORMATS.values() if known.home is not None)
+    suffixes = _SUFFIXES | {Path(home.files.rstrip("*")).suffix for home in homes}
     found: list[Path] = []
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
-        found += sorted(Path(root, name) for name in names if Path(name).suffix.rstrip("*") in suffixes)
+        found += sorted(Path(root, name) for name in names if Path(name).suffix in suffixes)
     return [path for path in found if path.is_file()]
