@@ -27,6 +27,7 @@ from bench.cases.clients import ANTHROPIC, Canned
 from legato.gateway.app import GatewayApp
 from legato.gateway.gateway import Gateway
 from legato.request import resolve
+from legato.serving.collector import rare_collections
 from legato.serving.http_server import HttpServer, listen
 from legato.transport import KeyRing
 from legato.world import World
@@ -117,7 +118,9 @@ def gateway(upstream: str) -> GatewayApp:
 async def serve(kind: str, upstream: str) -> None:
     listener = listen("127.0.0.1", 0)
     print(listener.getsockname()[1], flush=True)
-    await HttpServer(gateway(upstream) if kind == "gateway" else proxy(upstream), listener).run()
+    app = gateway(upstream) if kind == "gateway" else proxy(upstream)
+    with rare_collections():  # as the program does
+        await HttpServer(app, listener).run()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import click
 
 from legato.cli.signals import handling_signals
+from legato.serving.collector import rare_collections
 from legato.serving.http_server import HttpServer
 
 
@@ -27,7 +28,8 @@ async def run_until_signalled(server: HttpServer, announce: Callable[[], None]) 
             click.echo("Stopping when the running answers have ended; once more ends them now.", err=True)
         server.stop()
 
-    async with handling_signals(end):
-        announce()
-        await server.run()
+    with rare_collections():
+        async with handling_signals(end):
+            announce()
+            await server.run()
     return received[0] if received else signal.SIGTERM
