@@ -27,7 +27,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test browser live check fix golden requirements bench bench-peers fuzz mutants clients handover packages release-check docs lock clean
+.PHONY: help demo test browser live check fix golden requirements bench bench-peers fuzz fuzz-repairs mutants clients handover frameworks packages release-check docs lock clean
 .DELETE_ON_ERROR:
 
 help:
@@ -37,7 +37,7 @@ $(READY): $(LOCK) pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "Legato needs Python 3.11 or newer; name one with: make PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r $(LOCK)
+	$(BIN)/python -m pip install --quiet --no-deps --require-hashes -r $(LOCK)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
 	@touch $@
 
@@ -91,10 +91,14 @@ bench: $(READY) ## Measure speed and memory
 bench-peers: $(READY) ## Measure other libraries on the same work, each in its own environment
 	$(BIN)/python scripts/bench_peers.py $(ARGS)
 
-# The campaign of damaged answers says at its end how to go on: make fuzz FUZZ_SEED=7 FUZZ_START=250000
+# The campaigns of damaged answers and mutated files say how to go on: make fuzz FUZZ_SEED=7 FUZZ_START=250000
 export FUZZ_SEED FUZZ_START
 fuzz: $(READY) ## Run properties and campaigns on many more examples, for FUZZ_SECONDS (600), then long sessions and kills
 	$(BIN)/python scripts/fuzz.py --seconds $(FUZZ_SECONDS) --workers $(WORKERS) $(ARGS)
+
+FUZZ_CASES ?= 10000
+fuzz-repairs: $(READY) ## Damage FUZZ_CASES files (10000), repair them and count the repairs that harm; FUZZ_SEED, FUZZ_START
+	nice -n 10 $(BIN)/python scripts/fuzz_repairs.py --cases $(FUZZ_CASES) --seconds 36000 --workers $(WORKERS) $(ARGS)
 
 mutants: $(READY) ## Break every requirement on purpose: do its tests notice? MUTANTS=REQ-012 narrows, MUTANTS_SEED draws others
 	nice -n 10 $(BIN)/python -m scripts.mutants --workers $(WORKERS) $(ARGS)
@@ -108,19 +112,27 @@ clients: $(READY) ## Let the real coding clients do tasks through the gateway, o
 handover: $(READY) ## Let the real coding clients go on with what another one began, from sessions that are converted
 	$(BIN)/python -m scripts.clients.handover
 
+# FRAMEWORKS narrows it, by parts of names: make frameworks FRAMEWORKS=langchain
+export FRAMEWORKS
+frameworks: $(READY) ## Let agent frameworks go on with damaged histories, with and without Legato; writes docs/integrations.md
+	$(BIN)/python -m scripts.frameworks $(ARGS)
+
 packages: $(READY) ## Build the packages, try them in clean environments and run all tests, on every Python that is here
 	$(BIN)/python scripts/try_packages.py --workers $(WORKERS) $(ARGS)
 
 release-check: $(READY) ## Look at the packages before a release: versions, contents, metadata, and how they start
 	$(BIN)/python scripts/release_check.py $(ARGS)
 
-docs: $(READY) ## Write what is generated anew: rules, hosts, options, reference, requirements, the picture of the demo
+docs: $(READY) ## Write what is generated anew: rules, hosts, options, trust, reference, licences, requirements, the pictures of the demo and of a conversation
 	$(BIN)/python scripts/rules_doc.py
 	$(BIN)/python scripts/hosts_doc.py
 	LEGATO_GOLDEN=write $(BIN)/python -m pytest --quiet tests/docs/test_options_page.py
 	$(BIN)/python scripts/reference_doc.py
+	LEGATO_GOLDEN=write $(BIN)/python -m pytest --quiet tests/docs/test_trust_page.py
+	$(BIN)/python scripts/supply_chain.py
 	$(BIN)/python scripts/requirements_report.py > /dev/null
 	$(BIN)/python scripts/demo_picture.py
+	$(BIN)/python scripts/chat_recording.py
 
 # Built from what pyproject.toml names, for every supported Python on Linux and macOS. Existing pins stay unless
 # ARGS=--upgrade asks for newer ones. Nothing in the file says where packages come from.
