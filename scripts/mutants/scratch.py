@@ -31,7 +31,7 @@ SMOKE = "scripts/mutants/smoke.py"
 """tests that every plausible bug passes; a breakage that they notice breaks everything"""
 
 _QUIETLY = ("-p", "no:cacheprovider", "-n", "0", "--quiet")
-_COPIED = ("src", "tests", "scripts", "bench", "docs", "examples")
+_COPIED = ("src", "tests", "scripts", "bench", "docs", "examples", "requirements")
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
 

@@ -118,7 +118,8 @@ def part(key: str, text: str, *, failed: bool = False) -> ResultPart:
 
 
 def shapes_of(route: str) -> Any:
-    _, encoded = RenderCache.of(talk(user("hi"))).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
+    conversation = talk(user("hi"))  # which a cache does not hold
+    _, encoded = RenderCache.of(conversation).encoded(resolve(route), ThinkingPolicy(), thinking_on=False)
     return encoded.encoder._shapes  # where a dialect speaks alone
 
 

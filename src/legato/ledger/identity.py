@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr, replace
 from legato.ledger.evidence import Evidence
 from legato.ledger.names import TakenNames
 from legato.ledger.pairs import Pairs
-from legato.ledger.stems import bare, match_simple_id, our_id
+from legato.ledger.stems import PREFIX, bare, match_simple_id
 from legato.model import UNMINTED, Block, CallId, Entry, Speaker, Text, ToolCall, ToolResponse
 from legato.model.blocks import BLOCKS
 from legato.model.entries import meaningful
@@ -134,7 +134,7 @@ class Identity:
                     block, places, is_same = self._mint_call(block), None, False
                     is_quiet = pairs.is_quiet
                 else:
-                    name, ordinal = our_id(stem), names.next_ordinal
+                    name, ordinal = PREFIX + stem, names.next_ordinal
                     if in_place:
                         force_setattr(block, "id", name)
                         force_setattr(block, "ordinal", ordinal)

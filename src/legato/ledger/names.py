@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from legato.ledger.stems import PREFIX, our_id, stem_of
+from legato.ledger.stems import PREFIX, stem_of
 from legato.model import CallId
 
 
@@ -24,12 +24,12 @@ class TakenNames:
         """A name that nothing has, with a suffix if its stem is taken."""
         stem = stem_of(bare_id, wire_id, tool_name, self.next_ordinal)
         if stem not in self.taken:
-            return our_id(stem)
+            return PREFIX + stem
         number = self.taken[stem] + 1
         while f"{stem}_{number}" in self.taken:
             number += 1
         self.taken[stem] = number - 1
-        return our_id(f"{stem}_{number}")
+        return PREFIX + f"{stem}_{number}"
 
     def take(self, name: CallId, ordinal: int) -> None:
         """Something has this name and this ordinal."""

@@ -7,15 +7,12 @@ provider's id and the same id with one prefix more or less (`call_x`, `toolu_x`,
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import cast
+from typing import Any
 
-from legato.model import CallId
 from legato.model.hashing import base62
 
-PREFIX = "hist_tool_"
-our_id = cast("Callable[[str], CallId]", PREFIX.__add__)
-"""the name with a given stem"""
+PREFIX: Any = "hist_tool_"
+"""what our names begin with: `PREFIX + stem` is a `CallId`, and quicker than a function that says so"""
 _PREFIXES = re.compile(r"(?:call_|toolu_|hist_tool_)+|call(?=[A-Za-z0-9]{8,}\Z)")
 _FIRST = ("call", "toolu_", "hist_tool_")
 _LONGEST_STEM = 24

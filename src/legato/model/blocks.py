@@ -9,9 +9,9 @@ here and wherever one is made for every block): in a long conversation its round
 
 from __future__ import annotations
 
-from typing import NewType, TypeAlias
+from typing import Annotated, NewType, TypeAlias
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from legato.model.closures import ClosureReason
 from legato.model.enums import FastStrEnum
@@ -21,6 +21,13 @@ CallId = NewType("CallId", str)
 """Our own name for one occurrence of a call: `hist_tool_` and a stem, unique in its log, never a provider's id."""
 
 UNMINTED = CallId("")
+
+MintedId: TypeAlias = Annotated[CallId, Meta(pattern=r"\Ahist_tool_[A-Za-z0-9_-]{1,35}\Z")]
+"""A `CallId` as it is given to a block.
+
+Every provider's id is made of it, so a log that is damaged there is refused when it is read, before a provider would
+refuse the request. The longest stem fits behind `call_` into the 40 characters of OpenAI's ids.
+"""
 
 
 class _Block(
@@ -62,12 +69,12 @@ class ToolCall(_Block, frozen=True, tag="tool_call"):
     name: str
     arguments: JsonObject = {}
     wire_id: str = ""
-    id: CallId = UNMINTED
+    id: MintedId = UNMINTED
     ordinal: int = -1
     kind: CallKind = CallKind.FUNCTION
     raw: str | None = None
     finished: bool = True
-    adopts: CallId | None = None
+    adopts: MintedId | None = None
     namespace: str = ""
 
 
@@ -102,7 +109,7 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
     `synthetic`, written by a renderer into a transcript that came back to us.
     """
 
-    call_id: CallId = UNMINTED
+    call_id: MintedId = UNMINTED
     wire_id: str = ""
     tool_name: str = ""
     result: Json = None
@@ -114,7 +121,7 @@ class ToolResponse(_Block, frozen=True, tag="tool_response"):
     synthetic: bool = False
     ordinal: int = -1
     guessed: bool = False
-    displaces: CallId | None = None
+    displaces: MintedId | None = None
 
 
 class Code(_Block, frozen=True, tag="code"):

@@ -25,6 +25,7 @@ import msgspec
 
 from legato.errors import IngestError
 from legato.model.jsonvalue import Json
+from legato.model.lasting import is_plain
 
 MAX_DEPTH = 64
 """Deeper values are cut with a marker. Protobuf's JSON stops at 100 levels, and a request adds some of its own."""
@@ -34,6 +35,9 @@ MAX_TEXT = 16 * 1024 * 1024
 
 MAX_NODES = 1_000_000
 """A value with more parts than this is refused: it would never fit any request."""
+
+MAX_LOADED = 8 * MAX_NODES
+"""A document of which a reader keeps some parts may have this many: one of a hundred thousand messages has fewer."""
 
 MAX_JSON_BYTES = 256 * 1024 * 1024
 """Larger JSON documents are refused before they are parsed."""
@@ -61,6 +65,8 @@ def ingest_sent(value: object) -> Json:
 def _ingest(value: object, walk: type[_Walk]) -> Json:
     if type(value) is str:
         return clean_text(value)
+    if is_plain(value):
+        return cast(Json, value)
     try:
         return _copy(value, MAX_DEPTH, [1])  # the value itself is the first part
     except _NotPlain:
@@ -291,6 +297,7 @@ def read_json(data: bytes | str) -> Json:
 
 def read_json_leniently(data: bytes | str) -> Json:
     """As `read_json`, for files made by others: the last of equal keys wins, half an emoji becomes U+FFFD."""
+    refuse_parts(data, MAX_NODES)
     try:
         value: Json = msgspec.json.decode(data)
     except _NOT_SIMPLE:
@@ -300,6 +307,7 @@ def read_json_leniently(data: bytes | str) -> Json:
 
 def load_json(data: bytes | str) -> Json:
     """As `read_json_leniently`, but the value is not made safe: for a reader that ingests the parts that it keeps."""
+    refuse_parts(data, MAX_LOADED)
     try:
         return msgspec.json.decode(data)
     except _NOT_SIMPLE:
@@ -311,6 +319,23 @@ _NOT_SIMPLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 """what a parser in C makes of JSON that the slow road either reads, or says what is wrong with"""
 
 
+def refuse_parts(data: bytes | str, most: int) -> None:
+    """Raise `IngestError` for JSON with more parts than that, before they are made: `[]` has two bytes, a list 56."""
+    if len(data) <= most:
+        return
+    text = data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")
+    if _count_parts(text) > most and _count_parts(_STRINGS.sub(b"", text)) > most:
+        raise too_many_parts()
+
+
+def _count_parts(data: bytes) -> int:
+    """How many values there are at most; what texts hold is counted too."""
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
+
+
+_STRINGS = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
+
 def _reads_safely(data: bytes | str) -> bool:
     """Whether JSON text cannot hold anything but safe values: few levels, no NUL, no number beyond 64 bits."""
     if len(data) > _SHORT:
@@ -320,6 +345,16 @@ def _reads_safely(data: bytes | str) -> bool:
             data.count(b"[") + data.count(b"{") <= MAX_DEPTH and b"u0000" not in data and not _LONG_BYTES.search(data)
         )
     return data.count("[") + data.count("{") <= MAX_DEPTH and "u0000" not in data and not _LONG_TEXT.search(data)
+
+
+def reads_plainly(data: bytes) -> bool:
+    """Whether JSON that was decoded holds nothing but safe values, and no text with a control character."""
+    levels = data.count(b"[") + data.count(b"{")
+    return levels <= MAX_DEPTH and b"\\u00" not in data and _LONG_NUMBER not in data.translate(_DIGITS)
+
+
+_DIGITS = bytes(ord("0") if chr(byte) in "0123456789" else byte for byte in range(256))
+_LONG_NUMBER = b"0" * 19
 
 
 _SHORT = 64 * 1024

@@ -1,11 +1,13 @@
-"""Who holds secrets, so that what writes a log or a report can ask what to hide.
+"""What is a secret: the values that somebody in this process holds, and the names of variables that hold others.
 
 A key from a settings file is in no environment variable and may have any shape. Its holder enters
-itself here and is forgotten with its last user.
+itself here and is forgotten with its last user. Whatever writes a log or a report, or starts a command that a model
+wrote, asks here what to hide.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Protocol
 from weakref import WeakSet
@@ -25,3 +27,22 @@ KEEPERS: WeakSet[Keeper] = WeakSet()
 def known_secrets() -> set[str]:
     """Every secret that is held at present."""
     return {secret for keeper in KEEPERS for secret in keeper.secrets()}
+
+
+_SECRET_NAME = re.compile(
+    r"""
+      (?:^|_) (?:API|ACCESS|AUTH|PRIVATE|SECRET|ENCRYPTION|SIGNING|LICENSE)? KEYS? (?:_|\d*$)
+    | TOKENS? (?:_|\d*$)
+    | SECRETS? (?:_|\d*$) | SECRETKEY
+    | PASSWORD | PASSWD | PASSPHRASE | (?:^|_) PASS (?:_|$) | _PWD$
+    | CREDENTIALS? (?:_|$)
+    | (?:^|_) (?:DSN | CONNECTION_?STRING | DATABASE_URL | AUTH | BEARER | COOKIE | PAT) $
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+"""`KEYBOARD`, `TOKENIZERS_PARALLELISM`, `SSH_AUTH_SOCK` and `GIT_ASKPASS` hold no secret"""
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a variable of this name is likely to hold a secret."""
+    return _SECRET_NAME.search(name) is not None

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from legato.errors import ConfigError, ImpossibleRequest
 from legato.model import Options, SpecKind, Target, ToolSpec, clean_text, ingest, safe
 from legato.model.json_access import as_object
+from legato.model.lasting import Lasting
 from legato.transcript.conversation import Conversation
 from legato.wire.definitions import read_definition
 from legato.wire.options import Envelope
@@ -35,13 +36,18 @@ def envelope_for(
 
 
 def safe_envelope(envelope: Envelope) -> Envelope:
-    """The same with clean text: what was recorded is clean already, but the rest came with this request."""
-    tools = [safe(tool) for tool in envelope.tools]
+    """The same with clean text: what was recorded is clean already, but the rest came with this request.
+
+    Tools that last were read by us (`known_tools`), and are clean as well.
+    """
+    tools = envelope.tools if isinstance(envelope.tools, Lasting) else [safe(tool) for tool in envelope.tools]
     return replace(envelope, system=clean_text(envelope.system), tools=tools, options=safe(envelope.options))
 
 
 def tool_specs(tools: Iterable[object]) -> list[ToolSpec]:
     """The specs of `tools`: specs, anything with a `spec`, functions, or a provider's tool definitions."""
+    if isinstance(tools, Lasting):
+        return cast("list[ToolSpec]", tools)
     return [spec for tool in tools for spec in ((tool,) if type(tool) is ToolSpec else _described(tool))]
 
 

@@ -36,3 +36,8 @@ def cost(usage: Usage, prices: Capabilities) -> float | None:
                 return None
             dollars += count * price
     return dollars / 1_000_000
+
+
+def in_dollars(amount: float) -> str:
+    """`$5`, `$0.25`, `$0.000001`: an amount that a person set, as they would write it."""
+    return f"${amount:.10f}".rstrip("0").rstrip(".")

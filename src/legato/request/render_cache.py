@@ -7,6 +7,7 @@ least recently used first when their encoded messages together pass a limit; the
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import ref
 
 from msgspec import Struct
 
@@ -54,7 +55,7 @@ class RenderCache:
     """What one conversation keeps for its targets."""
 
     def __init__(self, talk: Conversation) -> None:
-        self._talk = talk
+        self._weak_talk = ref(talk)  # which holds this: in a circle both would wait for the garbage collector
         self._names: dict[NameRule, NameTable] = {}
         self._ids: dict[tuple[IdScheme, NameRule], IdTable] = {}
         self._encoded: dict[Fingerprint, EncodedConversation] = {}
@@ -65,6 +66,12 @@ class RenderCache:
     def of(cls, talk: Conversation) -> RenderCache:
         """The cache of `talk`, made when it is first asked for."""
         return talk.cached(cls, lambda: cls(talk))
+
+    @property
+    def _talk(self) -> Conversation:
+        talk = self._weak_talk()
+        assert talk is not None, "whoever renders a conversation has it"
+        return talk
 
     def names(self, target: Target) -> NameTable:
         """The projection of tool names for `target`."""

@@ -61,6 +61,16 @@ class Estimator:
                 extra += medium_tokens(medium)
         return self.tokens(route, data) + extra
 
+    def observe_with_media(self, route: str, data: bytes, media: Iterable[Media], tokens: int) -> None:
+        """A provider counted `tokens` for the request `data`, in which some of `media` may be printed."""
+        size = len(data)
+        for medium in media:
+            raw = (medium.data or "").encode()
+            if raw and raw in data:
+                size -= len(raw) * data.count(raw)
+                tokens -= medium_tokens(medium)
+        self.observe(route, size, tokens)
+
     def of_size(self, route: str, size: int) -> int:
         """The tokens of `size` bytes on `route`."""
         return round(size / self._ratios.get(route, BYTES_PER_TOKEN))

@@ -10,6 +10,7 @@ gives its result at the beginning of the next answer; if that answer does not co
 from __future__ import annotations
 
 from collections.abc import Callable
+from weakref import WeakMethod
 
 from msgspec.structs import replace
 
@@ -46,7 +47,7 @@ class HostedRecords:
 
     def __init__(self, ledger: Ledger, touch: Callable[[Slot, PrefixCause], None]) -> None:
         self._ledger = ledger
-        self._touch = touch
+        self._touch = WeakMethod(touch)  # of whoever holds this: in a circle both would wait for the garbage collector
         self._ids: set[str] = set()
         """the ids of records that go back to their provider"""
         self.calls: dict[str, Slot] = {}
@@ -56,6 +57,10 @@ class HostedRecords:
         """the providers' ids of that many calls, as far as a record asked for them"""
         self.waiting: _Waiting | None = None
         """the tools of a provider's own that the newest answers left waiting"""
+
+    def _tell(self, slot: Slot, cause: PrefixCause) -> None:
+        if (touch := self._touch()) is not None:
+            touch(slot, cause)
 
     def take(self, block: HostedTool, slot: Slot) -> HostedTool:
         """`block`, told as text if its provider would refuse it here: for the second time, or as half of a pair."""
@@ -95,7 +100,7 @@ class HostedRecords:
         slot = self.calls.pop(wire_id, None)
         if slot is not None:
             slot.tell({wire_id})
-            self._touch(slot, PrefixCause.LATE_CALL)
+            self._tell(slot, PrefixCause.LATE_CALL)
 
     def follow(self, newest: Slot) -> None:
         """See whether the `newest` slot goes on with the tools that wait; if it does not, they will never be done."""
@@ -111,7 +116,7 @@ class HostedRecords:
         if self.waiting is not None:
             for slot in self.waiting.slots:
                 slot.tell(self.waiting.ids)
-                self._touch(slot, PrefixCause.ANSWER_ABANDONED)
+                self._tell(slot, PrefixCause.ANSWER_ABANDONED)
         self.waiting = None
 
 

@@ -19,7 +19,7 @@ from msgspec.structs import force_setattr
 
 from legato.errors import RenderError
 from legato.ledger.completions import Completion, CompletionKind, completion_text, output_digest, whole_output
-from legato.model import Authority, CallKind, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
+from legato.model import Authority, CallId, CallKind, Code, HostedTool, Media, Origin, Text, Thinking, ToolCall
 
 SaidBlock: TypeAlias = Text | Media | Code
 AnswerBlock: TypeAlias = Thinking | Text | ToolCall | HostedTool | Media | Code
@@ -56,13 +56,14 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
     def __post_init__(self) -> None:
         completions, count = self.completions, len(self.completions)
         outputs: list[str] = []
+        ids: set[CallId] = set()
         is_simple, verbatim = False, True
         for block in self.blocks:
             if type(block) is ToolCall:
                 if len(outputs) == count:
                     break
                 completion = completions[len(outputs)]
-                text = completion.result
+                text, call_id = completion.result, completion.call_id
                 if (
                     type(text) is not str
                     or completion.kind is not _SUCCESS
@@ -75,7 +76,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                     text, verbatim = completion.visible_text, False
                 if (
                     text is None
-                    or block.id != completion.call_id
+                    or block.id != call_id
                     or block.native is not None
                     or block.raw is not None
                     or block.kind is not _FUNCTION
@@ -83,6 +84,7 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
                 ):
                     break
                 outputs.append(text)
+                ids.add(call_id)
             elif (
                 outputs or type(block) is not Text or block.native is not None or not block.text or block.text.isspace()
             ):
@@ -91,7 +93,8 @@ class Exchange(Struct, frozen=True, omit_defaults=True, gc=False):
             is_simple = len(outputs) == count
         if not is_simple:  # else the loop has compared the ids
             _check_order(self)
-        if len(completions) > 1 and len(set(map(_CALL_ID, completions))) != len(completions):
+            ids = set(map(_CALL_ID, completions))
+        if len(ids) != count:
             raise _unpaired(self)
         force_setattr(self, "outputs", tuple(outputs) if is_simple else None)
         force_setattr(self, "verbatim", is_simple and verbatim)

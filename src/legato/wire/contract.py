@@ -42,6 +42,7 @@ from legato.model import (
     ToolSpec,
     Usage,
 )
+from legato.model.lasting import made_of
 from legato.transcript.conversation import Conversation
 from legato.wire.assembly import Assembly
 from legato.wire.bounds import Bounds
@@ -136,10 +137,8 @@ class Parsed(Struct, frozen=True):
 
     def belonging_to(self, home: str) -> Parsed:
         """The same with `home`, one kind of server, for what belonged to its whole dialect."""
-        dialect = home.partition("/")[0]
-        tools = [replace(tool, home=home) if tool.home == dialect else tool for tool in self.tools]
-        options = replace(self.options, home=home) if self.options.home == dialect else self.options
-        return replace(self, tools=tools, options=options)
+        options = replace(self.options, home=home) if self.options.home == _dialect_of(home) else self.options
+        return replace(self, tools=made_of(self.tools, _tools_at, home), options=options)
 
     def conversation(self) -> Conversation:
         """The conversation, ready to be rendered; `system` is an instruction that it begins with."""
@@ -159,6 +158,14 @@ class Parsed(Struct, frozen=True):
         if self.system.strip():
             talk.instruct(self.system)
         return talk
+
+
+def _tools_at(tools: Sequence[ToolSpec], home: str) -> list[ToolSpec]:
+    return [replace(tool, home=home) if tool.home == _dialect_of(home) else tool for tool in tools]
+
+
+def _dialect_of(home: str) -> str:
+    return home.partition("/")[0]
 
 
 class BodyReader(Protocol):

@@ -47,6 +47,11 @@ class Part(Struct, eq=False):
         return self.begun.native or {}
 
     @property
+    def is_redacted(self) -> bool:
+        """Whether it is a thought that came as data only its provider reads: Claude's protocols send no words of it."""
+        return isinstance(self.begun, Thinking) and "data" in self.native
+
+    @property
     def is_open(self) -> bool:
         """Whether it can grow in the stream."""
         return self.place >= 0 and not self.is_closed

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from legato.model import Json, JsonObject
+from legato.model.lasting import Lasting
 from legato.wire.judging import Findings, brief, is_list, is_object
 from legato.wire.rules import refused
 
@@ -52,6 +53,12 @@ def examine_schema(schema: Json, path: str, found: Findings) -> None:
         for keyword in _HOLD_NAMED:
             if is_object(named := schema.get(keyword)):
                 waiting += [(item, f"{path}.{keyword}.{name}") for name, item in named.items()]
+
+
+def examine_schema_of(tool: JsonObject, tools: list[Any], schema: Json, path: str, found: Findings) -> None:
+    """Judge the `schema` of `tool`, one of `tools`; it is at `path`."""
+    if not (isinstance(tools, Lasting) and tools.about(tool, _is_in_order, schema)):
+        examine_schema(schema, path, found)
 
 
 def _is_in_order(schema: Json) -> bool:

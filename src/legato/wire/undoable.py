@@ -18,26 +18,33 @@ class UndoableMap(Generic[K, V]):
     def __init__(self) -> None:
         self.values: dict[K, V] = {}
         """to read; a change that is not made by `put` or `drop` cannot be taken back"""
-        self._taken: list[tuple[K, V | None]] = []
+        self._taken: list[tuple[K, V | None]] | None = None
+        """what each change took away, since there is a state to go back to: most readers never ask for one"""
 
     def put(self, key: K, value: V) -> None:
         """`key` has `value` from now on, which is not None."""
-        self._taken.append((key, self.values.get(key)))
+        if self._taken is not None:
+            self._taken.append((key, self.values.get(key)))
         self.values[key] = value
 
     def drop(self, key: K) -> None:
         """`key` has no value any more, if it had one."""
         if key in self.values:
-            self._taken.append((key, self.values.pop(key)))
+            value = self.values.pop(key)
+            if self._taken is not None:
+                self._taken.append((key, value))
 
     def save(self) -> int:
         """How far it has come, for `restore`."""
+        if self._taken is None:
+            self._taken = []
         return len(self._taken)
 
     def restore(self, saved: int) -> None:
         """Take back every change since; what was saved after that is void."""
-        while len(self._taken) > saved:
-            key, before = self._taken.pop()
+        taken = self._taken or []
+        while len(taken) > saved:
+            key, before = taken.pop()
             if before is None:
                 del self.values[key]
             else:

@@ -131,6 +131,23 @@ def test_a_stored_entry_in_which_nobody_says_anything_is_refused() -> None:
         decode_record(b'{"record":"recorded","entry":{"speaker":"human","blocks":[]}}')
 
 
+@pytest.mark.parametrize("name", ["result of call_a", "a", "hist_tool_", "hist_tool_a\n", "hist_tool_" + "a" * 36])
+@pytest.mark.parametrize(
+    ("block", "field"),
+    [
+        ({"type": "tool_call", "name": "ls"}, "id"),
+        ({"type": "tool_call", "name": "ls"}, "adopts"),
+        ({"type": "tool_response"}, "call_id"),
+        ({"type": "tool_response"}, "displaces"),
+    ],
+)
+def test_a_name_that_was_never_given_to_a_call_is_refused(block: dict[str, str], field: str, name: str) -> None:
+    stored = {"record": "recorded", "entry": {"speaker": "ai", "blocks": [block | {field: name}]}}
+    with pytest.raises(CodecError, match=rf"at `\$\.entry\.blocks\[0\]\.{field}`"):
+        decode_record(msgspec.json.encode(stored))
+    decode_record(msgspec.json.encode(stored).replace(msgspec.json.encode(name), b'"hist_tool_a_2"'))
+
+
 def test_a_log_survives_a_round_trip() -> None:
     log = [Opened(incarnation=1), Recorded(entry=user("hi")), Recorded(entry=ai(call()))]
     assert list(load_log(dump_log(log))) == log

@@ -21,7 +21,8 @@ from hypothesis import strategies as st
 
 from legato.errors import IngestError
 from legato.model import ingest, ingestion, read_json, read_json_leniently
-from legato.model.ingestion import CYCLE, MAX_DEPTH, MAX_NODES, MAX_TEXT, TOO_DEEP
+from legato.model.ingestion import CYCLE, MAX_DEPTH, MAX_NODES, MAX_TEXT, TOO_DEEP, reads_plainly, refuse_parts
+from legato.model.lasting import Lasting
 
 
 class Name(str):
@@ -249,3 +250,36 @@ def test_a_level_is_one_container_in_another_whatever_they_are(monkeypatch: pyte
     assert ingest({"a": {"b": {"c": {}}}}) == {"a": {"b": {"c": TOO_DEEP}}}
     assert ingest(frozenset({frozenset({frozenset({frozenset()})})})) == [[[TOO_DEEP]]]
     assert ingest(iter([iter([iter([iter([])])])])) == [[[TOO_DEEP]]]
+
+
+# --- what need not be looked through, and what is too much -------------------------------------------------------------
+
+
+def test_a_list_in_which_nothing_is_odd_is_taken_as_it_is() -> None:
+    plain, odd = Lasting([{"name": "ls"}], is_plain=True), Lasting(["\x00"])
+    assert ingest(plain) is plain
+    assert ingest(odd) is not odd
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b'{"a": [1, "\xc3\xa9", {"b": null}]}', True),
+        (rb'["\u0000"]', False),
+        (b"[1" + b"0" * 19 + b"]", False),
+        (b"[" * (MAX_DEPTH + 1), False),
+    ],
+)
+def test_json_reads_plainly_if_nothing_in_it_has_to_be_looked_at(data: bytes, expected: bool) -> None:
+    assert reads_plainly(data) is expected
+
+
+@pytest.mark.parametrize("data", [b"[" + b"[]," * 40 + b"[]]", "[" + "[]," * 40 + "[]]"])
+def test_json_of_too_many_parts_is_refused_before_they_are_made(data: bytes | str) -> None:
+    refuse_parts(data, 100)
+    with pytest.raises(IngestError, match="parts"):
+        refuse_parts(data, 40)
+
+
+def test_what_a_text_holds_are_no_parts() -> None:
+    refuse_parts(json.dumps(["[{,\\" * 100, '"', "," * 100]), 10)

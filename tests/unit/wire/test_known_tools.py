@@ -91,7 +91,7 @@ def test_tools_of_known_json_are_neither_decoded_nor_read_again():
     assert decode_known(b"%s" % data) is first
     assert decode_known(b'[{"name": "find"}]') == [{"name": "find"}]
     assert reading.tools(first) is reading.tools(decode_known(data))
-    assert (len(reading.lists), other.tools(first)) == (1, ReadTools((ToolSpec("tool_1"),)))
+    assert (len(reading.lists), other.tools(first)) == (1, ReadTools([ToolSpec("tool_1")]))
 
 
 def test_only_so_many_lists_are_kept():

@@ -288,3 +288,17 @@ def test_a_choice_without_a_neutral_word_needs_its_tools() -> None:
     options = Options(extra={"tool_choice": choice})
     assert asked("openai-responses/gpt-4o", options).body["tool_choice"] == choice
     assert "tool_choice" not in render(talk(user("hi")), "openai-responses/gpt-4o", options=options).body
+
+
+@pytest.mark.parametrize("asked", [0, -1])
+@pytest.mark.parametrize("route", ROUTES)
+def test_what_is_no_number_of_tokens_limits_nothing(route: str, asked: int) -> None:
+    """Clients write 0 and -1 for "as much as you like"; providers that demand a limit get the one that is usual."""
+    conversation = talk(user("hi"))
+    usual = render(conversation, route)
+    request = render(conversation, route, options=Options(max_tokens=asked))
+    request.verify()
+    assert request.body == usual.body
+    assert [one.detail for one in request.report.decisions if one.reason == "max-tokens"] == [
+        f"{asked} is no number of tokens; the answer is not limited by it"
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -219,3 +220,13 @@ def test_a_record_that_another_provider_keeps_for_itself_is_not_told(dialect: Di
     assert parts.reply(answer(Text("hello"), record), "model-1") == parts.reply(answer(Text("hello")), "model-1")
     said = answer(Text("hello"), record)
     assert b"compaction_trigger" not in b"".join(written(dialect, deltas_of(said), said))
+
+
+@pytest.mark.parametrize("dialect", [Dialect.ANTHROPIC, Dialect.BEDROCK])
+def test_words_of_a_thought_that_came_redacted_are_in_neither_body_nor_stream(dialect: Dialect) -> None:
+    parts = dialect_parts(dialect)
+    said = answer(Thinking("unseen", native={"data": "c2ln"}), Text("hello"))
+    streamed = b"".join(written(dialect, deltas_of(said), said))
+    assert b"unseen" not in msgspec.json.encode(parts.reply(said, "model-1"))
+    assert b"unseen" not in streamed
+    assert read(dialect, [streamed]).entry.blocks == (Thinking(native={"data": "c2ln"}), Text("hello"))

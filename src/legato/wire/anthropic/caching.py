@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from legato.model import JsonObject
 from legato.model.json_access import as_list, as_object, as_objects
+from legato.model.lasting import made_of
 
 _NEVER = frozenset({"thinking", "redacted_thinking"})
 
@@ -34,7 +35,11 @@ def mark(block: JsonObject, ttl: str = "") -> list[JsonObject] | None:
 def mark_head(fields: JsonObject, ttl: str = "") -> JsonObject:
     """The fields of the head with a mark on the last tool and one on the last instruction."""
     lists = {name: as_list(fields.get(name)) for name in ("tools", "system")}  # `system` may also be a plain string
-    return fields | {name: [*items[:-1], marked(items[-1], ttl)] for name, items in lists.items() if items}
+    return fields | {name: made_of(items, _marked_last, ttl) for name, items in lists.items() if items}
+
+
+def _marked_last(items: list[JsonObject], ttl: str) -> list[JsonObject]:
+    return [*items[:-1], marked(items[-1], ttl)]
 
 
 def find_marks(body: JsonObject) -> list[JsonObject]:

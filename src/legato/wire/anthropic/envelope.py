@@ -6,12 +6,14 @@ Out: the fields of the body beside `messages`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from msgspec.structs import replace
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
+from legato.model.lasting import written_as
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.hosting import MessagesStyle
@@ -63,7 +65,7 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
         "model": context.target.model,
         "max_tokens": settled.max_tokens,
         "system": [{"type": "text", "text": settled.system}] if settled.system else None,
-        "tools": [_tool(tool) for tool in settled.tools] or None,
+        "tools": written_as(settled.tools, _tools) or None,
         "tool_choice": _choice(settled),
         "output_config": {"effort": settled.effort} if settled.effort is not None else None,
         "thinking": _thinking(settled, context.target),
@@ -94,6 +96,10 @@ def _thinking(settled: Settled, target: Target) -> JsonObject | None:
             return {"type": "disabled"}
         case ThinkingSwitch.DEFAULT:
             return None
+
+
+def _tools(tools: Sequence[ToolSpec]) -> list[JsonObject]:
+    return [_tool(tool) for tool in tools]
 
 
 def _tool(tool: ToolSpec) -> JsonObject:

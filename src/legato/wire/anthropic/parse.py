@@ -36,7 +36,7 @@ from legato.wire.anthropic.hosted import is_result, is_use
 from legato.wire.anthropic.media import read_media
 from legato.wire.anthropic.shapes import NO_THOUGHT
 from legato.wire.contract import Parsed
-from legato.wire.known_tools import ReadTools, ToolListReader
+from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
 from legato.wire.options import values
 from legato.wire.options.paths import take
 from legato.wire.options.table import home_for, read_options
@@ -173,7 +173,7 @@ class AnthropicReader(TurnReader):
     def tools(self, body: JsonObject) -> list[ToolSpec]:
         read = _TOOLS(as_list(body.get("tools")))
         self.notes += read.notes
-        return list(read.tools)
+        return read.listed()
 
     def options(self, body: JsonObject) -> Options:
         """The options; what has no neutral word stays in `extra`, for requests to the same provider."""
@@ -198,8 +198,8 @@ class AnthropicReader(TurnReader):
 def _read_tools(listed: object) -> ReadTools:
     tools: list[ToolSpec] = []
     notes: list[str] = []
-    for at, item in enumerate(as_list(listed)):
-        tool = {name: value for name, value in as_object(ingest(item)).items() if name != "cache_control"}
+    for at, item in enumerate(ingested_items(listed)):
+        tool = {name: value for name, value in as_object(item).items() if name != "cache_control"}
         name = as_text(tool.get("name"))
         if tool.get("type") not in (None, "custom"):
             kind = as_text(tool["type"])

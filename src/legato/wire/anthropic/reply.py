@@ -78,7 +78,7 @@ class Writer(EventWriter):
 
     def grow(self, part: Part, piece: str) -> list[Event]:
         """More of the block."""
-        return [_delta(part.place, *_GROWTH[type(part.begun)], piece)]
+        return [] if part.is_redacted else [_delta(part.place, *_GROWTH[type(part.begun)], piece)]
 
     def seal(self, part: Part, block: Growing) -> list[Event]:
         """The signature of a thought, which the client puts where the index says, or what a text cites."""

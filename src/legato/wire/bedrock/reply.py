@@ -72,7 +72,7 @@ class Writer(EventWriter):
             case Text():
                 return [_delta(part.place, {"text": piece})]
             case Thinking():
-                return [_delta(part.place, {"reasoningContent": {"text": piece}})]
+                return [] if part.is_redacted else [_delta(part.place, {"reasoningContent": {"text": piece}})]
             case ToolCall():
                 return [_delta(part.place, {"toolUse": {"input": piece}})]
 

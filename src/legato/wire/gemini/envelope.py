@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from legato.model import Choice, JsonObject, SpecKind, Target, ThinkingMode, ThinkingSwitch, ToolSpec
 from legato.model.json_access import as_object, present
+from legato.model.lasting import written_as
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import SWITCHABLE, Envelope, OptionGrammar, Settled, complete
@@ -44,7 +45,7 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
         as_object(settled.fields.get("generationConfig")).pop("responseJsonSchema", None)
     fields: JsonObject = {
         "systemInstruction": {"parts": [{"text": settled.system}]} if settled.system else None,
-        "tools": _tools(settled.tools) or None,
+        "tools": written_as(settled.tools, _tools) or None,
         "toolConfig": _choice(settled),
         "generationConfig": _generation(settled) or None,
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -39,7 +39,7 @@ from legato.wire.collected import Collected
 from legato.wire.contract import Parsed
 from legato.wire.gemini.fields import camel
 from legato.wire.gemini.reading import PartReader, read_media
-from legato.wire.known_tools import ReadTools, ToolListReader
+from legato.wire.known_tools import ReadTools, ToolListReader, ingested_items
 from legato.wire.names import NameTable
 from legato.wire.options import values
 from legato.wire.options.efforts import effort_word
@@ -123,7 +123,7 @@ class ContentReader:
         return Parsed(
             entries=self.collected.entries,
             system=self.system(body),
-            tools=list(_TOOLS(body.get("tools")).tools),
+            tools=_TOOLS(body.get("tools")).listed(),
             model=as_text(body.get("model")),
             options=self.options(body),
             notes=self.notes,
@@ -272,12 +272,13 @@ def _read_answer(parts: Sequence[JsonObject]) -> tuple[Block, ...]:
 
 def _read_tools(given: object) -> ReadTools:
     tools: list[ToolSpec] = []
-    for item in [as_object(given)] if isinstance(given, dict) else as_list(given):
+    listed = cast("list[object]", given) if isinstance(given, list) else [given]  # one alone is taken as well
+    for item in ingested_items(listed):
         for kind, value in camel(item).items():
             if kind == "functionDeclarations":
                 tools += [_read_tool(camel(declaration)) for declaration in as_list(value)]
             else:
-                native = {kind: ingest(value)}
+                native = {kind: value}
                 tools.append(ToolSpec(kind, kind=SpecKind.HOSTED, home=_HOME, native=native))
     return ReadTools(tuple(tools))
 
@@ -287,7 +288,7 @@ _TOOLS = ToolListReader(_read_tools)
 
 def _read_tool(declaration: JsonObject) -> ToolSpec:
     name, description = as_text(declaration.get("name")), as_text(declaration.get("description"))
-    own = {field: ingest(value) for field, value in declaration.items() if field not in _DECLARED}
+    own = {field: value for field, value in declaration.items() if field not in _DECLARED}
     spec = ToolSpec(name, description, home=_HOME if own else "", native=own)
     schema = as_object(declaration.get("parametersJsonSchema")) or as_object(declaration.get("parameters"))
-    return replace(spec, parameters=ingest(schema)) if schema else spec
+    return replace(spec, parameters=schema) if schema else spec

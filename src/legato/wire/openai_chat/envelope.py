@@ -6,8 +6,11 @@ Out: the fields beside `messages` in the words of the target's host, and the ins
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingSwitch, ToolSpec
 from legato.model.json_access import present
+from legato.model.lasting import written_as
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.openai_chat.encode import instruction_role, style_of
@@ -44,7 +47,7 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
     target, is_streamed = context.target, envelope.options.stream
     fields: JsonObject = {
         "model": target.model,
-        "tools": [_definition(tool) for tool in settled.tools] or None,
+        "tools": written_as(settled.tools, _definitions) or None,
         "tool_choice": _choice(settled),
         target.capabilities.max_tokens_field: settled.max_tokens,
         "temperature": settled.temperature,
@@ -64,6 +67,10 @@ def _choice(settled: Settled) -> Json:
     is_custom = any(tool.name == settled.tool and tool.kind is SpecKind.CUSTOM for tool in settled.tools)
     kind = "custom" if is_custom else "function"
     return {"type": kind, kind: {"name": settled.tool}}
+
+
+def _definitions(tools: Sequence[ToolSpec]) -> list[JsonObject]:
+    return [_definition(tool) for tool in tools]
 
 
 def _definition(tool: ToolSpec) -> JsonObject:

@@ -107,14 +107,10 @@ def _is_plain(body: object) -> bool:
 
 
 def _read_tools(fields: JsonObject, notes: list[str]) -> list[ToolSpec]:
-    tools: list[ToolSpec] = []
-    for name in _TOOL_FIELDS:
-        listed: Json = fields.get(name)
-        if listed is not None:
-            read = _LISTS[name](listed)
-            tools += read.tools
-            notes += read.notes
-    return tools
+    reads = [_LISTS[name](listed) for name in _TOOL_FIELDS if (listed := fields.get(name)) is not None]
+    for read in reads:
+        notes += read.notes
+    return reads[0].listed() if len(reads) == 1 else [tool for read in reads for tool in read.tools]
 
 
 def _read_list(name: str, listed: object) -> ReadTools:

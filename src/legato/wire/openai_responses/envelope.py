@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from legato.model import Json, JsonObject, SpecKind, Target, ThinkingMode, ToolSpec
 from legato.model.json_access import present
+from legato.model.lasting import written_as
 from legato.wire.context import EncodeContext
 from legato.wire.contract import EncodedEnvelope
 from legato.wire.options import Envelope, OptionGrammar, Settled, Switch, complete
@@ -46,7 +47,7 @@ def encode_envelope(envelope: Envelope, settled: Settled, context: EncodeContext
         "model": context.target.model,
         "store": False,
         "instructions": settled.system or None,
-        "tools": _definitions(settled.tools) or None,
+        "tools": written_as(settled.tools, _definitions) or None,
         "tool_choice": _choice(settled),
         "parallel_tool_calls": False if envelope.tools and capabilities.max_calls == 1 else None,
         "max_output_tokens": settled.max_tokens,

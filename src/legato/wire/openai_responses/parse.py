@@ -106,7 +106,7 @@ class ItemReader:
         return Parsed(
             self.collected.entries,
             system="\n\n".join(text for text in (clean_text(instructions), *self.system) if text),
-            tools=[*read.tools, *self._tools],
+            tools=[*read.tools, *self._tools] if self._tools else read.listed(),
             model=as_text(body.get("model")),
             options=options,
             notes=[*read.notes, *self._tool_notes, *notes, *self.notes],

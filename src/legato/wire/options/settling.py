@@ -90,14 +90,23 @@ def _max_tokens(situation: Situation) -> tuple[int | None, Decision | None]:
     options, grammar = situation.options, situation.grammar
     asked, most, least = options.max_tokens, situation.capabilities.max_output, grammar.least_max_tokens
     if asked is None:
-        if grammar.unstreamed_max_tokens is None:
-            return None, None
-        return (most if options.stream else min(most, grammar.unstreamed_max_tokens)), None
+        return _unasked_max_tokens(situation), None
+    if asked < 1:
+        odd = adjusted("max-tokens", f"{asked} is no number of tokens; the answer is not limited by it")
+        return _unasked_max_tokens(situation), odd
     if asked < least:
         return least, adjusted("max-tokens", f"at least {least} tokens have to be allowed, not {asked}")
     if grammar.caps_max_tokens and asked > most:
         return most, adjusted("max-tokens", f"the model writes at most {most} tokens, not {asked}")
     return asked, None
+
+
+def _unasked_max_tokens(situation: Situation) -> int | None:
+    """The limit where no one asked for any: what a provider demands has to be said."""
+    most, unstreamed = situation.capabilities.max_output, situation.grammar.unstreamed_max_tokens
+    if unstreamed is None:
+        return None
+    return most if situation.options.stream else min(most, unstreamed)
 
 
 def _temperature(situation: Situation) -> float | None:

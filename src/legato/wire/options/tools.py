@@ -12,11 +12,13 @@ one that the client runs, such as OpenAI's search for tools, which is a function
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from legato.errors import ImpossibleRequest
-from legato.model import FREE_TEXT, Action, Choice, SpecKind, ToolSpec, qualified
+from legato.model import FREE_TEXT, Action, Choice, Decision, SpecKind, ToolSpec, qualified
+from legato.model.lasting import Lasting
 from legato.wire.options.enforced import is_closed
 from legato.wire.options.envelope import Envelope
 from legato.wire.options.schemas import arguments_schema
@@ -98,16 +100,7 @@ def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
     limit, target = situation.grammar.max_tools, situation.context.target
     if envelope.options.tool is not None:
         _meant(envelope.options.tool, envelope.tools, situation)
-    tools: list[ToolSpec] = []
-    own_fields: dict[str, None] = {}
-    for tool in _each_once(_known(envelope.tools, situation), situation):
-        if tool.native and not target.understands(tool.home):
-            own_fields |= dict.fromkeys(tool.native)
-            tool = replace(tool, native={})
-        tools.append(tool if tool.kind is _HOSTED else _projected(tool, situation))
-    if own_fields:
-        detail = f"fields that only another provider knows were left out of the tools: {', '.join(own_fields)}"
-        situation.decisions.append(projected(Action.DROPPED, "tool-fields", detail))
+    tools = _as_before(envelope.tools, situation)
     if limit is not None and len(tools) > limit:
         raise ImpossibleRequest(
             f"{len(tools)} tools are offered, and {target.route} takes at most {limit}; offer fewer",
@@ -116,6 +109,58 @@ def _offered(envelope: Envelope, situation: Situation) -> list[ToolSpec]:
             limit=limit,
         )
     return tools
+
+
+class _Offer(NamedTuple):
+    """What a target is offered of some tools."""
+
+    named: list[ToolSpec]
+    """those that have one of the target's names"""
+    names: list[str]
+    tools: list[ToolSpec]
+    decisions: list[Decision]
+
+
+def _as_before(tools: Sequence[ToolSpec], situation: Situation) -> list[ToolSpec]:
+    """What the target is offered of `tools`; of those that last, what it was offered before.
+
+    That holds for as long as they have the same names: in another conversation one may belong to something else.
+    """
+
+    def make() -> _Offer:
+        return _offer(tools, replace(situation, decisions=[]))
+
+    if isinstance(tools, Lasting):
+        offer = tools.once((_offer, situation.context.target), make)
+        offer = offer if _names(offer.named, situation) == offer.names else make()
+    else:
+        offer = make()
+    situation.decisions.extend(offer.decisions)
+    return offer.tools
+
+
+def _offer(offered: Sequence[ToolSpec], situation: Situation) -> _Offer:
+    target = situation.context.target
+    tools: list[ToolSpec] = []
+    named: list[ToolSpec] = []
+    own_fields: dict[str, None] = {}
+    for tool in _each_once(_known(offered, situation), situation):
+        if tool.native and not target.understands(tool.home):
+            own_fields |= dict.fromkeys(tool.native)
+            tool = replace(tool, native={})
+        if tool.kind is not _HOSTED:
+            named.append(tool)
+            tool = _projected(tool, situation)
+        tools.append(tool)
+    if own_fields:
+        detail = f"fields that only another provider knows were left out of the tools: {', '.join(own_fields)}"
+        situation.decisions.append(projected(Action.DROPPED, "tool-fields", detail))
+    lasting = Lasting(tools, offered) if isinstance(offered, Lasting) else tools
+    return _Offer(named, _names(named, situation), lasting, situation.decisions)
+
+
+def _names(tools: Sequence[ToolSpec], situation: Situation) -> list[str]:
+    return [_wire_name(tool, situation) for tool in tools]
 
 
 def _known(tools: Sequence[ToolSpec], situation: Situation) -> list[ToolSpec]:

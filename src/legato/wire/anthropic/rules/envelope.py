@@ -9,7 +9,7 @@ from legato.wire.anthropic.rules.blocks import BLANK_TEXT, CONTENT_FORM, is_blan
 from legato.wire.anthropic.rules.sources import API, OPUS, THINKING
 from legato.wire.anthropic.rules.turns import JudgingMode
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
-from legato.wire.judging_schemas import examine_schema
+from legato.wire.judging_schemas import examine_schema_of
 from legato.wire.rules import refused, risky
 
 _EFFORT = "https://platform.claude.com/docs/en/build-with-claude/effort"
@@ -155,7 +155,7 @@ def _examine_tools(tools: Json, found: Findings) -> None:
         name = tool.get("name")
         if tool.get("type") in (None, "custom") and not (isinstance(name, str) and _TOOL_NAME.fullmatch(name)):
             found.report(TOOL_NAME, f"tools[{index}].name", f"{brief(name)} is no name for a tool")
-        examine_schema(tool.get("input_schema"), f"tools[{index}].input_schema", found)
+        examine_schema_of(tool, tools, tool.get("input_schema"), f"tools[{index}].input_schema", found)
         if isinstance(name, str):
             if name in names:
                 found.report(DUPLICATE_TOOL, f"tools[{index}].name", f"{brief(name)} is defined twice")

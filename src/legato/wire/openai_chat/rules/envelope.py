@@ -6,7 +6,7 @@ from legato.model import Capabilities, Json, JsonObject, Target
 from legato.wire.findings import Severity
 from legato.wire.hosts import host_of
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
-from legato.wire.judging_schemas import examine_schema
+from legato.wire.judging_schemas import examine_schema_of
 from legato.wire.openai_chat.rules.calls import NAME_FORM
 from legato.wire.openai_chat.rules.checks import HostCheck, HostChecks, ReportedRule, checks_for
 from legato.wire.openai_chat.rules.messages import JudgingMode
@@ -140,10 +140,10 @@ def _examine_tools(tools: Json, checks: HostChecks, found: Findings) -> None:
     if len(tools) > _MAX_TOOLS and checks.acceptance.counts_tools:
         checks.report(found, TOO_MANY_TOOLS, "tools", f"{len(tools)} tools; {_MAX_TOOLS} are taken")
     for index, tool in enumerate(tools):
-        _examine_tool(f"tools[{index}]", tool, checks, found)
+        _examine_tool(f"tools[{index}]", tool, tools, checks, found)
 
 
-def _examine_tool(path: str, tool: Json, checks: HostChecks, found: Findings) -> None:
+def _examine_tool(path: str, tool: Json, tools: list[Json], checks: HostChecks, found: Findings) -> None:
     if not is_object(tool):
         found.report(TOOL_FORM, path, "a tool is an object")
         return
@@ -156,4 +156,4 @@ def _examine_tool(path: str, tool: Json, checks: HostChecks, found: Findings) ->
     name = function.get("name")
     if not isinstance(name, str) or not checks.forms.name.fullmatch(name):
         checks.report(found, NAME_FORM, f"{path}.function.name", f"{brief(name)} is no name for a tool here")
-    examine_schema(function.get("parameters"), f"{path}.function.parameters", found)
+    examine_schema_of(tool, tools, function.get("parameters"), f"{path}.function.parameters", found)

@@ -6,7 +6,7 @@ import re
 
 from legato.model import Json, JsonObject, Target, ThinkingMode
 from legato.wire.judging import Findings, brief, is_list, is_object, knows_effort
-from legato.wire.judging_schemas import examine_schema
+from legato.wire.judging_schemas import examine_schema_of
 from legato.wire.openai_responses.rules.items import JudgingMode
 from legato.wire.openai_responses.rules.sources import API, BAD_NAME, CALLING
 from legato.wire.rules import refused, risky
@@ -100,4 +100,4 @@ def _examine_tools(tools: Json, found: Findings) -> None:
                 found.report(TOOL_FORM, f"tools[{index}]", "the name of a function stands next to its type")
             elif not _TOOL_NAME.fullmatch(name):
                 found.report(TOOL_NAME, f"tools[{index}].name", f"{brief(name)} is no name for a tool")
-            examine_schema(tool.get("parameters"), f"tools[{index}].parameters", found)
+            examine_schema_of(tool, tools, tool.get("parameters"), f"tools[{index}].parameters", found)
