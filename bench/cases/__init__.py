@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from bench.cases import (
     clients,
+    confining,
     files,
     footprint,
     keeping,
@@ -41,6 +42,7 @@ CASES: dict[str, Callable[[Scale], Outcome]] = {
     "memory": footprint.memory,
     "imports": footprint.imports,
     "starting": starting.starting,
+    "sandbox": confining.sandbox,
     "store": keeping.store,
     "compaction": keeping.compaction,
     "peers": peers.peers,

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median, quantiles
@@ -147,6 +147,7 @@ async def _measure(fronts: Sequence[Front], scale: Scale, figures: list[Figure],
         if name != PROXY:
             kinds = ("cold", "warm")
             figures += [_more(name, kind, _all(ones, kind), _all(base, kind)) for kind in kinds]
+    figures += [_times_more(taken, kind) for kind in ("cold", "warm") if LITELLM in taken]
     seconds = max(scale.rounds * 2.0, 3.0)
     rates = {front.name: await load.requests_a_second(front.port, CLIENTS, seconds / 3) for front in fronts}
     beside = {front.name: await load.beside_open_streams(front.port, STREAMS, RATE, seconds) for front in fronts}
@@ -159,6 +160,9 @@ async def _measure(fronts: Sequence[Front], scale: Scale, figures: list[Figure],
         figures.append(Figure(named, last / usual, against=f"{PROXY}, median", detail=detail, goal=goal))
     for name, rate in rates.items():
         figures.append(Figure(f"{name}, requests a second on one core", rate, "/s"))
+    if LITELLM in rates:
+        times = rates[GATEWAY] / rates[LITELLM]
+        figures.append(Figure(f"{GATEWAY}, requests a second", times, against=LITELLM, goal=Goal("at least", 5)))
 
 
 async def _idle(front: Front, scale: Scale) -> Figure:
@@ -178,6 +182,15 @@ def _more(name: str, kind: str, ones: Sequence[float], base: Sequence[float]) ->
     goal = Goal("at most", 3) if (name, kind) == (GATEWAY, "warm") else None
     told = f"{milliseconds(one)} - {milliseconds(floor)}"
     return Figure(f"{name}, first byte, {kind}", (one - floor) * 1000, "ms", PROXY, told, goal)
+
+
+def _times_more(taken: Mapping[str, Sequence[load.FirstBytes]], kind: str) -> Figure:
+    """What LiteLLM's proxy adds to a first byte, as a multiple of what the gateway adds."""
+    usual = {name: median(_all(ones, kind)) for name, ones in taken.items()}
+    added = {name: seconds - usual[PROXY] for name, seconds in usual.items()}
+    detail = f"{milliseconds(added[LITELLM])} / {milliseconds(added[GATEWAY])}"
+    named = f"{LITELLM}, what it adds to a first byte, {kind}"
+    return Figure(named, added[LITELLM] / added[GATEWAY], against=GATEWAY, detail=detail, goal=Goal("at least", 5))
 
 
 def _resident(front: Front) -> float:

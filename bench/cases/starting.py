@@ -1,8 +1,11 @@
-"""How soon the command line is there: help on the screen, and a first request on its way to the provider."""
+"""How soon the command line is there: help on the screen, a prompt to type at, a first request on its way."""
 
 from __future__ import annotations
 
 import os
+import pty
+import select
+import signal
 import socket
 import subprocess
 import sys
@@ -16,6 +19,9 @@ from typing import NamedTuple
 from bench.figures import Figure, Goal, Outcome, Scale
 
 NOTHING = "python -c pass"
+CLICK = "python -c 'import click'"
+HELP = "legato --help"
+PROMPT = "legato, until the prompt"
 PROGRAM = [sys.executable, "-c", "from legato.cli import main; main()"]
 PATIENCE = 60.0
 """seconds after which a program that sends nothing is given up"""
@@ -34,9 +40,19 @@ def starting(scale: Scale) -> Outcome:
         provider.settimeout(PATIENCE)
         environment, settings = _home(Path(folder), provider.getsockname()[1])
         ask = [*PROGRAM, "-p", "hello", "--config", settings]
+        chat = [*PROGRAM, "--config", settings]
+        plain, served = Path(folder) / "plain", Path(folder) / "served"
+        plain.mkdir()
+        served.mkdir()
+        for name in ("one", "two"):  # servers that are started and never answer
+            add = [*PROGRAM, "mcp", "add", name, "--", sys.executable, "-c", "import sys; sys.stdin.read()"]
+            subprocess.run(add, env=environment, cwd=served, check=True, capture_output=True)
         ways: dict[str, Callable[[], Taken]] = {
             NOTHING: lambda: _until_its_end([sys.executable, "-c", "pass"], environment),
-            "legato --help": lambda: _until_its_end([*PROGRAM, "--help"], environment),
+            CLICK: lambda: _until_its_end([sys.executable, "-c", "import click"], environment),
+            HELP: lambda: _until_its_end([*PROGRAM, "--help"], environment),
+            PROMPT: lambda: _until_the_prompt(chat, environment, plain),
+            f"{PROMPT}, two MCP servers": lambda: _until_the_prompt(chat, environment, served),
             "legato -p, until it asks": lambda: _until_it_asks([*ask, "--no-store"], environment, provider),
             "the same, and the session is kept": lambda: _until_it_asks(ask, environment, provider),
         }
@@ -46,8 +62,15 @@ def starting(scale: Scale) -> Outcome:
                 one = way()
                 if number:  # the first round fills the caches of the file system
                     taken[name].append(one)
-    goals = {"legato --help": Goal("at most", 150), "legato -p, until it asks": Goal("at most", 300)}
-    return Outcome([_figure(name, taken[name], taken[NOTHING], goals.get(name)) for name in ways if name != NOTHING])
+    goals = {
+        HELP: Goal("at most", 150),
+        PROMPT: Goal("at most", 250),
+        f"{PROMPT}, two MCP servers": Goal("at most", 250),
+        "legato -p, until it asks": Goal("at most", 300),
+    }
+    figures = [_figure(name, taken[name], taken[NOTHING], goals.get(name)) for name in ways if name != NOTHING]
+    ratio = min(one.processor for one in taken[HELP]) / min(one.processor for one in taken[CLICK])
+    return Outcome([*figures, Figure(f"{HELP}, the whole process", ratio, "×", CLICK, "", Goal("at most", 1.3))])
 
 
 def _home(folder: Path, port: int) -> tuple[dict[str, str], str]:
@@ -75,6 +98,28 @@ def _until_it_asks(command: list[str], environment: dict[str, str], provider: so
     finally:
         process.kill()
     connection.close()
+    return _spent(process, lambda: wall)
+
+
+def _until_the_prompt(command: list[str], environment: dict[str, str], folder: Path) -> Taken:
+    """Until there is something to type at, in a real terminal."""
+    keyboard, terminal = pty.openpty()
+    begin = time.perf_counter()
+    process = subprocess.Popen(
+        command, env=environment | {"TERM": "xterm"}, cwd=folder, stdin=terminal, stdout=terminal, stderr=terminal,
+        start_new_session=True,
+    )  # fmt: skip
+    os.close(terminal)
+    try:
+        shown = b""
+        while "›".encode() not in shown:
+            if not select.select([keyboard], [], [], PATIENCE)[0]:
+                raise TimeoutError(f"there was no prompt, but {shown!r}")
+            shown += os.read(keyboard, 65_536)
+        wall = time.perf_counter() - begin
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        os.close(keyboard)
     return _spent(process, lambda: wall)
 
 

@@ -119,8 +119,9 @@ async def serve(kind: str, upstream: str) -> None:
     listener = listen("127.0.0.1", 0)
     print(listener.getsockname()[1], flush=True)
     app = gateway(upstream) if kind == "gateway" else proxy(upstream)
-    with rare_collections():  # as the program does
-        await HttpServer(app, listener).run()
+    server = HttpServer(app, listener)
+    async with rare_collections(lambda: server.is_busy):  # as the program does
+        await server.run()
 
 
 if __name__ == "__main__":

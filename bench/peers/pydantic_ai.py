@@ -44,8 +44,8 @@ def load(messages: list[dict[str, Any]]) -> list[Any]:
                 loaded.append(ModelResponse(parts=parts))
             case "tool":
                 part = ToolReturnPart(names[message["tool_call_id"]], message["content"], message["tool_call_id"])
-                if isinstance(loaded[-1], ModelRequest):
-                    loaded[-1].parts.append(part)
+                if isinstance(last := loaded[-1], ModelRequest):
+                    last.parts = [*last.parts, part]
                 else:
                     loaded.append(ModelRequest(parts=[part]))
             case _:

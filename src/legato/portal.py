@@ -27,7 +27,6 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import anyio
-import anyio.abc
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -204,7 +203,7 @@ class Running(Generic[T]):
 
     def cancel(self) -> None:
         """Cancel it, without waiting for its end."""
-        if not self._served.soon(self._cancel):
+        if not self._served.soon(self.cancel_here):
             self.refuse()
 
     def stop(self) -> None:
@@ -216,18 +215,22 @@ class Running(Generic[T]):
 
     # --- in the loop --------------------------------------------------------------------------------------------------
 
-    def start_in(self, group: anyio.abc.TaskGroup, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Become a task of `group`, unless it was cancelled before."""
-        if not self.is_done:
-            self._has_begun = True
-            self._context.run(group.start_soon, run)
+    def start_in(
+        self, loop: asyncio.AbstractEventLoop, run: Callable[[], Coroutine[Any, Any, None]]
+    ) -> asyncio.Task[None] | None:
+        """Become a task of `loop`, unless it was cancelled before."""
+        if self.is_done:
+            return None
+        self._has_begun = True
+        return loop.create_task(run(), context=self._context)
 
     def refuse(self) -> None:
         """It never began, or no one will tell how it ends."""
         if not self.is_done:
             self._outcome.set_exception(CancelledError())
 
-    def _cancel(self) -> None:
+    def cancel_here(self) -> None:
+        """Cancel it, in whatever it does and however often it begins to wait again."""
         self._is_cancelled = True
         if self._scope is not None:
             self._scope.cancel()
@@ -257,8 +260,8 @@ class _Served:
     def __init__(self) -> None:
         self._process = os.getpid()
         self._loop: asyncio.AbstractEventLoop
-        self._work: asyncio.Queue[_Work | None] = asyncio.Queue()
-        self._is_over = False
+        self._tasks: dict[asyncio.Task[None], Running[Any]] = {}
+        self._is_closing = asyncio.Event()
         self._ready: Future[None] = Future()
         self._thread = threading.Thread(target=self._run, name="legato-portal", daemon=True)
         self._thread.start()
@@ -284,14 +287,15 @@ class _Served:
             raise RuntimeError("this belongs to the process that was forked; begin anew in the child")
 
     def take(self, running: Running[Any], run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """In the loop: let the task that serves start this one, as anyio needs a task to start another."""
-        if self._is_over:
+        """In the loop: begin a task, which is held here until it ends."""
+        if self._is_closing.is_set():
             running.refuse()
-        else:
-            self._work.put_nowait((running, run))
+        elif (task := running.start_in(self._loop, run)) is not None:
+            self._tasks[task] = running
+            task.add_done_callback(self._tasks.pop)
 
     def close(self) -> None:
-        if self.soon(self._work.put_nowait, None) and not self.is_own_thread:
+        if self.soon(self._is_closing.set) and not self.is_own_thread:
             self._thread.join(GRACE)
 
     def _run(self) -> None:
@@ -304,19 +308,12 @@ class _Served:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
-        async with anyio.create_task_group() as group:
-            self._ready.set_result(None)
-            while (work := await self._work.get()) is not None:
-                running, run = work
-                running.start_in(group, run)
-            self._is_over = True
-            while not self._work.empty():
-                if (work := self._work.get_nowait()) is not None:
-                    work[0].refuse()
-            group.cancel_scope.cancel()
-
-
-_Work = tuple[Running[Any], Callable[[], Coroutine[Any, Any, None]]]
+        self._ready.set_result(None)
+        await self._is_closing.wait()
+        for running in tuple(self._tasks.values()):
+            running.cancel_here()
+        if self._tasks:
+            await asyncio.wait(tuple(self._tasks))
 
 
 @asynccontextmanager

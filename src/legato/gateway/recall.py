@@ -28,21 +28,19 @@ from hashlib import blake2b
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from legato.gateway.carriers import Kept, KeptThought, Sealer, SignedText, put_back, restore, text_digest
+from legato.gateway.carriers import Sealer, restore
 from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
+from legato.gateway.giving_back import as_given, joined, visible
 from legato.gateway.judged import SaidJudge
-from legato.gateway.own_calls import as_made
 from legato.gateway.scans import Scan
 from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
-    Block,
     Dialect,
     Entry,
     JsonObject,
     Origin,
     Speaker,
-    Text,
     Thinking,
     ToolCall,
     ToolResponse,
@@ -231,7 +229,7 @@ class Recall:
             told.places.add(clues.place)
             (carried,), carriers = restore([entry], dialect, self._sealer, tenant)
             if carriers:
-                return replace(carried, blocks=_joined(carried.blocks)), carriers[0].route
+                return replace(carried, blocks=joined(carried.blocks)), carriers[0].route
             given = known.get(clues.place)
         if given is None:
             return visible(entry), ""
@@ -328,77 +326,3 @@ def _last_results(parsed: Parsed) -> list[ToolResponse]:
         if entry.speaker is _AI or _is_from_person(parsed, index):
             return []
     return []
-
-
-# --- putting back -----------------------------------------------------------------------------------------------------
-
-
-def visible(answer: Entry) -> Entry:
-    """What a client sees of `answer`: nothing that `links` ignores, and so perhaps nothing at all."""
-    blocks = (
-        block if block.native is None else replace(block, native=None)
-        for block in answer.blocks
-        if not isinstance(block, Thinking)
-    )
-    return replace(answer, blocks=_joined(blocks), origin=None)
-
-
-def _joined(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """`blocks` with their text in as few as there can be, and none that holds nothing."""
-    joined: list[Block] = []
-    for block in blocks:
-        last = joined[-1] if joined else None
-        if block.native is not None or not isinstance(block, Text | Thinking):
-            joined.append(block)
-        elif isinstance(block, Text) and isinstance(last, Text) and last.native is None:
-            joined[-1] = Text(last.text + block.text)
-        elif block.text:
-            joined.append(block)
-    return tuple(joined)
-
-
-def as_given(shown: Entry, given: GivenAnswer, tools: Sequence[ToolSpec] = ()) -> Entry:
-    """`shown`, what a client shows of an answer, with the origin, thoughts and opaque data that it was given with.
-
-    Where the client changed it, only what still fits: what belongs to a call goes by the id of the call (`own_calls`),
-    that of a text by the text, and thoughts are back if they led to the same calls.
-    """
-    answer = given.entry
-    is_same = answer_digest(shown) == answer_digest(answer)
-    by_id = {call.wire_id: call for call in answer.calls if call.wire_id}
-    known = answer.calls if is_same else [by_id.get(call.wire_id) for call in shown.calls]
-    calls = iter(known)
-    blocks = tuple(_own(block, next(calls), tools) if isinstance(block, ToolCall) else block for block in shown.blocks)
-    shown = replace(shown, blocks=blocks, origin=answer.origin)
-    if not blocks or not (is_same or [call.wire_id for call in shown.calls] == list(by_id)):
-        return shown
-    back = put_back(shown, _kept(given))
-    return replace(back, blocks=_joined(back.blocks), origin=answer.origin)
-
-
-def _own(call: ToolCall, given: ToolCall | None, tools: Sequence[ToolSpec]) -> ToolCall:
-    return call if given is None else as_made(call, given, tools)
-
-
-def _kept(given: GivenAnswer) -> Kept:
-    """What a carrier would hold of the thoughts and texts of an answer."""
-    thoughts: list[KeptThought] = []
-    texts: list[SignedText] = []
-    chars = calls = 0
-    for block in given.entry.blocks:
-        if isinstance(block, Thinking):
-            thoughts.append(KeptThought(len(thoughts), block.native, block.text, chars=chars, calls=calls))
-        elif isinstance(block, Text):
-            end = chars + len(block.text)
-            if block.native is not None:
-                texts.append(SignedText(chars, end, text_digest(block.text), block.native, calls))
-            chars = end
-        elif isinstance(block, ToolCall):
-            calls += 1
-    return Kept(
-        answer=given.response_id,
-        route=given.route,
-        origin=given.entry.origin or Origin(),
-        thoughts=tuple(thoughts),
-        texts=tuple(texts),
-    )

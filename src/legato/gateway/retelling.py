@@ -71,6 +71,8 @@ class Retelling:
         self._route = ""
         self._run = Part(Thinking())
         """what the client's open thought says so far"""
+        self._call_ids: dict[int, str] = {}
+        """by the number of the call"""
         self._carriers = 0
         self._digest: str | None = None
         """that of the visible answer, once all of it is known"""
@@ -163,7 +165,9 @@ class Retelling:
 
     def call(self, call: ToolCall, number: int) -> ToolCall:
         """`call`, the one of that number, under the id that the client knows it by."""
-        return replace(call, wire_id=call_id(self._answer_id, number, self._door.call_ids))
+        if number not in self._call_ids:
+            self._call_ids[number] = call_id(self._answer_id, number, self._door.call_ids)
+        return replace(call, wire_id=self._call_ids[number])
 
     def _know(self, answer: Answer) -> None:
         """All of the answer is known."""

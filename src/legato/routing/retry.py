@@ -9,11 +9,16 @@ up to a limit of patience; beyond that, another route is better. All retries dra
 (https://github.com/grpc/proposal/blob/master/A6-client-retries.md): each request pays a fraction of a token in and each
 retry takes a whole one out, so an outage multiplies the traffic by at most a little more than one, however many
 sessions there are.
+
+Where no other route is left and a person would rather wait, `Patience.single_route` gives one route minutes: the waits
+grow to half a minute, so that an outage of ten minutes costs some twenty requests and not a thousand.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated
+
+from msgspec import Meta, Struct
 
 from legato.errors import BadAnswer, Overloaded, ProviderError, RateLimited, TimedOut, Unreachable
 
@@ -25,15 +30,17 @@ class Patience(Struct, frozen=True, forbid_unknown_fields=True):
     (https://github.com/openai/openai-python/blob/main/src/openai/_constants.py, and the same in Anthropic's).
     """
 
-    attempts: int = 3
+    attempts: Annotated[int, Meta(ge=1)] = 3
     """requests of one step on one route: the first, and two retries"""
-    slow_attempts: int = 2
+    slow_attempts: Annotated[int, Meta(ge=1)] = 2
     """the same for what costs a long wait or a whole answer each time; our choice"""
-    first_wait: float = 0.5
-    most_backoff: float = 8.0
-    longest_wait: float = 60.0
+    first_wait: Annotated[float, Meta(ge=0)] = 0.5
+    most_backoff: Annotated[float, Meta(ge=0)] = 8.0
+    longest_wait: Annotated[float, Meta(ge=0)] = 60.0
     """the longest wait that a provider may ask for before its route is left; our choice, the time that limits by the
     minute take to reset"""
+    single_route: Annotated[float, Meta(ge=0)] = 0.0
+    """seconds for which a route is tried again where no other one is left, beyond what is said above"""
 
 
 TRANSIENT: tuple[type[ProviderError], ...] = (RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer)
@@ -64,6 +71,29 @@ def wait_before_retry(error: ProviderError, attempt: int, patience: Patience, *,
         return chance * min(patience.most_backoff, patience.first_wait * 2 ** min(attempt - 1, 30))
     # The jitter comes on top: a moment earlier than asked would be refused again.
     return asked + chance * patience.first_wait if asked <= patience.longest_wait else None
+
+
+_MOST_ALONE = 30.0
+"""seconds between two attempts on the only route: our choice, a person who watches a countdown stays with it"""
+_QUICK = (RateLimited, Overloaded, Unreachable)
+"""what fails at once and at no cost: only that is worth many attempts"""
+
+
+def wait_on_last_route(
+    error: ProviderError, attempt: int, patience: Patience, *, waited: float, chance: float
+) -> float | None:
+    """Seconds until the next attempt where no other route is left; None if patience is over.
+
+    `waited` are the seconds since the first attempt failed. At least half of each wait is kept, because there are many.
+    """
+    left = patience.single_route - waited
+    if not isinstance(error, _QUICK) or left <= 0:
+        return None
+    asked = asked_wait(error)
+    if asked is not None:
+        return asked + chance * patience.first_wait if asked <= left else None
+    grown = min(_MOST_ALONE, patience.first_wait * 2 ** min(attempt - 1, 30))
+    return min(grown * (1 + chance) / 2, left)
 
 
 class RetryBudget:

@@ -18,6 +18,7 @@ on the next route that this message has not tried. What each error leads to:
 | ContextTooLong                                            | compact, once until an answer comes; then stop           |
 | Unauthorized, QuotaExhausted                              | next route at once                                       |
 | RateLimited, Overloaded, Unreachable, TimedOut, BadAnswer | retry within attempts, patience, budget; then next route |
+| the first three of these, and no other route is left      | retry for `Patience.single_route` seconds; then stop     |
 
 A refusal by the model is an answer, and never comes here.
 """
@@ -40,7 +41,7 @@ from legato.errors import (
 )
 from legato.model.records import TurnCause
 from legato.routing.health import HealthBook
-from legato.routing.retry import Patience, RetryBudget, asked_wait, is_transient, wait_before_retry
+from legato.routing.retry import Patience, RetryBudget, asked_wait, is_transient, wait_before_retry, wait_on_last_route
 from legato.routing.routes import Policy, Profile, Route
 from legato.routing.verdicts import Compact, NextRoute, ReplaceContent, Retry, RoutingVerdict, Stop, StripReasoning
 
@@ -82,6 +83,8 @@ class Router:
         self._following: Route | None = None
         """who continues after the present route was lost"""
         self._causes: list[tuple[str, ProviderError]] = []
+        self._failing_since = 0.0
+        """when the first attempt of the present step failed"""
         self._stripped: set[str] = set()
         self._compacted = self._replaced = False
 
@@ -174,19 +177,39 @@ class Router:
 
     def _retry_or_leave(self, route: Route, error: ProviderError, attempt: int) -> RoutingVerdict:
         why = "it will not pass on this route"
+        if attempt == 1:
+            self._failing_since = self._clock()
         if is_transient(error):
-            wait = wait_before_retry(error, attempt, self._patience, chance=self._chance())
+            chance, told = self._chance(), f"{error.brief} (attempt {attempt})"
+            wait = wait_before_retry(error, attempt, self._patience, chance=chance)
             if wait is None:
                 why = "no more attempts, or a wait beyond patience"
             elif self._budget.withdraw():
-                return Retry(wait, f"{type(error).__name__}, attempt {attempt}")
+                return Retry(wait, told, self._time_left(route))
             else:
                 why = "the retry budget is spent"
+            if (left := self._time_left(route)) is not None:
+                waited = self._clock() - self._failing_since
+                alone = wait_on_last_route(error, attempt, self._patience, waited=waited, chance=chance)
+                if alone is not None:
+                    return Retry(alone, told, left)
         self._note(route, error)
         self._causes.append((route.name, error))
-        self._following = self._who_follows()
-        reason = f"{route.name}: {type(error).__name__}; {why}"
+        self._following = self._who_follows(route)
+        reason = f"{route.name}: {error.brief}; {why}"
         return self._exhausted(reason, error) if self._following is None else NextRoute(self._following, reason)
+
+    def _time_left(self, route: Route) -> float | None:
+        """For how long `route` goes on being tried; None if time is no limit, because another one would take over."""
+        if not self._patience.single_route or self._who_follows(route) is not None:
+            return None
+        return max(self._patience.single_route - (self._clock() - self._failing_since), 0.0)
+
+    def overtaken(self) -> NextRoute | None:
+        """The route that was chosen while the present one is being waited for, if one was: it takes over now."""
+        if self._selected is None or self._route is None:
+            return None
+        return NextRoute(self._selected.routes[0], f"{self._route.name} is not waited for any longer")
 
     def _note(self, route: Route, error: ProviderError) -> None:
         """Tell the health book. A provider that read the request and refused it is well."""
@@ -204,7 +227,7 @@ class Router:
         if len(self._causes) == 1:
             return self._stop(reason, error)
         retryable = any(is_transient(cause) for _, cause in self._causes)
-        told = "; ".join(f"{name}: {type(cause).__name__}" for name, cause in self._causes)
+        told = "; ".join(f"{name}: {cause.brief}" for name, cause in self._causes)
         advice = "try again later" if retryable else "each of them needs somebody to act"
         return Stop(
             reason,
@@ -239,13 +262,13 @@ class Router:
             return here
         return self._pick(in_order)
 
-    def _who_follows(self) -> Route | None:
-        """Who is asked after the present route was lost: the selection that waits, else who was not tried yet."""
+    def _who_follows(self, lost: Route) -> Route | None:
+        """Who is asked after `lost`, the present route: the selection that waits, else who was not tried yet."""
         if self._selected is not None:
             return self._selected.routes[0]
         if self._profile.policy is Policy.MANUAL:
             return None
-        tried = {name for name, _ in self._causes}
+        tried = {lost.name, *(name for name, _ in self._causes)}
         untried = [route for route in self._in_order() if route.name not in tried]
         return self._pick(untried) if untried else None
 

@@ -109,6 +109,8 @@ def _profile(name: str, value: object) -> Profile:
         raise ConfigError(f"profiles.{name}.routes is not a list")
     read = [_route(item, f"profiles.{name}.routes[{index}]") for index, item in enumerate(cast("list[object]", routes))]
     plain: JsonObject = {key: item for key, item in fields.items() if key != "routes"}
+    if "policy" in plain and plain["policy"] not in [*Policy]:
+        raise ConfigError(f"profiles.{name}.policy: there is no {plain['policy']!r}; it is one of {', '.join(Policy)}")
     try:
         return msgspec.convert({**plain, "name": name, "routes": read}, Profile)
     except msgspec.ValidationError as error:

@@ -14,10 +14,14 @@ from legato.routing.routes import Route
 
 
 class Retry(Struct, frozen=True):
-    """Send the same request again on the same route, `after` so many seconds."""
+    """Send the same request again on the same route, `after` so many seconds.
+
+    `left` are the seconds for which it goes on being tried, where time and not a number of attempts is the limit.
+    """
 
     after: float
     reason: str
+    left: float | None = None
 
 
 class NextRoute(Struct, frozen=True):

@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from legato.serving.contract import ConnectionCut, ConnectionPatience
+from legato.serving.corking import CorkedTransport
 
 _NO_HEAD = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 """for a client that began a request and did not go on: without a path there is no API in whose words to tell it"""
@@ -58,7 +59,7 @@ class _ImpatientProtocol(_BreakableProtocol):
     _reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.Transport, CorkedTransport(transport, self.loop)))
         # Nothing is buffered here but the piece that is being sent, so a client that does not read is noticed, and
         # whoever makes the answer waits for it.
         transport.set_write_buffer_limits(high=0)

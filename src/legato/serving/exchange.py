@@ -13,6 +13,7 @@ from typing import TypeAlias, cast
 from urllib.parse import parse_qsl
 
 import anyio
+import anyio.lowlevel
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -102,7 +103,7 @@ class Sending:
     def __init__(self, send: Send, begun: Callable[[int], None] | None = None) -> None:
         self._send = send
         self._begun = begun
-        self._turn = anyio.Lock()
+        self._turn = anyio.Lock(fast_acquire=True)  # else others get a turn after each piece, which then goes out alone
         self._last = anyio.current_time()
         self.is_begun = False
         self.sign = b""
@@ -124,8 +125,12 @@ class Sending:
     async def all(self, response: WireResponse) -> None:
         """Send `response` to its end; raises `ConnectionCut` where its body has none."""
         await self.begin(response)
+        is_first = True
         async for piece in response.chunks:
             await self._piece(piece)
+            if is_first:  # what is ready goes out together, but nobody waits for the first words
+                await anyio.lowlevel.checkpoint()
+                is_first = False
         async with self._turn:
             self._is_open = False
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

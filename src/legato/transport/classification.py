@@ -32,7 +32,7 @@ from legato.errors import (
     WrongEndpoint,
 )
 from legato.model import Target
-from legato.transport.complaint import Complaint
+from legato.transport.complaint import LONGEST_WORD, Complaint
 from legato.transport.host_words import words_of_host
 from legato.transport.keys import scrub
 from legato.transport.outgoing import WireRequest
@@ -116,17 +116,20 @@ def classify(
     wait = retry_after(headers, complaint, now=now)
     implied = _implied(complaint) if status is None else status
     kind, about = _judge(complaint, implied, request.target, waits=wait is not None)
-    said = scrub(complaint.message, request.secrets.values())
+    secrets = [*request.secrets.values()]
+    said = scrub(complaint.message, secrets)
+    named = next((headers[name] for name in REQUEST_IDS if name in headers), "")
     facts: dict[str, Any] = {
         "route": request.route,
         "place": request.place,
         "layer": "provider",
         "status": status,
         "provider_message": said,
-        "provider_type": complaint.type,
-        "provider_code": complaint.code,
-        "provider_param": complaint.param,
-        "request_id": next((headers[name] for name in REQUEST_IDS if name in headers), ""),
+        # Whatever a provider writes may quote the key that it was sent.
+        "provider_type": scrub(complaint.type[:LONGEST_WORD], secrets),
+        "provider_code": scrub(complaint.code[:LONGEST_WORD], secrets),
+        "provider_param": scrub(complaint.param[:LONGEST_WORD], secrets),
+        "request_id": scrub(named[:LONGEST_WORD], secrets),
         ("rule" if issubclass(kind, ProtocolRefused) else "about"): about,
     }
     where = "in the stream" if status is None else f"HTTP {status}"

@@ -23,6 +23,9 @@ from legato.model import Json, JsonObject, read_json_leniently
 LONGEST_MESSAGE = 2_000
 """characters of a provider's message that an error carries; some quote the whole request"""
 
+LONGEST_WORD = 500
+"""characters of a type, a code or an id: the longest that are known have fewer than 100"""
+
 _AWS_TYPE = "x-amzn-errortype"
 
 LONGEST_SEARCH = 20_000

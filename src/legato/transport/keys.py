@@ -233,11 +233,27 @@ _SHORTEST_SECRET = 6
 """a shorter header value (`1`, `true`) is no secret, and blotting it out would make a message unreadable"""
 
 
+_SHORTEST_BEGINNING = 4
+"""characters of a secret by which it is recognised where a text ends"""
+
+
 def scrub(text: str, secrets: Iterable[Key]) -> str:
-    """`text` without any of `secrets`, and without what looks like a key although we never had it."""
+    """`text` without any of `secrets`, and without what looks like a key although we never had it.
+
+    A text that was cut may end with the beginning of a secret.
+    """
     for secret in secrets:
         value = secret.reveal()
         for form in (value, value.split()[-1]):  # `Bearer …` may be echoed without its first word
             if len(form) >= _SHORTEST_SECRET:
-                text = text.replace(form, HIDDEN)
+                text = _without_beginning(text.replace(form, HIDDEN), form)
     return re.sub(_KEY_SHAPES, HIDDEN, text)
+
+
+def _without_beginning(text: str, secret: str) -> str:
+    """`text` without the beginning of `secret` at its end."""
+    body = text.removesuffix("…")
+    for length in range(min(len(secret), len(body)), _SHORTEST_BEGINNING - 1, -1):
+        if body.endswith(secret[:length]):
+            return f"{body[:-length]}{HIDDEN}{text[len(body) :]}"
+    return text

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from legato.gateway.giving_back import as_given
 from legato.gateway.own_calls import as_made
-from legato.gateway.recall import as_given
 from legato.gateway.state import GivenAnswer
 from legato.model import ToolCall, ToolSpec
 

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from gateway_support import CLIENTS, at_once, sent_back
 from legato.gateway.carriers import Sealer
-from legato.gateway.recall import Recall, Recalled, as_given, visible
+from legato.gateway.giving_back import as_given, visible
+from legato.gateway.recall import Recall, Recalled
 from legato.gateway.speakers import AnswerSpeaker
 from legato.gateway.state import GivenAnswer, MemoryState
 from legato.model import Answer, Dialect, Entry, Media, MediaKind, Text, ToolCall

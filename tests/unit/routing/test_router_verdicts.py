@@ -117,17 +117,16 @@ def test_a_route_whose_key_balance_or_model_is_wrong_is_left_at_once(error: Prov
     router = make_router()
     router.choose(1)
     verdict = router.judge(error, visible=False, attempt=1)
-    assert verdict == NextRoute(B, f"p/a: {type(error).__name__}; it will not pass on this route")
+    assert verdict == NextRoute(B, f"p/a: {error.brief}; it will not pass on this route")
 
 
 @pytest.mark.parametrize("error", TRANSIENT, ids=name)
 def test_what_may_pass_is_retried_and_then_left(error: ProviderError) -> None:
     router = make_router()
     router.choose(1)
-    kind = type(error).__name__
-    assert router.judge(error, visible=False, attempt=1) == Retry(0.5, f"{kind}, attempt 1")
+    assert router.judge(error, visible=False, attempt=1) == Retry(0.5, f"{error.brief} (attempt 1)")
     assert router.judge(error, visible=False, attempt=3) == NextRoute(
-        B, f"p/a: {kind}; no more attempts, or a wait beyond patience"
+        B, f"p/a: {error.brief}; no more attempts, or a wait beyond patience"
     )
 
 
@@ -136,7 +135,7 @@ def test_a_wait_within_patience_is_kept_and_one_beyond_it_leaves_the_route_resti
     router = make_router(health=health)
     router.choose(1)
     assert router.judge(RateLimited("x", retry_after=30.0), visible=False, attempt=1) == Retry(
-        30.5, "RateLimited, attempt 1"
+        30.5, "too many requests (attempt 1)"
     )
     assert isinstance(router.judge(RateLimited("x", retry_after=120.0), visible=False, attempt=1), NextRoute)
     assert health.condition("p/a").rests_until == 1120.0
@@ -209,7 +208,7 @@ def test_a_spent_budget_leaves_the_route_in_place_of_a_retry() -> None:
     assert isinstance(router.judge(Overloaded("x"), visible=False, attempt=1), Retry)
     router.sending(attempt=2)
     assert router.judge(Overloaded("x"), visible=False, attempt=2) == NextRoute(
-        B, "p/a: Overloaded; the retry budget is spent"
+        B, "p/a: overloaded or failing; the retry budget is spent"
     )
 
 
@@ -282,7 +281,7 @@ def test_when_every_route_failed_all_causes_are_reported(errors: list[ProviderEr
     assert isinstance(last.error, AllRoutesFailed)
     assert last.error.causes == list(zip(["p/a", "q/b", "r/c"], errors, strict=True))
     assert last.error.facts == {"retryable": retryable}
-    told = "; ".join(f"{route}: {type(error).__name__}" for route, error in last.error.causes)
+    told = "; ".join(f"{route}: {error.brief}" for route, error in last.error.causes)
     advice = "try again later" if retryable else "each of them needs somebody to act"
     assert last.error.message == f"every route failed ({told}); {advice}"
 
@@ -300,7 +299,7 @@ def test_a_single_route_that_fails_gives_its_own_error_and_is_asked_again() -> N
     router = make_router(routes=(A,))
     error = Overloaded("x")
     assert fail_through(router, [error]) == [
-        Stop("p/a: Overloaded; no more attempts, or a wait beyond patience", error)
+        Stop("p/a: overloaded or failing; no more attempts, or a wait beyond patience", error)
     ]
     assert error.facts["retryable"] is True
     assert router.choose(2) == A
@@ -323,7 +322,7 @@ def test_manual_stays_where_it_is_and_never_fails_over() -> None:
     assert [router.choose(turn) for turn in (1, 2, 3)] == [A, A, A]
     error = Unauthorized("x")
     assert router.judge(error, visible=False, attempt=1) == Stop(
-        "p/a: Unauthorized; it will not pass on this route", error
+        "p/a: the key is missing or refused; it will not pass on this route", error
     )
     assert router.choose(4) == A
 
@@ -439,7 +438,7 @@ def test_a_selection_binds_a_continuation_too() -> None:
     router.choose(1)
     router.select(only(C))
     verdict = router.judge(Unauthorized("x"), visible=False, attempt=1)
-    assert verdict == NextRoute(C, "p/a: Unauthorized; it will not pass on this route")
+    assert verdict == NextRoute(C, "p/a: the key is missing or refused; it will not pass on this route")
     assert router.choose(2, cause=CONTINUATION) == C
 
 

@@ -75,7 +75,10 @@ def test_profiles_are_read_from_a_table() -> None:
         ({"routes": [{"route": "p/a", "colour": 1}]}, "unknown field `colour`"),
         ({"routes": [{"route": "p/a", "options": {"max_token": 1}}]}, r"routes\[0\].options has no 'max_token'"),
         ({"routes": [{"route": "p/a", "options": 3}]}, "cannot be used: Expected `object`"),
-        ({"routes": ["p/a"], "policy": "random"}, "profiles.x cannot be used: Invalid enum value 'random'"),
+        (
+            {"routes": ["p/a"], "policy": "random"},
+            "profiles.x.policy: there is no 'random'; it is one of manual, round",
+        ),
         ({"routes": ["p/a"], "sticky_turns": 0}, "it is at least 1"),
         ({"routes": ["p/a"], "stickyturns": 2}, "unknown field `stickyturns`"),
     ],

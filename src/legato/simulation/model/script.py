@@ -9,6 +9,7 @@ Out: a `Script`: steps, each with the calls to make at once, and the failures th
     use list_folder on docs then use read_file on a    two steps: the second when the first has its results
     think first / think in secret                      reasoning, where the model can; hidden if it shall be
     answer in 12 lines                                 an answer that takes a while to stream
+    answer in Markdown                                 headings, lists, a table and code
     ... with constant ids / ... without ids            the bad habits of some servers
     call nothing_like_that anyway                      a call to a tool that is not offered
 
@@ -57,6 +58,8 @@ class Script(Struct, frozen=True):
     ids: IdHabit | None = None
     lines: int = 0
     """how long the answer shall be; 0 says nothing about it"""
+    is_markdown: bool = False
+    """whether the answer shall have all that Markdown has"""
 
     def step(self, results: int) -> ScriptStep:
         """What is next when `results` have come since the user spoke; calls that have theirs are not made again."""
@@ -89,6 +92,7 @@ def read_script(text: str, tools: Sequence[ToolSpec]) -> Script:
         secretly=re.search(r"\bthink in secret\b", plain, re.IGNORECASE) is not None,
         ids=_id_habit(plain),
         lines=_wanted_lines(plain),
+        is_markdown=re.search(r"\banswer (?:in|with) markdown\b", plain, re.IGNORECASE) is not None,
     )
 
 

@@ -106,6 +106,8 @@ def _answer(memory: Memory, script: Script, character: Character) -> str:
         return "\n".join(
             f"Line {number} of {script.lines}, by {character.name}." for number in range(1, script.lines + 1)
         )
+    if script.is_markdown:
+        return _MARKDOWN.format(name=character.name)
     if not memory.ask:
         return f"{character.name} is here. What can I do?"
     if is_question(memory.ask) or "remember" in memory.ask.lower() or "recall" in memory.ask.lower():
@@ -113,6 +115,32 @@ def _answer(memory: Memory, script: Script, character: Character) -> str:
         if recalled is not None:
             return recalled
     return f'{character.name} (simulated) heard: "{quote(memory.ask)}"'
+
+
+_MARKDOWN = """\
+## What {name} can write
+
+A paragraph with **bold words**, *italic ones*, `code` and a [link](https://example.org), long enough to be wrapped \
+between words on any screen, so that one sees whether a word is torn apart.
+
+- an item of a list
+- another item, whose text goes on and on until it has to be wrapped, and then hangs under its first word
+  1. the first of two
+  2. the second of two
+
+| what | how much | remark |
+|:-----|---------:|:-------|
+| apples | 12 | red ones, from the tree behind the house, where the ladder is |
+| pears | 3,456 | `green` |
+
+```python
+def greet(name: str) -> str:
+    return f"Hello, {{name}}!"  # and goodbye
+```
+
+> Whoever quotes, quotes with a bar.
+
+That was all."""
 
 
 def _report(results: Sequence[Remembered]) -> str:

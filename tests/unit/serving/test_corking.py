@@ -1,0 +1,86 @@
+"""What is ready goes out together, in order, and nothing of it waits for what is not."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, cast
+
+from legato.serving.corking import CorkedTransport
+from legato.serving.exchange import Sending
+from legato.transport.contract import WireResponse
+
+
+class Wire:
+    """A transport that notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[bytes | str] = []
+
+    def write(self, data: bytes) -> None:
+        self.told.append(data)
+
+    def close(self) -> None:
+        self.told.append("closed")
+
+    def abort(self) -> None:
+        self.told.append("aborted")
+
+    def get_write_buffer_size(self) -> int:
+        return 100
+
+
+def corked() -> tuple[CorkedTransport, Wire]:
+    wire = Wire()
+    return CorkedTransport(cast(asyncio.Transport, wire), asyncio.get_running_loop()), wire
+
+
+def test_what_is_written_before_others_have_a_turn_goes_out_together():
+    async def run() -> None:
+        transport, wire = corked()
+        transport.write(b"a")
+        transport.write(b"b")
+        assert (wire.told, transport.get_write_buffer_size()) == ([], 102)
+
+        await asyncio.sleep(0)
+        assert (wire.told, transport.get_write_buffer_size()) == ([b"ab"], 100)
+
+        transport.write(b"c")
+        await asyncio.sleep(0)
+        assert wire.told == [b"ab", b"c"]
+
+    asyncio.run(run())
+
+
+def test_a_connection_is_closed_when_all_is_out_and_broken_off_at_once():
+    async def run() -> None:
+        transport, wire = corked()
+        transport.write(b"last words")
+        transport.close()
+        await asyncio.sleep(0)
+        assert wire.told == [b"last words", "closed"]
+
+        transport, wire = corked()
+        transport.write(b"lost words")
+        transport.abort()
+        await asyncio.sleep(0)
+        assert wire.told == ["aborted"]
+
+    asyncio.run(run())
+
+
+def test_the_first_words_of_a_stream_do_not_wait_for_the_rest():
+    async def run() -> list[bytes | str]:
+        transport, wire = corked()
+
+        async def send(message: Any) -> None:
+            transport.write(message.get("body", b"head "))
+
+        async def chunks():
+            for piece in (b"one ", b"two ", b"three"):
+                yield piece
+
+        await Sending(send).all(WireResponse(200, {}, chunks()))
+        await asyncio.sleep(0)
+        return wire.told
+
+    assert asyncio.run(run()) == [b"head one ", b"two three"]
