@@ -72,10 +72,10 @@ def many(count: int = 300) -> list[dict[str, Any]]:
 
 
 def test_the_page_shows_the_conversation_under_its_own_policy(browser: Chromium, show: Show):
-    show(open_session())
+    show(open_session(), target="mistral")  # Claude Code itself leaves the open call out
 
     assert browser.complaints() == []
-    assert numbered(browser) == [1, 2, 3, 4, 5]
+    assert numbered(browser)[:4] == [1, 2, 3, 4]  # what is far below is not in the document yet
     assert "Read a, then b." in shown_text(browser, "#entry-1")
     facts = shown_text(browser, "#facts")
     assert facts.startswith("1 error")
@@ -83,7 +83,7 @@ def test_the_page_shows_the_conversation_under_its_own_policy(browser: Chromium,
 
 
 def test_a_damaged_entry_says_what_is_wrong_and_what_is_done_about_it(browser: Chromium, show: Show):
-    show(open_session())
+    show(open_session(), target="mistral")
 
     said = shown_text(browser, "#entry-3")
     for part in (
@@ -101,7 +101,7 @@ def test_a_damaged_entry_says_what_is_wrong_and_what_is_done_about_it(browser: C
 
 
 def test_the_strip_is_red_where_an_entry_is_damaged(browser: Chromium, show: Show):
-    show(open_session())
+    show(open_session(), target="mistral")
 
     reds = browser.run(
         """(() => {
@@ -520,7 +520,8 @@ def test_without_scripts_the_page_says_what_it_needs(browser: Chromium, show: Sh
 def test_the_list_of_a_folder_sorts_narrows_and_leads_to_pages(browser: Chromium, tmp_path: Path):
     (tmp_path / "in").mkdir()
     save(tmp_path / "in" / "clean session.jsonl", session_with_subagent())
-    save(tmp_path / "in" / "broken.jsonl", open_session())
+    late = ClaudeSession().user("Read a, then b.").model(use("toolu_a")).user("Wait.").user([used("toolu_a", "late")])
+    save(tmp_path / "in" / "broken.jsonl", late.records)
     written = write_pages(tmp_path / "in", tmp_path / "out")
     browser.open(written.index.as_uri())
     browser.wait_for("document.documentElement.dataset.ready === 'all'")

@@ -199,9 +199,12 @@ def test_what_is_read_to_be_judged_is_the_same_without_digest_and_lines(
     judged = read_to_judge(data, format=format_)
     assert all(document.digest == "" for document in judged)
     assert all(document.original is None or not document.original.records for document in judged)
+    assert [lint_document(document) for document in judged] == [lint_document(document) for document in whole]
+    if any(document.is_skimmed for document in judged):
+        assert [document.entries for document in judged] == [[]]
+        return
     rest = [replace(one, digest=two.digest, original=two.original) for one, two in zip(judged, whole, strict=True)]
     assert rest == whole
-    assert [lint_document(document) for document in judged] == [lint_document(document) for document in whole]
 
 
 @given(program=st.sampled_from(sorted(PROGRAMS)), steps=histories(), seed=st.integers(0, 2**32))

@@ -78,10 +78,12 @@ def codex_session(events: list[tuple[str, Any]]) -> bytes:
 def sound(data: bytes) -> Document:
     """The document of a mended file, after checking that mending it again changes nothing.
 
-    Nothing speaks against it but that a call has several results that differ: only one of them can be its result.
+    Nothing speaks against it but that a call has several results that differ, only one of which can be its result, or
+    that calls share an id and one of them has a result.
     """
     once = mend(read(data), force=True)
-    assert [loss for loss in once.losses if "the result of" not in loss.message] == []
+    known = ("the result of", "calls share the id")
+    assert [loss for loss in once.losses if not any(words in loss.message for words in known)] == []
     document = read(once.data)
     again = mend(document)
     assert (again.data, again.changes) == (once.data, [])

@@ -230,6 +230,38 @@ def chat_lines(steps: list[Step]) -> HistoryFile:
     return HistoryFile([first, first, *chat(steps)["messages"]], _results(steps), is_lines=True)
 
 
+def openhands(steps: list[Step]) -> HistoryFile:
+    events: list[Record] = []
+    for number, step in enumerate(steps):
+        own: Record = {"id": f"e{number}", "timestamp": "t", "source": "agent", "tool_call_id": step.id}
+        if step.kind == "call":
+            call = {"id": step.id, "name": step.tool, "arguments": {"path": step.says}}
+            events.append({**own, "kind": "ActionEvent", "tool_call": call, "thought": []})
+        elif step.kind == "result":
+            seen = {"content": [{"type": "text", "text": step.says}]}
+            events.append({**own, "kind": "ObservationEvent", "tool_name": step.tool, "observation": seen})
+        else:
+            message = {"role": "user", "content": [{"type": "text", "text": step.says}]}
+            events.append({**own, "kind": "MessageEvent", "llm_message": message})
+    pause = {"id": "p", "timestamp": "t", "source": "user", "kind": "PauseEvent"}
+    return HistoryFile([*events, pause], _results(steps), is_lines=True)
+
+
+def open_webui(steps: list[Step]) -> HistoryFile:
+    messages: dict[str, Record] = {}
+    for number, step in enumerate(steps):
+        message: Record = {"parentId": f"m{number - 1}" if number else None, "role": "assistant", "content": ""}
+        item: Record = {"call_id": step.id, "status": "completed"}
+        if step.kind == "call":
+            item |= {"type": "function_call", "name": step.tool, "arguments": json.dumps({"path": step.says})}
+        elif step.kind == "result":
+            item |= {"type": "function_call_output", "output": [{"type": "input_text", "text": step.says}]}
+        said: Record = {"role": "user", "content": step.says} if step.kind == "say" else {"output": [item]}
+        messages[f"m{number}"] = message | said
+    chat = {"history": {"currentId": f"m{len(steps) - 1}", "messages": messages}}
+    return HistoryFile([{"id": "w", "title": "t", "chat": chat}], _results(steps))
+
+
 def fine_tuning(steps: list[Step]) -> HistoryFile:
     body = {"messages": [{"role": "system", "content": "Be brief."}, *chat(steps)["messages"]]}
     return HistoryFile([body, {"messages": [{"role": "user", "content": "hello"}]}], _results(steps), is_lines=True)
@@ -411,9 +443,26 @@ def gemini_cli(steps: list[Step]) -> HistoryFile:
     return HistoryFile({"sessionId": "g", "projectHash": "h", "messages": messages}, _kept(paired))
 
 
+def continue_dev(steps: list[Step]) -> HistoryFile:
+    paired = _paired(steps)
+    history: list[Record] = []
+    for one in paired:
+        if isinstance(one, _Pair):
+            call = {"id": one.call.id, "function": {"name": one.call.tool, "arguments": {"path": one.call.says}}}
+            state: Record = {"toolCallId": one.call.id, "toolCall": call, "status": "calling"}
+            for result in one.results:
+                state |= {"status": "done", "output": [{"content": result.says}]}
+            message: Record = {"role": "assistant", "content": "", "toolCalls": [call]}
+            history.append({"message": message, "contextItems": [], "toolCallStates": [state]})
+        else:
+            history.append({"message": {"role": "user", "content": one.says}, "contextItems": []})
+    return HistoryFile({"sessionId": "c", "history": history}, _kept(paired))
+
+
 FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Claude Code": ("claude-code", claude_code),
     "Codex": ("codex", codex),
+    "Continue": ("continue", continue_dev),
     "GitHub Copilot CLI": ("copilot-cli", copilot),
     "goose": ("goose", goose),
     "Inspect": ("inspect", inspect),
@@ -423,6 +472,8 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "droid, a stream": ("droid", droid_stream),
     "Grok CLI": ("grok-cli", grok_cli),
     "Hermes": ("hermes", hermes),
+    "OpenHands": ("openhands", openhands),
+    "Open WebUI": ("open-webui", open_webui),
     "Cline": ("cline", cline),
     "Gemini CLI, a recording": ("gemini-cli", gemini_cli),
     "Gemini CLI, a checkpoint": ("gemini-cli", checkpoint),

@@ -593,6 +593,105 @@ HERMES = whole(
     }
 )
 
+
+def event(number: int, kind: str, source: str, **fields: Any) -> dict[str, Any]:
+    """An event as OpenHands writes it, behind the one with the number before it."""
+    parent = {"parent_id": f"e{number - 1}"} if number else {}
+    stamp = f"2026-01-01T00:00:0{number}.000000"
+    return {"id": f"e{number}", "timestamp": stamp, "source": source, **parent, **fields, "kind": kind}
+
+
+OPENHANDS_EVENTS = [
+    event(0, "SystemPromptEvent", "agent", system_prompt={"type": "text", "text": "You are careful."}, tools=[]),
+    event(1, "MessageEvent", "user", llm_message={"role": "user", "content": [text("List the files")]}),
+    event(
+        2,
+        "ActionEvent",
+        "agent",
+        thought=[text("Looking.")],
+        tool_name="ls",
+        tool_call_id="call_1",
+        tool_call={"id": "call_1", "name": "ls", "arguments": '{"path": "."}', "origin": "completion"},
+        llm_response_id="r1",
+    ),
+    event(
+        3,
+        "ObservationEvent",
+        "environment",
+        tool_name="ls",
+        tool_call_id="call_1",
+        observation={"content": [text("a.txt\nb.txt")], "is_error": False, "kind": "ListObservation"},
+        action_id="e2",
+    ),
+    event(4, "MessageEvent", "agent", llm_message={"role": "assistant", "content": [text("Two files.")]}),
+]
+OPENHANDS = jsonl(*OPENHANDS_EVENTS)
+
+_CONTINUE_CALL = {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path":"."}'}}
+CONTINUE = whole(
+    {
+        "sessionId": "0b5c7f0e-8c53-4b5e-9f55-2f0d54c0a001",
+        "title": "Files",
+        "workspaceDirectory": "/work",
+        "history": [
+            {"message": {"role": "user", "content": "List the files"}, "contextItems": []},
+            {
+                "message": {
+                    "role": "assistant",
+                    "content": "Looking.",
+                    "toolCalls": [_CONTINUE_CALL],
+                    "usage": {"model": "gpt-4.1", "prompt_tokens": 20, "completion_tokens": 5},
+                },
+                "contextItems": [],
+                "toolCallStates": [
+                    {
+                        "toolCallId": "call_1",
+                        "toolCall": _CONTINUE_CALL,
+                        "status": "done",
+                        "parsedArgs": {"path": "."},
+                        "output": [{"name": "Tool Result", "description": "", "content": "a.txt\nb.txt"}],
+                    }
+                ],
+            },
+            {"message": {"role": "assistant", "content": "Two files."}, "contextItems": []},
+        ],
+    }
+)
+
+
+def webui_message(own: str, parent: str | None, role: str, **fields: Any) -> dict[str, Any]:
+    """A message of a chat as Open WebUI writes it."""
+    return {"id": own, "parentId": parent, "childrenIds": [], "role": role, "timestamp": 1767225600, **fields}
+
+
+def webui_chat(*messages: dict[str, Any], current: str = "", **fields: Any) -> dict[str, Any]:
+    """A chat of Open WebUI in the form of its exports."""
+    history = {"currentId": current or messages[-1]["id"], "messages": {item["id"]: item for item in messages}}
+    chat = {"title": "Files", "models": ["gpt-4.1"], "history": history, "files": [], **fields}
+    return {"id": "w1", "user_id": "u", "title": "Files", "chat": chat, "share_id": None, "archived": False}
+
+
+WEBUI_OUTPUT = [
+    {"type": "message", "id": "o1", "role": "assistant", "content": [{"type": "output_text", "text": "Looking."}]},
+    {"type": "function_call", "id": "call_1", "call_id": "call_1", "name": "ls", "arguments": '{"path":"."}'},
+    {
+        "type": "function_call_output",
+        "id": "o2",
+        "call_id": "call_1",
+        "output": [{"type": "input_text", "text": "a.txt\nb.txt"}],
+        "status": "completed",
+    },
+    {"type": "message", "id": "o3", "role": "assistant", "content": [{"type": "output_text", "text": "Two files."}]},
+]
+OPEN_WEBUI = whole(
+    [
+        webui_chat(
+            webui_message("m1", None, "user", content="List the files"),
+            webui_message("m2", "m1", "assistant", model="gpt-4.1", content="Two files.", output=WEBUI_OUTPUT),
+        )
+    ]
+)
+
 INSPECT = whole(
     {
         "version": 2,
@@ -644,6 +743,7 @@ CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 EVERY_FILE: dict[str, bytes] = {
     "claude-code": CLAUDE,
     "codex": CODEX,
+    "continue": CONTINUE,
     "copilot-cli": COPILOT_CLI,
     "cursor": CURSOR,
     "droid": DROID,
@@ -655,6 +755,8 @@ EVERY_FILE: dict[str, bytes] = {
     "inspect": INSPECT,
     "mini-swe-agent": MINI_SWE,
     "opencode": OPENCODE,
+    "openhands": OPENHANDS,
+    "open-webui": OPEN_WEBUI,
     "pi": PI,
     "kimi-cli": KIMI_CLI,
     "kimi-code": KIMI_CODE,

@@ -1,7 +1,9 @@
 """Count what a long campaign really tried, so that `make fuzz` can say it at its end.
 
 LEGATO_TALLY names a file; without it nothing is counted. A line of the file is a number and a name. Lines are added
-about once a second and at the end, by every process for itself: a round that is interrupted is counted up to then.
+about once a second and at the end, by every process for itself: a round that is interrupted is counted up to then. A
+test that failed is written down at once, with what pytest has to say of it in a file beside, because the interrupt may be
+all that follows.
 """
 
 from __future__ import annotations
@@ -12,9 +14,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 _INTERVAL = 1.0
+
+FAILED = "failed: "
+"""what the name of a test that failed begins with"""
+
+FAILURES = ".failures"
+"""what the name of the file ends with that tells of failures"""
 
 
 class _Book:
@@ -64,3 +73,12 @@ def count_runs(test: Callable[..., Any], name: str) -> Callable[..., Any]:
         return result
 
     return counted
+
+
+def count_failure(test: str, text: str) -> None:
+    """`test` failed, of which `text` tells."""
+    if _BOOK is not None:
+        _BOOK.add(FAILED + test, 1)
+        _BOOK.write()
+        with Path(os.environ["LEGATO_TALLY"] + FAILURES).open("a", encoding="utf-8") as file:
+            file.write(f"{test}\n{text}\n\n")

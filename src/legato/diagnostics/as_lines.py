@@ -23,10 +23,16 @@ def diagnosis_lines(diagnosis: Diagnosis, *, redactor: Redactor | None = None) -
     return [hide(line) for line in _diagnosis(diagnosis)]
 
 
+_MOST_CALLS = 20
+"""calls that a line names: a decision can be about all of an answer, and is told at each of them"""
+
+
 def decision_line(decision: Decision) -> str:
     """One decision: where the fault lay, what was done, why, and for which calls."""
     detail = f": {decision.detail}" if decision.detail else ""
-    calls = f" ({', '.join(decision.calls)})" if decision.calls else ""
+    named = ", ".join(decision.calls[:_MOST_CALLS])
+    more = f" and {len(decision.calls) - _MOST_CALLS:,} more" if len(decision.calls) > _MOST_CALLS else ""
+    calls = f" ({named}{more})" if decision.calls else ""
     return f"{decision.fault.value}: {decision.action.value} {decision.reason}{detail}{calls}"
 
 

@@ -19,15 +19,13 @@ from typing import cast
 import msgspec
 
 from legato.model import Json
-from legato.model.secrets import known_secrets
+from legato.model.secrets import is_secret_name, known_secrets
 
 HIDDEN = "[hidden]"
 """what is in place of a secret"""
 
 _SHORTEST = 6
 """a shorter value (`1`, `true`) is no secret, and hiding it would make a text unreadable"""
-
-_SECRET_VARIABLE = re.compile(r"API_?KEY|_KEY\Z|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|CONNECTION_STRING|_DSN\Z")
 
 _SECRET_FIELDS = frozenset(
     {"authorization", "proxy_authorization", "cookie", "set_cookie", "api_key", "apikey", "x_api_key",
@@ -86,9 +84,7 @@ class Redactor:
         """
         variables = os.environ if environment is None else environment
         named = set(names)
-        values = {
-            value.strip() for name, value in variables.items() if name in named or _SECRET_VARIABLE.search(name.upper())
-        }
+        values = {value.strip() for name, value in variables.items() if name in named or is_secret_name(name)}
         values.update(secret.strip() for secret in (*secrets, *known_secrets()))
         # The longest first: one secret may begin with another.
         known = sorted((value for value in values if len(value) >= _SHORTEST), key=len, reverse=True)

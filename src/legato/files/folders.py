@@ -8,8 +8,8 @@ from pathlib import Path
 from legato.files.sources import PathName
 from legato.formats.registry import FORMATS
 
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
-"""what files of JSON are called, whoever writes them"""
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".eval"})
+"""what files of JSON are called, whoever writes them, and archives of Inspect"""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 """folders of tools, with many thousands of files that are no conversations"""
 
@@ -18,7 +18,7 @@ def session_files(folder: PathName) -> list[Path]:
     """All files below `folder` that may be session files or request bodies, by their names, in order.
 
     Links are followed to files, not to folders, and the folders of version control and of installed packages are passed
-    over. Raises `OSError` if `folder` itself cannot be read.
+    over; so are files that are read with another one. Raises `OSError` if `folder` itself cannot be read.
     """
     os.scandir(folder).close()  # a folder further down that cannot be read is passed over
     homes = (known.home for known in FORMATS.values() if known.home is not None)
@@ -27,4 +27,5 @@ def session_files(folder: PathName) -> list[Path]:
     for root, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name not in _PASSED_OVER)
         found += sorted(Path(root, name) for name in names if Path(name).suffix in suffixes)
-    return [path for path in found if path.is_file()]
+    pieces = [known.pieces for known in FORMATS.values() if known.pieces]
+    return [path for path in found if path.is_file() and not any(map(path.match, pieces))]

@@ -146,17 +146,21 @@ class Inspector:
 
     def _blocks(self, slot: Slot, unit: Unit | None, decisions: Sequence[Decision]) -> Iterator[InspectedBlock]:
         completions = {done.call_id: done for done in unit.completions} if type(unit) is Exchange else {}
+        decided: dict[str, list[Decision]] = {}
+        for item in decisions:
+            for call in item.calls:
+                decided.setdefault(call, []).append(item)
         # What a request leaves out is still worth seeing, so the slot's own blocks are shown where there is no unit.
         blocks: Iterable[AnswerBlock] = slot.blocks if type(unit) is not Said else unit.blocks
         number = 0
         for block in blocks:
-            shown = self._block(block, number, completions, decisions)
+            shown = self._block(block, number, completions, decided)
             if shown is not None:
                 number += 1
                 yield shown
 
     def _block(
-        self, block: AnswerBlock, number: int, completions: dict[CallId, Completion], decisions: Sequence[Decision]
+        self, block: AnswerBlock, number: int, completions: dict[CallId, Completion], decided: dict[str, list[Decision]]
     ) -> InspectedBlock | None:
         match block:
             case Text():
@@ -181,13 +185,13 @@ class Inspector:
                     return None
                 self._sources[id(block.arguments)] = number, "arguments"
                 return InspectedBlock(
-                    kind="call", call=self._call(block, number, call, completions.get(block.id), decisions)
+                    kind="call", call=self._call(block, number, call, completions.get(block.id), decided)
                 )
 
     def _call(
-        self, block: ToolCall, number: int, call: Call, done: Completion | None, decisions: Sequence[Decision]
+        self, block: ToolCall, number: int, call: Call, done: Completion | None, decided: dict[str, list[Decision]]
     ) -> InspectedCall:
-        mine = [item for item in decisions if call.id in item.calls] + self._projected.get(call.id, [])
+        mine = decided.get(call.id, []) + self._projected.get(call.id, [])
         labels = [*map(_label, mine), *self._findings.rules_of(call.id)]
         result = completion_text(done) if done else ""
         self._sources[result] = number, "result"

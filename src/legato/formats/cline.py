@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
@@ -53,7 +54,7 @@ class _Reader:
             self.draft.note_unknown(unknown, place)
             self.draft.human(blocks, place)
         else:
-            self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+            self.draft.unknown(place, f"a message of role {role!r}")
 
     def assistant(self, message: JsonObject, place: str) -> None:
         info = as_object(message.get("modelInfo"))
@@ -64,7 +65,7 @@ class _Reader:
             self.draft.route = route_of(provider or provider_of_model(model), model.rsplit("/", 1)[-1])
         items, notes = make_blocks_readable(message.get("content"))
         for note in notes:
-            self.draft.note(place, str(note), is_carried=note.is_carried)
+            self.draft.note(place, str(note), is_carried=note.is_carried, is_unknown=note.is_unknown)
         blocks = anthropic_answer(items)
         self.draft.say(Speaker.AI, blocks, place, origin=origin_of(provider, model))
 

@@ -10,14 +10,16 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from legato.errors import FormatError
+from legato.errors import FormatError, IngestError
+from legato.formats.archive import Archive, open_archive
 from legato.formats.database import Database, open_database
-from legato.formats.document import Document, DocumentDraft, FileNote, Original, RawRecord
+from legato.formats.document import Document, FileNote, Original, RawRecord
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object
-from legato.formats.head import Head, Layout
+from legato.formats.head import LAYOUTS, Head, Layout
 from legato.formats.lines import LineReader, Marks
-from legato.formats.sources import Source
-from legato.model import Json, JsonObject
+from legato.formats.sources import Source, open_source
+from legato.model import Json, JsonObject, read_json_leniently
 
 
 class Item(NamedTuple):
@@ -62,23 +64,34 @@ class Content:
     @contextmanager
     def database(self) -> Generator[Database]:
         """The file as the database that it is."""
-        for _ in self._source.pieces():
-            pass  # the digest is that of all bytes
+        self._see_all()
         with open_database(self._source) as database:
             yield database
 
+    @contextmanager
+    def archive(self) -> Generator[Archive]:
+        """The file as the archive that it is."""
+        self._see_all()
+        with open_archive(self._source) as archive:
+            yield archive
+
+    def _see_all(self) -> None:
+        for _ in self._source.pieces():
+            pass  # the digest is that of all bytes
+
     def lines(self) -> Iterator[Item]:
         """The records of a file of lines."""
-        if self.layout is Layout.DATABASE:
-            raise FormatError(f"{self.name}: this is an SQLite database, and files of {self.format} are none")
+        if self.layout in (Layout.DATABASE, Layout.ARCHIVE):
+            raise FormatError(f"{self.name}: this is {LAYOUTS[self.layout]}, and files of {self.format} are none")
         reader = LineReader(self._source.pieces(), self._marks, name=self.name)
-        index = -1
-        for line in reader:
-            if self._keep:
-                index += 1
-                if not self._source.is_only_judged:
+        if self._source.is_only_judged:
+            for index, (number, value) in enumerate(reader.values()):
+                yield Item(f"line {number}", value, index if self._keep else -1)
+        else:
+            for index, line in enumerate(reader):
+                if self._keep:
                     self._kept.append(line.raw)
-            yield Item(line.raw.place, line.value, index)
+                yield Item(line.raw.place, line.value, index if self._keep else -1)
         self._damage = reader.damage
         self._left_out, self._tail, self._size = reader.left_out, reader.tail, reader.size
 
@@ -99,11 +112,26 @@ class Content:
             else:
                 self._damage.append(FileNote(f"{prefix}[{index}]", "is no object and was left out"))
 
+    def beside(self, pattern: str) -> Iterator[Item]:
+        """The objects in files of that pattern below the folder of this one, in the order of their names."""
+        if self._source.path is None:
+            raise FormatError(f"{self.name}: the rest of it is in files beside it; name it by its path")
+        folder = self._source.path.resolve().parent
+        for path in sorted(folder.glob(pattern)):
+            place = path.relative_to(folder).as_posix()
+            try:
+                value = read_json_leniently(open_source(path).whole())
+            except (FormatError, IngestError) as error:
+                self._damage.append(
+                    FileNote(place, f"cannot be read and was left out: {error.message}", is_damage=True)
+                )
+                continue
+            yield Item(place, as_object(value))
+
     def value(self) -> Json:
         """The value of a file that is one."""
         if self._head.layout is not Layout.WHOLE or self._head.error:
-            other = "an SQLite database" if self.layout is Layout.DATABASE else "made of lines"
-            reason = self._head.error or f"this is {other}, and not one JSON value"
+            reason = self._head.error or f"this is {LAYOUTS[self.layout]}, and not one JSON value"
             raise FormatError(f"{self.name}: {reason}")
         self._value = self._head.value
         if self._keep:

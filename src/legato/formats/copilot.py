@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from legato.formats.blocks import kind_of, response, text_blocks
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, DocumentDraft
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_object, as_objects, as_text, as_time, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
@@ -126,7 +127,7 @@ class _Reader:
             case _ if kind.partition(".")[0] in _FAMILIES:
                 pass
             case _:
-                self.draft.note(item.place, f"an event of type {kind!r} is not understood and was left out")
+                self.draft.unknown(item.place, f"an event of type {kind!r}")
 
     def session(self, data: JsonObject) -> None:
         context = as_object(data.get("context"))
@@ -181,7 +182,7 @@ class _Reader:
         kept = [*as_objects(tools.get("items")), *as_objects(tools.get("rawContentBlocks"))]
         blocks = _native(as_text(tools.get("provider")), kept)
         if kept and not blocks:
-            self.draft.note(item.place, "what the provider's own tools did is not understood and was left out")
+            self.draft.unknown(item.place, "what the provider's own tools did")
         return [block for block in blocks if isinstance(block, HostedTool)]
 
     def started(self, data: JsonObject, item: Item) -> None:

@@ -32,7 +32,7 @@ def read(content: Content) -> list[Document]:
                 draft.end_answer(Ending.CANCELLED if record.get("status") == "aborted" else Ending.CUT)
         else:
             kind = as_text(record.get("type"))
-            draft.note(item.place, f"a record of type {kind!r} is not understood and was left out")
+            draft.unknown(item.place, f"a record of type {kind!r}")
     return content.finish(draft)
 
 

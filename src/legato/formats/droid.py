@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content, Item
-from legato.formats.document import Document, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import keep_known
 from legato.formats.fields import as_object, as_text, as_time, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head
@@ -58,7 +59,7 @@ class _Reader:
             case "todo_state" | "session_end":
                 pass
             case _:
-                self.draft.note(item.place, f"a record of type {kind!r} is not understood and was left out")
+                self.draft.unknown(item.place, f"a record of type {kind!r}")
 
     def model(self, model: str) -> None:
         if model:

@@ -18,7 +18,7 @@ from legato.formats.detection import Detected, head_body, lines_of
 from legato.formats.document import Document, fold_notes
 from legato.formats.fields import as_list, as_object, as_objects
 from legato.formats.format import Format
-from legato.formats.head import MAX_RECORDS, Head, Layout
+from legato.formats.head import LAYOUTS, MAX_RECORDS, Head, Layout
 from legato.formats.lines import Marks
 from legato.formats.reading import format_named, look, open_as, read_as, why_unread
 from legato.formats.registry import FORMATS
@@ -157,12 +157,12 @@ class _LinesSeen:
 
 
 class _ValueSeen:
-    """What the one value of a file shows, or what the tables of a database do."""
+    """What the one value of a file shows, the tables of a database, or the names in an archive."""
 
     looked_at = 1
 
     def __init__(self, head: Head) -> None:
-        self.layout = "an SQLite database" if head.layout is Layout.DATABASE else "one JSON value"
+        self.layout = LAYOUTS[head.layout]
         self.evidence: dict[str, list[FormatSign]] = {}
         self.fitting = dict.fromkeys(FORMATS, 0)
         for known in FORMATS.values():

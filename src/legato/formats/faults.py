@@ -164,6 +164,8 @@ _OF_DECISIONS: dict[tuple[Action, str], Kind] = {
 
 def find_faults(document: Document) -> list[FileFault]:
     """Every fault in the calls of `document`, in the order of their places."""
+    if document.is_skimmed:
+        return []
     talk = document.conversation()
     finder = _Finder(document, talk)
     return sorted(finder.find(), key=lambda fault: fault.seq)

@@ -232,6 +232,9 @@ def _is_taught(document: Document, fault: FileFault) -> bool:
 
 def _repair_of_fault(document: Document, fault: FileFault, *, is_completed: bool) -> str:
     known = FORMATS.get(document.format)
+    is_kept = known is not None and known.leaves_out_calls and fault.kind is OPEN_CALL and not _is_over(document)
+    if is_kept and is_completed:
+        return f"{_doing(document, fault.repair)}; without it, its agent leaves the call out when it goes on"
     if known is None or not known.closes_calls or fault.kind not in (OPEN_CALL, LATE_RESULT):
         return _doing(document, fault.repair)
     # Its agent minds neither, so only what is made of the session for someone else is different.
@@ -241,9 +244,9 @@ def _repair_of_fault(document: Document, fault: FileFault, *, is_completed: bool
 
 
 def _completes_itself(document: Document, fault: FileFault, targets: Sequence[tuple[str, Target]]) -> bool:
-    """Whether the file's own agent puts in the result that is missing, before it asks one of these targets."""
+    """Whether the file's own agent minds the missing result itself, before it asks one of these targets."""
     known = FORMATS.get(document.format)
-    if known is None or not known.closes_calls or fault.kind is not OPEN_CALL:
+    if known is None or not (known.closes_calls or known.leaves_out_calls) or fault.kind is not OPEN_CALL:
         return False
     own = WIRE_DIALECTS.get(known.provider)
     return own is None or all(target.dialect is own for _, target in targets)

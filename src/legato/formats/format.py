@@ -19,7 +19,7 @@ from legato.formats.document import Document, FileNote, Original
 from legato.formats.lines import Marks
 from legato.formats.patching.records import Rewritten
 from legato.formats.patching.splices import Splice
-from legato.model import Dialect, ToolSpec
+from legato.model import Dialect, Target, ToolSpec
 from legato.transcript.conversation import Conversation
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ class Outgoing:
     """What a writer is given: a conversation, with what is known of the file that it comes from.
 
     `model` names the model, or the whole route, that a request is for. With `compacted`, what the file's own agent had
-    summarised stays out of it, and the summary is there instead.
+    summarised stays out of it, and the summary is there instead. `target` is the model that messages go to at once,
+    whose ids and names they then have.
     """
 
     def __init__(
@@ -59,9 +60,11 @@ class Outgoing:
         *,
         setting: Setting = _NO_MACHINE,
         compacted: bool = False,
+        target: Target | None = None,
     ) -> None:
         self.source = source
         self.model = model
+        self.target = target
         self.compacted = compacted
         self._setting = setting
 
@@ -173,6 +176,8 @@ class Mended:
 Detect: TypeAlias = "Callable[[Head], str]"
 """says how a file is recognised, from its beginning; empty if it is not of this format"""
 Read: TypeAlias = "Callable[[Content], list[Document]]"
+Skim: TypeAlias = "Callable[[Content], Document | None]"
+"""a document whose calls are all in order, without its entries; None where that is not certain"""
 Write: TypeAlias = Callable[[Outgoing], Written]
 Repair: TypeAlias = Callable[[Document, Original], Mended]
 Place: TypeAlias = Callable[[WrittenSession], Placement]
@@ -226,6 +231,8 @@ class Format:
     """as people type it"""
     title: str
     read: Read
+    skim: Skim | None = None
+    """reads a file of lines for whoever only wants to know what is wrong with it"""
     detect: Detect | None = None
     """None for request bodies, which are told apart by comparing them (see `wire.shapes`)"""
     resembles: Detect | None = None
@@ -236,6 +243,8 @@ class Format:
     chain: Chain | None = None
     home: FileHome | None = None
     """where its agent keeps the files; None if they have no usual place, or it is not known"""
+    pieces: str = ""
+    """files that are read with one of its own, by their pattern below the folder of that"""
     place: Place | None = None
     """where there a session belongs; None if it cannot just be put there"""
     takes_by: str = ""
@@ -250,6 +259,8 @@ class Format:
     """a file of one line is a file of lines"""
     closes_calls: bool = False
     """its agent puts in a result itself for a call that has none, before it asks the model"""
+    leaves_out_calls: bool = False
+    """its agent leaves out a call that has no result, before it asks the model; repair keeps such a call"""
     plain_ids: bool = False
     """its agent sends the ids of calls as they are, so they have to be made of plain characters"""
     dialect: Dialect | None = None

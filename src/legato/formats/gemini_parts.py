@@ -31,7 +31,7 @@ def read_parts(body: Json) -> tuple[list[Block], list[str]]:
         elif (block := _read_content_part(part)) is not None:
             blocks.append(block)
         elif part.get("text") != "":
-            unknown.append(f"part {index} ({', '.join(part)}) is not understood and was left out")
+            unknown.append(f"part {index} ({', '.join(part)})")
     return blocks, unknown
 
 

@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from legato.errors import IngestError
 from legato.formats.content import Content
 from legato.formats.database import Database
-from legato.formats.document import CompactionMark, Document, DocumentDraft
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.gemini_parts import read_parts
 from legato.formats.head import Head, Layout
 from legato.formats.origins import home_of, origin_of, route_of
-from legato.model import Block, Json, JsonObject, Speaker, Text, ToolResponse, read_json_leniently
+from legato.model import Block, Json, JsonObject, Speaker, Text, Thinking, ToolResponse, read_json_leniently
 
 _COLUMNS = frozenset({"app_name", "user_id", "session_id", "invocation_id", "timestamp", "event_data"})
 _STANDARD = str.maketrans("-_", "+/")
@@ -96,7 +99,7 @@ class _Reader:
         content = as_object(event.get("content"))
         blocks, unknown = read_parts(content.get("parts"))
         for what in unknown:
-            self.draft.note(place, what)
+            self.draft.unknown(place, what)
         if event.get("author") == "user" or content.get("role") != "model":
             self.draft.human(blocks, place)
         else:
@@ -109,7 +112,7 @@ class _Reader:
         provider = home_of("gemini", model)
         if model:
             self.draft.model, self.draft.route = model, route_of(provider, model)
-        said = [block for block in blocks if not isinstance(block, ToolResponse)]
+        said = [_sealed_by(provider, block) for block in blocks if not isinstance(block, ToolResponse)]
         self.draft.say(Speaker.AI, said, place, origin=origin_of(provider, model))
         self.draft.results([block for block in blocks if isinstance(block, ToolResponse)], place)
 
@@ -128,6 +131,15 @@ class _Reader:
             self.draft.compactions.append(CompactionMark(0, len(self.draft.entries) - 1, text, place))
             what = "the agent put a summary in place of what came before; all of it is read here"
             self.draft.note(place, what, is_carried=True)
+
+
+def _sealed_by(provider: str, block: Block) -> Block:
+    """A thought with the seal of the provider that it came from: every one of them is a `thoughtSignature` here."""
+    seal = (block.native or {}).get("thoughtSignature")
+    if not seal or provider in ("gemini", "vertex"):
+        return block
+    is_claude = provider in ("anthropic", "bedrock") and isinstance(block, Thinking)
+    return replace(block, native={"signature": seal} if is_claude else None)
 
 
 def _camel(value: Json) -> Json:

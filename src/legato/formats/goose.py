@@ -14,7 +14,8 @@ from legato.errors import IngestError
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content
 from legato.formats.database import Database
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import FileHome, Format, marks
 from legato.formats.head import Head, Layout
@@ -101,7 +102,7 @@ class _Reader:
             self.draft.human(blocks, place)
         else:
             role = as_text(message.get("role"))
-            self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+            self.draft.unknown(place, f"a message of role {role!r}")
         if metadata.get("agentVisible") is False:
             self.hidden = len(self.draft.entries)
 
@@ -132,7 +133,7 @@ class _Reader:
             return []
         blocks, unknown = split_content(part)
         if unknown:
-            self.draft.note(place, f"a part of type {kind!r} is not understood and was left out")
+            self.draft.unknown(place, f"a part of type {kind!r}")
         return blocks
 
     def _call(self, part: JsonObject, place: str) -> list[Block]:

@@ -27,7 +27,7 @@ def read(content: Content) -> list[Document]:
         if kind in _ROLES:
             reader.message({**item.value, "role": _ROLES[kind]}, item.place)
         else:
-            draft.note(item.place, f"a record of type {kind!r} is not understood and was left out")
+            draft.unknown(item.place, f"a record of type {kind!r}")
     return content.finish(draft)
 
 

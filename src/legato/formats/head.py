@@ -1,6 +1,6 @@
 """How a file is laid out: lines, of which the first records are shown, or one JSON value, which is shown whole.
 
-Of a database the tables are shown, each with its columns.
+Of a database the tables are shown, each with its columns, and of an archive the names of its files.
 
 What tells formats apart may be at the very end of a long record (a session that starts with a pasted image) or behind a
 megabyte of messages (a request with sorted keys), so whole records and whole values are looked at. Only a damaged value
@@ -19,10 +19,11 @@ from typing import cast
 import msgspec
 
 from legato.errors import IngestError, UnknownFormat
-from legato.formats.database import MAGIC, open_database
+from legato.formats import archive, database
 from legato.formats.fields import as_object, as_objects
 from legato.formats.sources import Source
 from legato.model import Json, JsonObject, read_json_leniently
+from legato.model.ingestion import MAX_LOADED, MAX_NODES, refuse_parts
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|["{}\[\],]', re.DOTALL)
 _CLOSERS = {"{": "}", "[": "]"}
@@ -31,7 +32,6 @@ MAX_RECORDS = 64
 
 _MAGIC = {
     b"\x1f\x8b": "gzip data, which is not looked into; unpack it, and try what is in it",
-    b"PK\x03\x04": "a ZIP archive, which is not looked into; unpack it, and try the files in it",
     b"\x28\xb5\x2f\xfd": "Zstandard data, which is not looked into; unpack it, and try what is in it",
     b"\xff\xfe": "UTF-16 text; convert it to UTF-8 first",
     b"\xfe\xff": "UTF-16 text; convert it to UTF-8 first",
@@ -46,6 +46,16 @@ class Layout(StrEnum):
     LINES = "lines"
     WHOLE = "whole"
     DATABASE = "database"
+    ARCHIVE = "archive"
+
+
+LAYOUTS = {
+    Layout.LINES: "made of lines",
+    Layout.WHOLE: "one JSON value",
+    Layout.DATABASE: "an SQLite database",
+    Layout.ARCHIVE: "a ZIP archive",
+}
+"""how a file is made, in words"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class Head:
     """The beginning of a file. `records` are the first objects of a file of lines; `value` is the one value of another.
 
     `error` says what is wrong with a value that cannot be read; `value` is then what can be seen of it. `tables` are
-    those of a database, with the names of their columns.
+    those of a database, with the names of their columns, and `members` the files of an archive.
     """
 
     layout: Layout
@@ -62,6 +72,7 @@ class Head:
     error: str = ""
     is_one_line: bool = False
     tables: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    members: tuple[str, ...] = ()
 
     @property
     def items(self) -> list[JsonObject]:
@@ -87,9 +98,12 @@ def refuse_other_files(source: Source) -> None:
 
 def look_at(source: Source) -> Head:
     """The head of `source`; raises `UnclearLayout` where it is neither JSON nor lines of JSON."""
-    if source.head.startswith(MAGIC):
-        with open_database(source) as database:
-            return Head(Layout.DATABASE, tables=database.tables)
+    if source.head.startswith(database.MAGIC):
+        with database.open_database(source) as opened:
+            return Head(Layout.DATABASE, tables=opened.tables)
+    if source.head.startswith(archive.MAGIC):
+        with archive.open_archive(source) as packed:
+            return Head(Layout.ARCHIVE, members=packed.names)
     refuse_other_files(source)
     text = _shown(source)
     if "\n" not in text and text[:1] == "{":  # the first line may be a record that is longer than the head
@@ -121,6 +135,10 @@ def _shown(source: Source) -> str:
 def _of_value(source: Source, start: str) -> Head | None:
     """The head of a file that is one value; None if it is no JSON at all."""
     data, error = source.whole(), ""
+    try:
+        refuse_parts(data, MAX_NODES)
+    except IngestError as problem:  # nothing is salvaged of it: that would take the memory that was not to be taken
+        raise UnknownFormat(f"{source.name}: {problem.message}") from None
     try:
         value = read_json_leniently(data.replace(b"\0", b"") if b"\0" in data else data)
     except IngestError as problem:
@@ -161,8 +179,11 @@ def _objects_on(line: str) -> list[JsonObject]:
     if not line.startswith("{"):
         return []
     try:
+        refuse_parts(line, MAX_LOADED)
         value = msgspec.json.decode(line)
         return [cast(JsonObject, value)] if isinstance(value, dict) else []
+    except IngestError:
+        return []
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         pass
     decoder = json.JSONDecoder(strict=False)

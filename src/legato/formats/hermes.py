@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
-from legato.formats.document import Document, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import keep_known
 from legato.formats.fields import as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head

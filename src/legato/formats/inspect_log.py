@@ -1,4 +1,4 @@
-"""Read logs of Inspect, which evaluates models: JSON, as it writes it or as `inspect log dump` prints it.
+"""Read logs of Inspect, which evaluates models: its `.eval` archives, and JSON, as it writes or prints it.
 
 Each sample is a conversation. Long texts and media are in the sample's `attachments`, under their digest, and stand in
 the messages as `attachment://` addresses.
@@ -6,34 +6,89 @@ the messages as `attachment://` addresses.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from legato.errors import FormatError
+from legato.formats.archive import Archive, ZstandardArchive
 from legato.formats.blocks import read_result, split_content
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
-from legato.formats.head import Head
+from legato.formats.head import Head, Layout
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import Authority, Block, HostedTool, Json, JsonObject, Speaker, Thinking, ToolCall, ingest
+from legato.model.json_access import as_count
 from legato.wire.arguments import read_arguments
 
 _ADDRESS = "attachment://"
+_ABOUT = ("header.json", "_journal/start.json")
+"""what an archive has about the whole run: at its end, or from its beginning on"""
+_SAMPLE = re.compile(r"samples/.*_epoch_[0-9]{1,9}\.json", re.DOTALL)
+
+
+class _Sample(NamedTuple):
+    """A sample, what it is called, where its messages are, and the model that was evaluated."""
+
+    id: str
+    value: JsonObject
+    place: str
+    model: str
 
 
 def read(content: Content) -> list[Document]:
     """The conversation of every sample."""
-    holder = as_object(content.value())
-    model = first_text(as_object(holder.get("eval")), "model")
-    samples = as_list(holder["samples"]) if isinstance(holder.get("samples"), list) else [holder]
-    drafts: list[DocumentDraft] = []
-    for index, item in enumerate(samples):
-        sample = as_object(item)
-        own = as_id(sample.get("id")) or str(index)
-        draft = content.draft(f"{content.name}, sample {own}" if len(samples) > 1 else "")
-        draft.meta["session"] = own
-        prefix = f"samples[{index}]." if "samples" in holder else ""
-        _Reader(draft, sample, model).messages(f"{prefix}messages")
-        drafts.append(draft)
+    if content.layout is Layout.ARCHIVE:
+        with content.archive() as archive:
+            drafts = [_read(content, sample) for sample in _packed(archive)]
+    else:
+        drafts = [_read(content, sample) for sample in _listed(as_object(content.value()))]
+    if len(drafts) > 1:
+        for draft in drafts:
+            draft.name = f"{content.name}, sample {draft.meta['session']}"
     return content.finish(*[draft for draft in drafts if draft.entries or draft.notes])
+
+
+def _read(content: Content, sample: _Sample) -> DocumentDraft:
+    draft = content.draft()
+    draft.meta["session"] = sample.id
+    _Reader(draft, sample.value, sample.model).messages(sample.place)
+    return draft
+
+
+def _listed(holder: JsonObject) -> Iterator[_Sample]:
+    """The samples of a log in JSON, or the one that a file is."""
+    model = first_text(as_object(holder.get("eval")), "model")
+    is_log = isinstance(holder.get("samples"), list)
+    for index, item in enumerate(as_list(holder["samples"]) if is_log else [holder]):
+        sample = as_object(item)
+        place = f"samples[{index}].messages" if is_log else "messages"
+        yield _Sample(as_id(sample.get("id")) or str(index), sample, place, model)
+
+
+def _packed(archive: Archive) -> Iterator[_Sample]:
+    """The samples of an archive, which has a file for each; the same sample again is another epoch of it."""
+    try:
+        about = next((name for name in _ABOUT if name in archive.names), "")
+        model = first_text(as_object(as_object(archive.value(about)).get("eval")), "model") if about else ""
+        for name in sorted(filter(_SAMPLE.fullmatch, archive.names), key=_in_order):
+            sample = as_object(archive.value(name))
+            own, epoch = as_id(sample.get("id")) or name, as_count(sample.get("epoch"))
+            yield _Sample(f"{own}, epoch {epoch}" if epoch > 1 else own, sample, f"{name}: messages", model)
+    except ZstandardArchive as error:
+        raise FormatError(
+            f"{error.message}, which cannot be unpacked here; "
+            "`inspect log convert FILE --to json --output-dir DIR` writes the log as JSON, and that is read"
+        ) from None
+
+
+def _in_order(name: str) -> tuple[int, int, str]:
+    """Epoch by epoch, and numbers as such."""
+    own, _, epoch = name.removeprefix("samples/").removesuffix(".json").rpartition("_epoch_")
+    return int(epoch), int(own) if own.isdecimal() else -1, own
 
 
 class _Reader:
@@ -80,7 +135,7 @@ class _Reader:
             case "tool":
                 self.draft.results([read_result(_result(message))], place)
             case role:
-                self.draft.note(place, f"a message of role {as_text(role)!r} is not understood and was left out")
+                self.draft.unknown(place, f"a message of role {as_text(role)!r}")
 
     def _content(self, message: JsonObject, place: str) -> list[Block]:
         content: Json = message.get("content")
@@ -136,6 +191,9 @@ def _result(message: JsonObject) -> JsonObject:
 
 
 def _detect(head: Head) -> str:
+    if head.layout is Layout.ARCHIVE:
+        is_log = any(name in head.members for name in _ABOUT) and any(map(_SAMPLE.fullmatch, head.members))
+        return "an archive with a file for each sample" if is_log else ""
     holder = head.holder
     if isinstance(holder.get("eval"), dict) and isinstance(holder.get("samples"), list):
         return "samples of an eval"

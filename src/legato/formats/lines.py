@@ -19,8 +19,10 @@ from typing import NamedTuple, cast
 import msgspec
 
 from legato.errors import FormatError, IngestError
-from legato.formats.document import MAX_NOTES, FileNote, RawRecord
+from legato.formats.document import FileNote, RawRecord
+from legato.formats.draft import MAX_NOTES
 from legato.model import Json, JsonObject, read_json_leniently
+from legato.model.ingestion import MAX_NODES, refuse_parts
 
 MAX_LINE = 64 * 1024 * 1024
 """a longer line is left out"""
@@ -35,6 +37,7 @@ _BOM = b"\xef\xbb\xbf"
 _RECORD_START = re.compile(r'\{\s*"')
 _BETWEEN = re.compile(r"[\s,\x00]*")
 _slow = json.JSONDecoder(strict=False)
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 
 class Line(NamedTuple):
@@ -59,14 +62,14 @@ class _Raw(NamedTuple):
 
     number: int
     data: bytes
-    before: bytes
-    after: bytes
-    start: int
-    end: int
+    before: bytes = b""
+    after: bytes = b""
+    start: int = 0
+    end: int = 0
     """the bytes of the file that these are"""
-    is_whole: bool
+    is_whole: bool = False
     """whether nothing was taken out of them"""
-    is_last: bool
+    is_last: bool = False
     """it is the last one and has no newline"""
 
     @property
@@ -97,19 +100,42 @@ class LineReader:
         """the number of bytes in it"""
 
     def __iter__(self) -> Iterator[Line]:
-        decode = msgspec.json.Decoder().decode
         for raw in self._numbered():
+            yield from self._records(raw)
+
+    def values(self) -> Iterator[tuple[int, JsonObject]]:
+        """The records alone, each with the number of its line: for whoever does not write them again.
+
+        A line that is one object as it is needs no closer look, and nearly all are.
+        """
+        decode = msgspec.json.Decoder().decode
+        for number, (line, _, is_last) in enumerate(self._raw_lines(), 1):
             try:
-                value = decode(raw.data)
-            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                yield from self._recovered(raw)
-                continue
-            if isinstance(value, dict):
+                value = None if line is None else decode(line)
+            except _NOT_JSON:
+                value = None
+            if type(value) is dict:
                 self._readable += 1
-                yield Line(cast(JsonObject, value), raw.record())
-            else:
-                self.left_out.append(raw.record())
-                self._unread(raw.number, "is no object and was left out")
+                yield number, cast(JsonObject, value)
+            elif line is None:
+                self._too_long(number)
+            elif data := self._without_marks(number, line).strip():
+                for record in self._records(_Raw(number, data, is_last=is_last)):
+                    yield number, record.value
+
+    def _records(self, raw: _Raw) -> Iterator[Line]:
+        """The record on a line, or what can be saved of it."""
+        try:
+            value = msgspec.json.decode(raw.data)
+        except _NOT_JSON:
+            yield from self._recovered(raw)
+            return
+        if isinstance(value, dict):
+            self._readable += 1
+            yield Line(cast(JsonObject, value), raw.record())
+        else:
+            self.left_out.append(raw.record())
+            self._unread(raw.number, "is no object and was left out")
 
     # --- lines --------------------------------------------------------------------------------------------------------
 
@@ -122,8 +148,7 @@ class LineReader:
             newline = b"" if is_last else b"\n"
             self.size += length + len(newline)
             if line is None:
-                self.left_out.append(RawRecord(f"line {number}", b""))
-                self._unread(number, f"is longer than {MAX_LINE // 2**20} MB and was left out")
+                self._too_long(number)
                 start, blank = self.size, b""
                 continue
             raw = self._without_marks(number, line)
@@ -219,6 +244,10 @@ class LineReader:
             position = start.start()
         return found, is_torn
 
+    def _too_long(self, number: int) -> None:
+        self.left_out.append(RawRecord(f"line {number}", b""))
+        self._unread(number, f"is longer than {MAX_LINE // 2**20} MB and was left out")
+
     def _unread(self, number: int, what: str) -> None:
         self._unreadable += 1
         if self._unreadable >= _MAX_UNREADABLE and self._unreadable > self._readable:
@@ -259,6 +288,7 @@ def _safely(data: bytes) -> tuple[JsonObject, bytes] | None:
 def _control_characters(data: bytes) -> Json:
     """JSON with bare control characters in its strings, which the strict parser refuses."""
     try:
+        refuse_parts(data, MAX_NODES)
         value: Json = _slow.decode(data.decode("utf-8", "surrogatepass"))
         return read_json_leniently(json.dumps(value))
     except (ValueError, RecursionError, IngestError):

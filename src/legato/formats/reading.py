@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 
 from legato.errors import FormatError, UnknownFormat
@@ -53,7 +54,8 @@ def read_to_judge(
 ) -> list[Document]:
     """As `read_all`, for whoever judges the documents and lets them go: without a digest, and without their lines.
 
-    Those are for writing the file again. In a large session they take as much memory as the conversation.
+    Those are for writing the file again. In a large session they take as much memory as the conversation. Where it is
+    certain that nothing is wrong with the calls of a session, its document does without entries too (`is_skimmed`).
     """
     return _read(data, format, name, progress, is_only_judged=True)
 
@@ -89,6 +91,8 @@ def look(source: Source, asked: Format | None) -> tuple[Head, Detected | None]:
     found = detect_format(source, head)
     if found is None and asked is None and head.layout is Layout.DATABASE:
         raise UnknownFormat(f"{source.name}: this is an SQLite database, but none of those that are read here")
+    if found is None and asked is None and head.layout is Layout.ARCHIVE:
+        raise UnknownFormat(f"{source.name}: this is a ZIP archive, but no log of Inspect; try the files in it")
     return head, found
 
 
@@ -99,9 +103,16 @@ def read_as(source: Source, head: Head, found: Detected | None, asked: Format | 
     else:
         chosen, wire = _asked_for(asked, head, found)
     layout = _layout(chosen, head)
-    content = Content(source, chosen.name, layout, head, marks=chosen.marks, keep=chosen.repair is not None, wire=wire)
+    open_content = partial(
+        Content, source, chosen.name, layout, head, marks=chosen.marks, keep=chosen.repair is not None, wire=wire
+    )
     try:
-        documents = chosen.read(content)
+        if source.is_only_judged and layout is Layout.LINES and chosen.skim is not None and not source.is_stream:
+            skimmed = chosen.skim(open_content())
+            if skimmed is not None:
+                return [skimmed]
+            source.begin_again()
+        documents = chosen.read(open_content())
     except RecursionError:
         raise FormatError(f"{source.name}: a value in it is nested too deeply to be read") from None
     is_doubtful = asked is not None and (found is None or found.format != asked.name)

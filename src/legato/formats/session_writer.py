@@ -1,18 +1,19 @@
-"""Write a conversation as the session file of an agent: what all such writers do alike.
+"""Write a conversation as the session file of an agent, or as the messages of a framework: what all writers do alike.
 
 In:  a conversation.
-Out: a walk through it, in blocks that every session file has a form for.
+Out: a walk through it, in blocks that every such file has a form for.
 
 A format says how it writes three things: what a person says, one answer with the results of its calls, and the file
-around them. What no session file has a form for is told as text, and listed: code, tools that a provider ran itself,
-media in answers, instructions in the middle. Ids are made of the conversation alone: the same one gives the same file.
+around them. What few files have a form for is told as text, and listed: code, tools that a provider ran itself, media
+in answers, instructions in the middle. A format that does have a form for one of these says so (`own`, `instruction`).
+Ids are made of the conversation alone: the same one gives the same file.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from legato.formats.format import Outgoing, Written
 from legato.formats.writer_context import Covering, WriterContext, media_words
@@ -21,8 +22,10 @@ from legato.model import (
     Code,
     HostedTool,
     IdScheme,
+    JsonObject,
     Media,
     NameRule,
+    Origin,
     Text,
     Thinking,
     ToolCall,
@@ -34,6 +37,14 @@ from legato.wire.text_forms import fenced, hosted_text
 PlainSaid: TypeAlias = Text | Media
 PlainAnswer: TypeAlias = Thinking | Text | ToolCall
 Accepts: TypeAlias = Callable[[Media], bool]
+Own = TypeVar("Own")
+"""what a format makes of the blocks that it has a form of its own for; `Never` if there are none"""
+
+
+class OwnParts(NamedTuple):
+    """A block of an answer in the form that the file itself has for it."""
+
+    parts: list[JsonObject]
 
 
 class CallOutcome(NamedTuple):
@@ -44,9 +55,11 @@ class CallOutcome(NamedTuple):
     text: str
     media: list[Media]
     is_error: bool
+    call: ToolCall
+    completion: Completion
 
 
-class SessionWriter(ABC):
+class SessionWriter(ABC, Generic[Own]):
     """Walks the units of a conversation; a format writes what it is given."""
 
     def __init__(self, out: Outgoing, scheme: IdScheme, rule: NameRule, accepts: Accepts) -> None:
@@ -59,8 +72,17 @@ class SessionWriter(ABC):
         """Write what the human side says."""
 
     @abstractmethod
-    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer | Own], outcomes: Sequence[CallOutcome]) -> None:
         """Write one answer, and what came of its calls, in their order."""
+
+    def own(self, block: AnswerBlock, origin: Origin | None) -> Own | None:
+        """The file's own form for a block of an answer, where it has more than words for it."""
+        return None
+
+    def instruction(self, blocks: Sequence[PlainSaid]) -> None:
+        """Write an instruction in the middle: as marked words of the human side, where there is no other form."""
+        self.context.lose("the authority of an instruction in the middle; it stands there as marked text")
+        self.human([Text(INSTRUCTION_MARK.strip()), *blocks])
 
     def compaction(self, summary: str) -> None:
         """Write that from here on `summary` stands for all before it.
@@ -80,7 +102,9 @@ class SessionWriter(ABC):
                 case Covering():
                     self.compaction(unit.text)
                 case Said():
-                    self.human(self._said(unit))
+                    blocks = [self._plain_said(block) for block in unit.blocks]
+                    tell = self.instruction if unit.authority is Authority.INSTRUCTION else self.human
+                    tell(blocks)
                 case Summary():
                     self.human([Text(SUMMARY_MARK + unit.text)])
                 case Exchange():
@@ -114,13 +138,6 @@ class SessionWriter(ABC):
 
     # --- blocks -------------------------------------------------------------------------------------------------------
 
-    def _said(self, unit: Said) -> list[PlainSaid]:
-        blocks = [self._plain_said(block) for block in unit.blocks]
-        if unit.authority is Authority.INSTRUCTION:
-            self.context.lose("the authority of an instruction in the middle; it stands there as marked text")
-            blocks.insert(0, Text(INSTRUCTION_MARK.strip()))
-        return blocks
-
     def _plain_said(self, block: Text | Media | Code) -> PlainSaid:
         match block:
             case Text():
@@ -138,7 +155,11 @@ class SessionWriter(ABC):
         return False
 
     def _exchange(self, unit: Exchange) -> None:
-        blocks = [plain for block in unit.blocks if (plain := self._plain_answer(block)) is not None]
+        blocks: list[PlainAnswer | Own] = []
+        for block in unit.blocks:
+            told = self.own(block, unit.origin)
+            told = told if told is not None else self._plain_answer(block)
+            blocks += [told] if told is not None else []
         outcomes = [
             self._outcome(call, completion) for call, completion in zip(unit.calls, unit.completions, strict=True)
         ]
@@ -154,7 +175,7 @@ class SessionWriter(ABC):
             case Code():
                 return Text(fenced(block))
             case HostedTool() if block.silent:
-                self.context.lose(f"a record that another provider keeps for itself ({block.name})")
+                self.context.lose(f"a record that its provider keeps for itself ({block.name})")
                 return None
             case HostedTool():
                 self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
@@ -178,4 +199,6 @@ class SessionWriter(ABC):
                 media.append(block)
             else:
                 text = "\n".join(filter(None, [text, media_words(block)]))
-        return CallOutcome(self.call_id(call), self.name(call), text, media, completion.is_error)
+        return CallOutcome(
+            self.call_id(call), self.name(call), text, media, completion.is_error, call=call, completion=completion
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from legato.errors import IngestError
 from legato.formats.blocks import response, text_blocks
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -79,7 +80,7 @@ def _turn(turn: JsonObject, place: str, draft: DocumentDraft) -> None:
             wire_id = first_id(turn, "tool_call_id", "call_id")
             draft.results([response(wire_id, "", value if value is None or text else ingest(value))], place)
         case _:
-            draft.note(place, f"a turn from {name!r} is not understood and was left out")
+            draft.unknown(place, f"a turn from {name!r}")
 
 
 def _calls(value: Json) -> list[ToolCall]:

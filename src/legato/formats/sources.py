@@ -112,6 +112,17 @@ class Source:
             for piece in self._pieces:
                 yield self._seen(piece)
 
+    @property
+    def is_stream(self) -> bool:
+        """Whether it can be read only once."""
+        return self._again is None
+
+    def begin_again(self) -> None:
+        """Let `pieces` give everything once more, unless it is a stream."""
+        if self._again is not None:
+            self._pieces, self.head, self.is_whole, self._count = self._again(), b"", False, 0
+            self._look_ahead(HEAD_BYTES)
+
     def whole(self) -> bytes:
         """Everything at once, as often as it is asked for; raises `FormatError` if that is too much."""
         if self._whole is None:

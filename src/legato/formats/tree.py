@@ -9,9 +9,12 @@ the last leaf in the file. The last line need not be a leaf, because a child may
 
 Three things are off the direct path from the leaf to the root and belong to it all the same: results of parallel calls,
 which are children of their own call's line; further lines of an answer; and what precedes a compaction, whose boundary
-has only a logical parent. Children of a lost record continue what precedes them in the file, and so does an answer or
-result without a parent, because no conversation starts with one. Of records with the same id, the one that says
-something and has a known parent counts.
+has only a logical parent. A line with calls that nothing answers does not belong to it where a person spoke next behind
+the line before: Claude Code that was killed in a tool goes on there, and leaves the call behind.
+
+Children of a lost record continue what precedes them in the file, and so does an answer or result without a parent,
+because no conversation starts with one. Of records with the same id, the one that says something and has a known parent
+counts.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from legato.formats.document import DocumentDraft
+from legato.formats.draft import DocumentDraft
 from legato.model import Block, ToolCall, ToolResponse
 
 
@@ -207,17 +210,31 @@ def _beside(nodes: list[Node], chain: list[Node], on_chain: set[int], parents: d
     answers = {node.answer for node in chain if node.answer}
     answered = {call for node in chain for call in node.results}
     waiting = {call for node in chain for call in node.calls} - answered
+    told = {call for node in nodes for call in node.results}
     live = set(on_chain)
     beside: list[Node] = []
     for node in nodes:
         parent = parents.get(node.index)
         if node.index in live or parent is None or parent.index not in live:
             continue
+        if node.calls and told.isdisjoint(node.calls) and _went_on(parent, chain, parents):
+            continue
         if (node.answer and node.answer in answers) or any(call in waiting for call in node.results):
             live.add(node.index)
             beside.append(node)
             waiting.update(node.calls)
     return beside
+
+
+def _went_on(parent: Node, chain: list[Node], parents: dict[int, Node]) -> bool:
+    """Whether a person spoke next behind `parent`, or behind results there: with nothing lost in between."""
+    behind = next((place for place, node in enumerate(chain) if node is parent), len(chain)) + 1
+    for node in chain[behind:]:
+        if node.parent != parents[node.index].uuid or node.answer not in ("", parent.answer):
+            return False
+        if node.is_said and not node.is_reply:
+            return True
+    return False
 
 
 def _merged(chain: list[Node], beside: list[Node], parents: dict[int, Node]) -> list[Node]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head
@@ -67,7 +68,7 @@ class _Reader:
         elif role == "data":
             self.draft.skip(place, "a message of role 'data' is not part of the conversation")
         else:
-            self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+            self.draft.unknown(place, f"a message of role {role!r}")
 
     def assistant(self, parts: list[JsonObject], place: str) -> None:
         blocks: list[Block] = []
@@ -113,7 +114,7 @@ class _Reader:
         if kind.startswith(_WITHOUT_WORDS):
             self.draft.skip(place, f"a part of type {kind!r} is not carried")
         else:
-            self.draft.note(place, f"a part of type {kind!r} is not understood and was left out")
+            self.draft.unknown(place, f"a part of type {kind!r}")
         return None
 
     def _tool(self, part: JsonObject, kind: str) -> list[Block]:

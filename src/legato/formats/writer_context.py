@@ -28,6 +28,8 @@ class WriterContext:
     """The units of a conversation on their way into a session file."""
 
     def __init__(self, out: Outgoing, scheme: IdScheme, rule: NameRule) -> None:
+        if out.target is not None:
+            scheme, rule = out.target.capabilities.id_scheme, out.target.capabilities.name_rule
         self.names = NameTable(rule)
         self.ids = IdTable(scheme, self.names)
         self.ids.extend(out.talk.ledger.in_order)
@@ -75,8 +77,8 @@ class WriterContext:
     def tool(self, name: str, namespace: str = "") -> str:
         """A tool's name as the file's program takes it, with its namespace where it has one."""
         wire = self.names.project(name, namespace)
-        if wire != name:
-            self.lose(f"the name of the tool {qualified(name, namespace)!r}, which became {wire!r}")
+        if wire != name:  # told once, however many calls and results there are
+            self._lost.setdefault(f"the name of the tool {qualified(name, namespace)!r}, which became {wire!r}", 1)
         return wire
 
     def unique(self, *parts: str) -> str:
@@ -125,6 +127,11 @@ def provider_of(origin: Origin | None) -> str:
 
 _PROVIDERS = {"gemini": "google", "kimi": "moonshotai", "openai-responses": "openai", "bedrock": "amazon-bedrock"}
 """the catalogue's name for a provider -> that of https://models.dev, where they differ"""
+
+
+def has_place(block: Media) -> bool:
+    """Whether the bytes of a medium are there, or where they are is known."""
+    return block.data is not None or block.url is not None
 
 
 def address_of(block: Media) -> str:

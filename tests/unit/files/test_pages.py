@@ -33,7 +33,7 @@ def test_the_outline_tells_of_every_entry_who_when_and_what_is_remarkable(tmp_pa
 
     assert [outline["speakers"][code] for code in outline["columns"]["speaker"]] == ["human", "model", "human", "model"]
     assert outline["columns"]["at"] == [1735689600, 1735689601, 1735689602, 1735689604]
-    assert outline["columns"]["marks"] == [SAYS, ERROR | MADE | MOVED | CALLS, SAYS, SAYS]
+    assert outline["columns"]["marks"] == [SAYS, ERROR | RISK | MADE | MOVED | CALLS, SAYS, SAYS]
     assert outline["prompts"] == [[0, "Go."], [2, "Wait."]]
     assert outline["tools"] == {"read": [1]}
     assert outline["labels"]["session/open-call"] == [1]
@@ -46,7 +46,7 @@ def test_an_entry_has_what_lint_found_and_what_was_decided_about_its_calls(tmp_p
 
     assert [(found["level"], found["rule"]) for found in data.entries[1]["findings"]] == [
         ("error", "session/late-result"),
-        ("error", "session/open-call"),
+        ("risky", "session/open-call"),
     ]
     late, missing = data.calls
     assert (late["completion"], late["resultPlace"]) == ("success", "line 4")
@@ -267,7 +267,7 @@ def _rows(index: Path) -> dict[str, Any]:
 def test_the_sessions_of_a_folder_get_a_page_each_and_a_list(tmp_path: Path):
     source, out = tmp_path / "in", tmp_path / "out"
     (source / "a").mkdir(parents=True)
-    save(source / "a" / "one.jsonl", open_session())
+    save(source / "a" / "one.jsonl", moved_session())
     save(source / "a one.jsonl", session_with_subagent())
     (source / "notes.json").write_text('{"answer": 42}')
 
@@ -277,7 +277,7 @@ def test_the_sessions_of_a_folder_get_a_page_each_and_a_list(tmp_path: Path):
     listed = _rows(written.index)
     assert [(row["page"], row["title"], row["errors"]) for row in listed["rows"]] == [
         ("a-one.html", "Go.", 0),
-        ("a-one-2.html", "Read a, then b.", 1),
+        ("a-one-2.html", "Go.", 1),
     ]
     assert [file for file, _ in listed["unread"]] == [unread.file for unread in written.unread] == ["notes.json"]
     assert read_page(out / "a-one-2.html").outline["turns"] == 2

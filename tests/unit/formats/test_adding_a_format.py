@@ -6,7 +6,9 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Never
 
 import msgspec
 import pytest
@@ -20,9 +22,9 @@ from legato.formats.document import Document
 from legato.formats.fields import as_object, as_text
 from legato.formats.format import FileHome, Format, Outgoing, Written, marks
 from legato.formats.head import Head
-from legato.formats.writer_context import WriterContext
-from legato.model import IdScheme, JsonObject, NameRule, Speaker, Text, ToolCall
-from legato.transcript.units import Exchange, Said, completion_text
+from legato.formats.session_writer import CallOutcome, PlainAnswer, PlainSaid, SessionWriter
+from legato.model import IdScheme, JsonObject, NameRule, Speaker, Text, Thinking, ToolCall
+from legato.transcript.units import Exchange
 from session_files import CLAUDE, jsonl
 
 # --- what the one file of the recipe holds ----------------------------------------------------------------------------
@@ -43,7 +45,7 @@ def read_diary(content: Content) -> list[Document]:
             case "got":
                 draft.results([read_result(entry)], item.place, source=item.source)
             case kind:
-                draft.note(item.place, f"an entry of type {kind!r} is not understood and was left out")
+                draft.unknown(item.place, f"an entry of type {kind!r}")
     return content.finish(draft)
 
 
@@ -51,26 +53,35 @@ def detect_diary(head: Head) -> str:
     return "lines that begin with dear diary" if any("dear diary" in record for record in head.records) else ""
 
 
-def write_diary(out: Outgoing) -> Written:
+class DiaryWriter(SessionWriter[Never]):
     """The units of a conversation are valid in themselves: every call has its result."""
-    context = WriterContext(out, IdScheme.CALL64, NameRule.OPENAI)
-    lines: list[JsonObject] = []
-    for unit in context.units():
-        if isinstance(unit, Said):
-            lines += [{"type": "heard", "text": block.text} for block in unit.blocks if isinstance(block, Text)]
-        elif isinstance(unit, Exchange):
-            for block in unit.blocks:
-                if isinstance(block, Text):
-                    lines.append({"type": "said", "text": block.text})
-                elif isinstance(block, ToolCall):
-                    call_id, name = context.ids[block.id], context.tool(block.name)
-                    lines.append({"type": "asked", "id": call_id, "name": name, "arguments": block.arguments})
-                else:
-                    context.lose("a thought")
-            for done in unit.completions:
-                lines.append({"type": "got", "call_id": context.ids[done.call_id], "content": completion_text(done)})
-    data = b"".join(msgspec.json.encode({"dear diary": line}) + b"\n" for line in lines)
-    return Written(data, context.losses())
+
+    def __init__(self, out: Outgoing) -> None:
+        super().__init__(out, IdScheme.CALL64, NameRule.OPENAI, lambda medium: False)
+        self.lines: list[JsonObject] = []
+
+    def data(self) -> bytes:
+        return b"".join(msgspec.json.encode({"dear diary": line}) + b"\n" for line in self.lines)
+
+    def human(self, blocks: Sequence[PlainSaid]) -> None:
+        self.lines += [{"type": "heard", "text": block.text} for block in blocks if isinstance(block, Text)]
+
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer], outcomes: Sequence[CallOutcome]) -> None:
+        for block in blocks:
+            if isinstance(block, Text):
+                self.lines.append({"type": "said", "text": block.text})
+            elif isinstance(block, ToolCall):
+                asked = {"id": self.call_id(block), "name": self.name(block), "arguments": block.arguments}
+                self.lines.append({"type": "asked", **asked})
+        for outcome in outcomes:
+            self.lines.append({"type": "got", "call_id": outcome.call_id, "content": outcome.text})
+
+    def thought(self, block: Thinking) -> None:
+        self.context.lose("a thought")
+
+
+def write_diary(out: Outgoing) -> Written:
+    return DiaryWriter(out).write()
 
 
 FORMAT = Format(

@@ -163,6 +163,43 @@ def test_lines_of_an_answer_belong_to_the_branch_when_a_result_is_the_leaf() -> 
     assert read(data).places == ["line 1", "line 2", "line 3", "line 4", "line 5"]
 
 
+@pytest.mark.parametrize(
+    "killed",
+    [
+        [answered("a2", "a1", "m1", use("toolu_a"))],
+        [
+            answered("a2", "a1", "m1", use("toolu_a")),
+            answered("a3", "a2", "m1", use("toolu_b")),
+            said("r1", "a2", [gave("toolu_a")]),
+        ],
+    ],
+    ids=["in its only tool", "when one of two tools was done"],
+)
+def test_a_call_that_claude_code_left_behind_when_it_went_on_is_no_part_of_the_conversation(
+    killed: list[dict[str, Any]],
+) -> None:
+    # As Claude Code 2.1.197 writes it: the new prompt hangs on the last record that it kept.
+    kept = "a1" if len(killed) == 1 else "r1"
+    begun = [said("u1", None, "Go."), answered("a1", "u1", "m1", text("I look.")), *killed]
+    open_calls = [found for found in lint_document(read(jsonl(*begun))) if found.rule == "session/open-call"]
+    went_on = jsonl(*begun, said("u2", kept, "Go on."), answered("a4", "u2", "m2", text("Done.")))
+    assert (len(open_calls), [found.rule for found in lint_document(read(went_on))]) == (1, ["file/not-carried"])
+    assert mend(read(went_on)).data == went_on
+
+
+def test_a_call_whose_result_was_lost_stays_open_though_the_conversation_goes_on() -> None:
+    data = jsonl(
+        said("u1", None, "Go."),
+        answered("a1", "u1", "m1", use("toolu_a")),
+        answered("a2", "a1", "m1", use("toolu_b")),
+        said("r1", "a1", [gave("toolu_a")]),
+        answered("a3", "r2", "m2", text("Done.")),
+        said("u2", "a3", "Thanks."),
+    )
+    found = lint_document(read(data))
+    assert [(one.rule, one.place) for one in found if one.level != "note"] == [("session/open-call", "line 3")]
+
+
 def test_a_file_whose_records_have_no_parents_is_read_in_order() -> None:
     records = [said("u1", None, "one"), answered("a1", None, "m1", text("two")), said("u2", None, "three")]
     assert words(jsonl(*records)) == ["one", "two", "three"]

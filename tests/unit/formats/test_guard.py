@@ -170,10 +170,27 @@ def test_a_call_is_not_said_to_have_no_result_while_there_is_one() -> None:
     assert against(data) == [f"{place}: the call t1 would be said to have no result, and here is one"]
 
 
+def test_a_result_that_may_belong_to_either_of_two_calls_is_not_given_to_one() -> None:
+    # The first call's result is gone; without it, its answer and the next one are one, and their calls have one id.
+    body = {
+        "model": "claude-sonnet-4-5",
+        "max_tokens": 100,
+        "messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": [use("t1")]},
+            {"role": "assistant", "content": [use("t1", path="b")]},
+            {"role": "user", "content": [gave("t1", "done")]},
+        ],
+    }
+    assert against(whole(body)) == [
+        "messages[1:3]: 2 calls share the id t1, and nothing says which of them a result belongs to"
+    ]
+
+
 def test_a_file_that_nothing_mends_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claude_code_mend, "plan_mending", lambda *_, **__: Plan())
-    data = jsonl(said("u1", None, "go"), answered("a1", "u1", "m1", use("t1")))
-    assert against(data) == ["line 2: would still be refused: the call t1 of Bash has no result [session/open-call]"]
+    data = jsonl(said("u1", None, "go"), answered("a1", "u1", "m1", text("so")), said("u2", "a1", [gave("t1", "x")]))
+    assert against(data) == ["line 3: would still be refused: the result t1 has no call [session/orphan-result]"]
     with pytest.raises(RepairRefused, match="it would be refused, and there is no known way to mend it"):
         mend(read(data))
 

@@ -278,12 +278,12 @@ def test_what_langchain_cannot_hold_is_listed() -> None:
         ai(
             HostedTool("search", {"q": "x"}, "found", "w"),
             HostedTool("compaction", silent=True),
-            Thinking(native={"thoughtSignature": "c2ln"}),
-            origin=origin("gemini/gemini-3-pro-preview"),
+            Thinking(native={"reasoning_details": [{"data": "c2ln"}]}),
+            origin=origin("openrouter/openai/gpt-5"),
         ),
     )
     assert [str(loss) for loss in write(conversation, "langchain").losses] == [
         "the form of a call to search, run by its provider; it stands as text",
-        "a record that another provider keeps for itself (compaction)",
-        "a sealed thought that LangChain has no form for",
+        "a record that its provider keeps for itself (compaction)",
+        "a thought that only its provider can read",
     ]

@@ -154,7 +154,7 @@ def test_what_is_only_out_of_place_is_not_said_to_be_lost() -> None:
         (OPENCODE_OPEN, (), Level.RISK),
         (CODEX_OPEN, (), Level.RISK),
         (CODEX_OPEN, ("anthropic",), Level.ERROR),
-        (CLAUDE_OPEN, (), Level.ERROR),
+        (CLAUDE_OPEN, ("mistral",), Level.ERROR),
     ],
 )
 def test_a_call_without_a_result_is_a_risk_where_its_agent_puts_one_in(
@@ -165,6 +165,19 @@ def test_a_call_without_a_result_is_a_risk_where_its_agent_puts_one_in(
     assert ("its agent puts in a result itself" in found.repair or "as its own agent does" in found.repair) is (
         level is Level.RISK
     )
+
+
+def test_a_call_without_a_result_is_a_risk_in_claude_code_which_leaves_it_out_and_repair_keeps_it() -> None:
+    document = read(CLAUDE_OPEN)
+    (found,) = [item for item in lint_document(document) if item.rule == "session/open-call"]
+    assert (found.level, found.repair) == (
+        Level.RISK,
+        (
+            "repair puts in a result that says there is none (missing-in-import); "
+            "without it, its agent leaves the call out when it goes on"
+        ),
+    )
+    assert lint_document(read(mend(document).data)) == []
 
 
 def test_requests_are_read_from_lines_that_hold_other_things_as_well() -> None:

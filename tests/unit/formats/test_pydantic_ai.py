@@ -392,6 +392,6 @@ def test_what_pydantic_ai_cannot_hold_is_listed() -> None:
         "the authority of a medium of type image/png; it stands there as a person's",
         "the form of a call to search, run by its provider; it stands as text",
         "a record that its provider keeps for itself (compaction)",
-        "a sealed thought that Pydantic AI has no form for",
+        "a thought that only its provider can read",
         "a medium of type image/png in an answer",
     ]

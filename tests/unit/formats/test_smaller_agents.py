@@ -1,4 +1,4 @@
-"""goose, Cursor, droid, Grok CLI, Hermes, Inspect and mini-swe-agent: what is particular to each."""
+"""Continue, goose, Cursor, droid, Grok CLI, Hermes, Inspect, mini-swe-agent, Open WebUI, OpenHands: what is particular to each."""
 
 from __future__ import annotations
 
@@ -11,10 +11,34 @@ import pytest
 from database_files import make
 from legato.formats import Level, detect, lint_document, read, read_all
 from legato.formats.document import CompactionMark
-from legato.model import Ending, HostedTool, Media, MediaKind, Speaker, Text, Thinking, ToolCall, ToolResponse, ToolSpec
+from legato.model import (
+    Authority,
+    Ending,
+    HostedTool,
+    Media,
+    MediaKind,
+    Speaker,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResponse,
+    ToolSpec,
+    Usage,
+)
 from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, jsonl, text, use, whole
 
-SMALLER = ("cursor", "droid", "goose", "grok-cli", "hermes", "inspect", "mini-swe-agent")
+SMALLER = (
+    "continue",
+    "cursor",
+    "droid",
+    "goose",
+    "grok-cli",
+    "hermes",
+    "inspect",
+    "mini-swe-agent",
+    "open-webui",
+    "openhands",
+)
 
 
 @pytest.mark.parametrize("name", SMALLER)
@@ -33,6 +57,69 @@ def test_each_tells_the_same_story(name: str) -> None:
     ] == [("ls", {"path": "."}, "complete")]
     assert document.notes == []
     assert lint_document(document) == []
+
+
+# --- Continue ---------------------------------------------------------------------------------------------------------
+
+
+def continued(*history: dict[str, Any]) -> bytes:
+    return whole({"sessionId": "c", "history": [{"contextItems": [], **item} for item in history]})
+
+
+def test_what_was_attached_in_continue_is_said_before_the_words() -> None:
+    image = {"type": "imageUrl", "imageUrl": {"url": "data:image/png;base64,AAAA"}}
+    message = {"role": "user", "content": [{"type": "text", "text": "What is this?"}, image, {"type": "hologram"}]}
+    attached = [{"name": "a.py", "content": "x = 1"}, {"name": "b.py", "content": "y = 2"}]
+    document = read(continued({"message": message, "contextItems": attached}))
+    told = '<context name="a.py">\nx = 1\n</context>\n\n<context name="b.py">\ny = 2\n</context>'
+    assert [entry.blocks for entry in document.entries] == [
+        (Text(told), Text("What is this?"), Media(MediaKind.IMAGE, "image/png", data="AAAA"))
+    ]
+    assert [str(note) for note in document.notes] == [
+        "history[0]: content[2] of type 'hologram' is not understood and was left out"
+    ]
+
+
+def test_calls_of_continue_fail_or_stay_open_as_their_states_say() -> None:
+    calls = [{"id": own, "function": {"name": "run", "arguments": "{}"}} for own in ("a", "b", "c")]
+    states = [
+        {"toolCallId": "a", "status": "errored", "output": [{"content": "no"}, {"content": "such file"}]},
+        {"toolCallId": "b", "status": "canceled"},
+        {"toolCallId": "c", "status": "calling"},
+    ]
+    answer = {"message": {"role": "assistant", "content": "", "toolCalls": calls}, "toolCallStates": states}
+    document = read(continued({"message": {"role": "user", "content": "go"}}, answer))
+    found = document.conversation().ledger.in_order
+    assert [call.response and call.response.error for call in found] == ["no\nsuch file", "Tool cancelled", None]
+    states_at = "history[1].toolCallStates"
+    assert document.places == ["history[0]", "history[1]", f"{states_at}[0]", f"{states_at}[1]"]
+    (finding,) = lint_document(document)
+    assert (finding.level, finding.rule, finding.calls) == (Level.RISK, "session/open-call", (found[2].id,))
+
+
+def test_answers_of_continue_tell_their_thoughts_and_tokens() -> None:
+    counts = {"model": "gpt-4.1", "prompt_tokens": 30, "completion_tokens": 7}
+    details = {"prompt_tokens_details": {"cached_tokens": 20}, "completion_tokens_details": {"reasoning_tokens": 3}}
+    message = {"role": "assistant", "content": "done", "usage": counts | details}
+    document = read(
+        continued(
+            {"message": {"role": "system", "content": "Be brief."}},
+            {"message": {"role": "thinking", "content": "First."}},
+            {"message": message, "reasoning": {"text": "Then."}},
+            {"message": {"role": "narrator", "content": "?"}},
+        )
+    )
+    assert [entry.blocks for entry in document.entries] == [
+        (Text("Be brief."),),
+        (Thinking("First."),),
+        (Thinking("Then."), Text("done")),
+    ]
+    assert document.entries[0].authority is Authority.INSTRUCTION
+    assert document.usages == {2: Usage(input=30, output=7, cache_read=20, reasoning=3)}
+    assert (document.model, document.route) == ("gpt-4.1", "openai/gpt-4.1")
+    assert [str(note) for note in document.notes] == [
+        "history[3]: a message of role 'narrator' is not understood and was left out"
+    ]
 
 
 # --- goose ------------------------------------------------------------------------------------------------------------

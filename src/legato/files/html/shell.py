@@ -23,14 +23,14 @@ _encode = msgspec.json.Encoder().encode
 
 
 def frame(name: str, scripts: Iterable[str], *, title: str) -> tuple[bytes, bytes]:
-    """What comes before and behind the first data of a page: `name` is that of its frame and its style.
+    """What comes before and behind the first data of a page. `name` is that of its body, and its class in the style.
 
     Behind it is the script, which reads that data at once and what follows later.
     """
     style = _packaged("page.css")
     script = "\n".join(['"use strict";', "(() => {", *(_packaged(f"{script}.js") for script in scripts), "})();"])
-    text = Template(_packaged(f"{name}.html")).substitute(
-        policy=_policy(style, script), title=escape(printable(title)), style=style, script=script
+    text = Template(_packaged("head.html") + _packaged(f"{name}.html")).substitute(
+        name=name, policy=_policy(style, script), title=escape(printable(title)), style=style, script=script
     )
     before, _, behind = text.partition("<!-- data -->")
     return before.encode("utf-8", "replace"), behind.encode()

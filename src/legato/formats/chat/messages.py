@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from legato.formats.blocks import is_call, is_result, read_call, read_result, split_content
-from legato.formats.document import DocumentDraft
+from legato.formats.chat.sealed import read_thinking_blocks, with_signature, without_signature
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.model import (
     Authority,
@@ -64,7 +65,7 @@ class ChatReader:
             case "tool" | "function":
                 self.result(message, place)
             case _:
-                self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+                self.draft.unknown(place, f"a message of role {role!r}")
 
     def call(self, message: JsonObject, place: str) -> None:
         """A call that is by itself."""
@@ -74,7 +75,7 @@ class ChatReader:
         """A result that is by itself, or the results that are the parts of a content."""
         parts = as_list(message.get("content"))
         are_blocks = bool(parts) and all(is_call(part) or is_result(part) for part in map(as_object, parts))
-        blocks = split_content(parts)[0] if are_blocks else [read_result(message)]
+        blocks = split_content(parts)[0] if are_blocks else [without_signature(read_result(message))]
         self.draft.say(Speaker.TOOL, self._paired([*blocks, *_calls(message)]), place)
 
     def _paired(self, blocks: Iterable[Block]) -> list[Block]:
@@ -101,8 +102,8 @@ class ChatReader:
         self.draft.human(self._paired([*blocks, *_calls(message)]), place, authority=authority)
 
     def _assistant(self, message: JsonObject, place: str) -> None:
-        blocks: list[Block] = []
-        if text := first_text(message, "reasoning_content", "reasoning"):
+        blocks: list[Block] = list(read_thinking_blocks(message.get("thinking_blocks")))
+        if not blocks and (text := first_text(message, "reasoning_content", "reasoning")):
             blocks.append(Thinking(text))
         content: Json = message.get("content")
         for index, item in enumerate([content] if isinstance(content, str | dict) else as_list(content)):
@@ -135,6 +136,6 @@ class ChatReader:
 
 def _calls(message: JsonObject) -> list[ToolCall]:
     """The calls beside the content of a message."""
-    calls = [read_call(call) for call in as_objects(message.get("tool_calls"))]
+    calls = [with_signature(read_call(call), call) for call in as_objects(message.get("tool_calls"))]
     legacy = as_object(message.get("function_call"))
     return [*calls, read_call({"function": legacy})] if legacy else calls

@@ -16,7 +16,8 @@ from urllib.parse import unquote
 from legato.errors import FormatError, IngestError
 from legato.formats.chat.messages import ChatReader
 from legato.formats.content import Content
-from legato.formats.document import Body, Document, DocumentDraft
+from legato.formats.document import Body, Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_objects, as_text, first_text
 from legato.formats.format import Format, marks
 from legato.formats.head import Head, Layout
@@ -94,7 +95,7 @@ class _Reader:
         prefix = f"{place}, " if place.startswith("line") else f"{place}." if place else ""
         prefix += f"{inside}." if inside else ""
         if found is None:
-            draft.note(place, "a request that is not understood and was left out")
+            draft.note(place, "a request that is not understood and was left out", is_unknown=True)
             return
         draft.format = found[0]
         address = first_text(record, "url", "path")
@@ -127,7 +128,7 @@ class _Reader:
         elif kind in _RESULTS:
             self.flat.result(record, place)
         else:
-            draft.note(place, f"a record of type {kind!r} is not understood and was left out")
+            draft.unknown(place, f"a record of type {kind!r}")
 
 
 # --- the format ------------------------------------------------------------------------------------------------------

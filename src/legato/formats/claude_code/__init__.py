@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from legato.formats.claude_code.reading import read
+from legato.formats.claude_code.skimming import skim
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_objects, as_text
 from legato.formats.format import Chain, FileHome, Format, Mended, Outgoing, Placement, Written, WrittenSession, marks
@@ -64,6 +65,7 @@ FORMAT = Format(
     name="claude-code",
     title="Claude Code session",
     read=read,
+    skim=skim,
     detect=_detect,
     write=_write,
     repair=_repair,
@@ -80,5 +82,6 @@ FORMAT = Format(
     provider="anthropic",
     marks=marks("type uuid", "type sessionId", "type message", "leafUuid"),
     is_lines=True,
+    leaves_out_calls=True,  # as Claude Code 2.1.197 does when it goes on with a session
     plain_ids=True,
 )

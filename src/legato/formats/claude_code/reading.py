@@ -7,6 +7,7 @@ of the API, shown as if it had been said) are no part of the conversation. The f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, groupby
 
 from msgspec import Struct
@@ -14,9 +15,11 @@ from msgspec import Struct
 from legato.formats.blocks import anthropic_answer, split_content
 from legato.formats.claude_code.attachments import SURROUNDINGS, attached
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_object, as_text, as_time
 from legato.formats.origins import home_of, origin_of, route_of
+from legato.formats.skimming import Gist
 from legato.formats.tree import Node, find_branches, note_branches
 from legato.formats.wire.salvage import make_blocks_readable
 from legato.model import Block, Ending, JsonObject, Origin, Speaker, Text, ToolResponse, Usage
@@ -45,20 +48,20 @@ _WITHOUT_WORDS = frozenset(
 """records of the program about itself; nothing in them was said to or by a model"""
 
 
-class _Part(Struct, gc=False):
+class ClaudePart(Struct, gc=False):
     """What one speaker says in a record."""
 
     speaker: Speaker
     blocks: list[Block]
 
 
-class _Piece(Struct, gc=False):
+class ClaudePiece(Struct, gc=False):
     """A record on its way to entries."""
 
     node: Node
     place: str
     source: int
-    parts: list[_Part] = []
+    parts: list[ClaudePart] = []
     origin: Origin | None = None
     ending: Ending | None = None
     model: str = ""
@@ -66,11 +69,13 @@ class _Piece(Struct, gc=False):
     at: float | None = None
     usage: Usage | None = None
     is_attached: bool = False
+    gist: Gist | None = None
+    """what there is in it, where it is only skimmed; `parts` are empty then"""
 
 
 def read(content: Content) -> list[Document]:
     """The session, and after it the side chains of its subagents."""
-    reader = _Reader(content.draft())
+    reader = ClaudeReader(content.draft())
     for item in content.items("loglines", "messages"):
         reader.take(item)
     branches = find_branches([piece.node for piece in reader.pieces])
@@ -88,16 +93,20 @@ def read(content: Content) -> list[Document]:
     return content.finish(*drafts)
 
 
-class _Reader:
+class ClaudeReader:
+    """Makes pieces of records, and entries of those that are said."""
+
     def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
-        self.pieces: list[_Piece] = []
+        self.pieces: list[ClaudePiece] = []
 
     def take(self, item: Item) -> None:
         """Read one record."""
         record, kind = item.value, as_text(item.value.get("type"))
         message = as_object(record.get("message"))
-        piece = _Piece(_node(record, len(self.pieces)), item.place, item.source, at=as_time(record.get("timestamp")))
+        piece = ClaudePiece(
+            node_of(record, len(self.pieces)), item.place, item.source, at=as_time(record.get("timestamp"))
+        )
         self.pieces.append(piece)
         if "session" not in self.draft.meta:
             keep_known(self.draft.meta, record, _META)
@@ -122,14 +131,15 @@ class _Reader:
         if piece.parts:
             piece.node.hold(chain.from_iterable(part.blocks for part in piece.parts))
 
-    def assistant(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
+    def assistant(self, piece: ClaudePiece, record: JsonObject, message: JsonObject) -> None:
+        """An answer, or a line of one."""
         model = as_text(message.get("model"))
         if model == SYNTHETIC or record.get("isApiErrorMessage") is True:
             self.draft.note(piece.place, "a turn that the program made up and no model said; it was left out")
             return
         items, notes = make_blocks_readable(message.get("content"))
         for note in notes:
-            self.draft.note(piece.place, str(note), is_carried=note.is_carried)
+            self.draft.note(piece.place, str(note), is_carried=note.is_carried, is_unknown=note.is_unknown)
         blocks = anthropic_answer(items)
         if not blocks:
             return
@@ -137,19 +147,20 @@ class _Reader:
         piece.origin = origin_of(home_of("anthropic", model), model, model) if model else None
         piece.usage = read_usage(as_object(message.get("usage")))
         piece.ending = _ENDINGS.get(as_text(message.get("stop_reason")))
-        piece.parts = [_Part(Speaker.AI, blocks)]
+        piece.parts = [ClaudePart(Speaker.AI, blocks)]
         piece.node.answer = as_id(message.get("id"))
 
-    def user(self, piece: _Piece, record: JsonObject, message: JsonObject) -> None:
+    def user(self, piece: ClaudePiece, record: JsonObject, message: JsonObject) -> None:
+        """Results, and what a person says."""
         blocks, unknown = split_content(message.get("content"))
         self.draft.note_unknown(unknown, piece.place)
         for are_results, run in groupby(blocks, key=_is_response):
-            piece.parts.append(_Part(Speaker.TOOL if are_results else Speaker.HUMAN, list(run)))
+            piece.parts.append(ClaudePart(Speaker.TOOL if are_results else Speaker.HUMAN, list(run)))
         if record.get("isCompactSummary") is True:
             piece.node.continues = True
             piece.summary = "\n".join(b.text for part in piece.parts for b in part.blocks if isinstance(b, Text))
 
-    def attachment(self, piece: _Piece, record: JsonObject) -> None:
+    def attachment(self, piece: ClaudePiece, record: JsonObject) -> None:
         """What the program puts beside a message: what a person typed meanwhile, files and memories that they named."""
         attachment = as_object(record.get("attachment"))
         kind = as_text(attachment.get("type"))
@@ -162,7 +173,8 @@ class _Reader:
         elif kind not in SURROUNDINGS:
             self.draft.skip(piece.place, f"an attachment of type {kind!r} is not carried")
 
-    def system(self, piece: _Piece, record: JsonObject) -> None:
+    def system(self, piece: ClaudePiece, record: JsonObject) -> None:
+        """What the program says to its user, or where it has compacted."""
         subtype = as_text(record.get("subtype"))
         if subtype == "compact_boundary":
             piece.node.continues = True
@@ -170,39 +182,40 @@ class _Reader:
             self.draft.skip(piece.place, f"a system record ({subtype or 'plain'}) was shown to the user alone")
 
     @staticmethod
-    def _add(piece: _Piece, speaker: Speaker, blocks: list[Block]) -> None:
+    def _add(piece: ClaudePiece, speaker: Speaker, blocks: list[Block]) -> None:
         if not blocks:
             return
         if piece.parts and piece.parts[-1].speaker is speaker:
             piece.parts[-1].blocks.extend(blocks)
         else:
-            piece.parts.append(_Part(speaker, blocks))
+            piece.parts.append(ClaudePart(speaker, blocks))
 
     # --- entries ------------------------------------------------------------------------------------------------------
 
     def speak(self, nodes: list[Node], draft: DocumentDraft) -> None:
-        """Add the pieces of `nodes`, in this order; only what is attached never comes between a call and its result."""
-        late: list[Node] = []
+        """Add what the pieces of `nodes` say."""
+        for piece in self.in_order(nodes):
+            self._speak_piece(piece, draft)
+
+    def in_order(self, nodes: list[Node]) -> Iterator[ClaudePiece]:
+        """The pieces of `nodes`, in this order; only what is attached never comes between a call and its result."""
+        late: list[ClaudePiece] = []
         waiting: set[str] = set()
         for node in nodes:
-            if waiting and self.pieces[node.index].is_attached:
-                late.append(node)
+            piece = self.pieces[node.index]
+            if waiting and piece.is_attached:
+                late.append(piece)
                 continue
-            self._speak_piece(node, draft)
+            yield piece
             waiting.update(node.calls)
             waiting.difference_update(node.results)
             if not waiting:
-                self._speak_all(late, draft)
+                yield from late
                 late = []
-        self._speak_all(late, draft)
+        yield from late
 
-    def _speak_all(self, nodes: list[Node], draft: DocumentDraft) -> None:
-        for node in nodes:
-            self._speak_piece(node, draft)
-
-    def _speak_piece(self, node: Node, draft: DocumentDraft) -> None:
-        piece = self.pieces[node.index]
-        draft.at = piece.at
+    def _speak_piece(self, piece: ClaudePiece, draft: DocumentDraft) -> None:
+        node, draft.at = piece.node, piece.at
         for part in piece.parts:
             if piece.is_attached and draft.say_more(part.speaker, part.blocks):
                 continue
@@ -221,12 +234,18 @@ class _Reader:
         if piece.usage is not None:
             draft.count(piece.usage)
         if piece.model:
-            draft.model, draft.route = piece.model, route_of(home_of("anthropic", piece.model), piece.model)
+            name_model(draft, piece.model)
         if piece.summary and len(draft.entries) > 1:
             draft.compactions.append(CompactionMark(0, len(draft.entries) - 1, piece.summary, piece.place))
 
 
-def _node(record: JsonObject, index: int) -> Node:
+def name_model(draft: DocumentDraft, model: str) -> None:
+    """This model answered last, as far as it is known."""
+    draft.model, draft.route = model, route_of(home_of("anthropic", model), model)
+
+
+def node_of(record: JsonObject, index: int) -> Node:
+    """The place of a record in the tree."""
     parent = as_text(record.get("parentUuid"))
     return Node(
         index=index,

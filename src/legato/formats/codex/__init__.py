@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from legato.formats.codex.reading import read
+from legato.formats.codex.skimming import skim
 from legato.formats.document import Document, Original
 from legato.formats.fields import as_text
 from legato.formats.format import FileHome, Format, Mended, Outgoing, Placement, Written, WrittenSession, marks
@@ -47,6 +48,7 @@ FORMAT = Format(
     name="codex",
     title="Codex rollout",
     read=read,
+    skim=skim,
     detect=_detect,
     write=_write,
     repair=_repair,

@@ -12,7 +12,8 @@ from itertools import groupby
 
 from legato.formats.blocks import response, result_content, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_list, as_object, as_objects, as_text, as_time, first_id, first_text
 from legato.formats.origins import home_of, origin_of, provider_named, route_of
 from legato.model import (
@@ -52,13 +53,15 @@ _WITHOUT_WORDS = frozenset({"ghost_snapshot", "other"})
 
 def read(content: Content) -> list[Document]:
     """The session."""
-    reader = _Reader(content.draft())
+    reader = CodexReader(content.draft())
     for item in content.items():
         reader.take(item)
     return content.finish(reader.draft)
 
 
-class _Reader:
+class CodexReader:
+    """Reads line after line into a draft."""
+
     def __init__(self, draft: DocumentDraft) -> None:
         self.draft = draft
         self.provider = _USUAL
@@ -93,6 +96,7 @@ class _Reader:
                 self.draft.skip(item.place, f"a record of type {kind!r} is not part of the conversation")
 
     def event(self, payload: JsonObject) -> None:
+        """What the screen was told: that a turn was aborted, and what an answer took."""
         kind = payload.get("type")
         if kind == "turn_aborted":
             self.draft.end_answer(Ending.CANCELLED)
@@ -112,6 +116,7 @@ class _Reader:
         return home_of(self.provider, self.model) if self.provider == _USUAL else self.provider
 
     def session(self, meta: JsonObject) -> None:
+        """What the session is about, and who answers in it."""
         draft = self.draft
         if "session" not in draft.meta:
             keep_known(draft.meta, meta, _META)
@@ -126,6 +131,7 @@ class _Reader:
     # --- items --------------------------------------------------------------------------------------------------------
 
     def item(self, payload: JsonObject, item: Item) -> None:
+        """One item of the conversation."""
         kind = as_text(payload.get("type"))
         if kind == "message" or (not kind and "role" in payload):
             self.message(payload, item)
@@ -138,7 +144,7 @@ class _Reader:
         elif kind == "agent_message":
             self.draft.skip(item.place, "a message between agents is not carried")
         elif kind not in _WITHOUT_WORDS:
-            self.draft.note(item.place, f"an item of type {kind!r} is not understood and was left out")
+            self.draft.unknown(item.place, f"an item of type {kind!r}")
 
     def message(self, payload: JsonObject, item: Item) -> None:
         """A message. Calls and outputs in its content are read as the items that they are, where they are."""
@@ -154,6 +160,7 @@ class _Reader:
             self.words(payload, item)
 
     def words(self, payload: JsonObject, item: Item) -> None:
+        """What someone says in a message."""
         role = as_text(payload.get("role"))
         if role == "assistant":
             self.answer(blocks_of({**payload, "type": "message"}), item)
@@ -166,14 +173,14 @@ class _Reader:
             self.answers += 1
 
     def answer(self, blocks: list[Block], item: Item) -> None:
-        self.draft.say(
-            Speaker.AI,
-            blocks,
-            item.place,
-            source=item.source,
-            origin=origin_of(self.home(), self.model),
-            answer=f"codex-{self.answers}",
-        )
+        """What the model says or calls."""
+        origin = origin_of(self.home(), self.model)
+        self.draft.say(Speaker.AI, blocks, item.place, source=item.source, origin=origin, answer=self.answer_key)
+
+    @property
+    def answer_key(self) -> str:
+        """The key of the answer that items of the model belong to now."""
+        return f"codex-{self.answers}"
 
     def _blocks(self, payload: JsonObject, kind: str) -> list[Block]:
         if kind == "tool_call" or (kind == "function_call" and "name" not in payload):
@@ -187,11 +194,13 @@ class _Reader:
         return blocks_of(payload)
 
     def output(self, payload: JsonObject, item: Item) -> None:
+        """What a tool returned."""
         result = _result(payload, _call_id(payload), first_text(payload, "name", "tool_name"))
         if self.draft.results([result], item.place, source=item.source):
             self.answers += 1
 
     def compacted(self, payload: JsonObject, item: Item) -> None:
+        """What replaced everything before it."""
         history = as_objects(payload.get("replacement_history"))
         text = as_text(payload.get("message")) or "\n\n".join(filter(None, map(_message_text, history)))
         count = len(self.draft.entries)

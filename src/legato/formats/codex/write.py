@@ -7,34 +7,34 @@ screen, without which the program lists no session. What a rollout has no place 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import msgspec
 
 from legato.formats.fields import as_object
 from legato.formats.format import Outgoing, Placement, Written, WrittenSession, resume_in
-from legato.formats.writer_context import Covering, WriterContext, iso_time, media_words, model_of
+from legato.formats.session_writer import CallOutcome, OwnParts, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.writer_context import iso_time, model_of
 from legato.model import (
-    Authority,
     CallKind,
-    Code,
     HostedTool,
     IdScheme,
     JsonObject,
     Media,
     MediaKind,
     NameRule,
+    Origin,
     Text,
     Thinking,
     ToolCall,
 )
 from legato.model.targets import Dialect
 from legato.request.catalogue import resolve
-from legato.transcript.units import AnswerBlock, Completion, CompletionKind, Exchange, Said, Summary, completion_text
+from legato.transcript.units import AnswerBlock, CompletionKind, Exchange
 from legato.wire.arguments import wire_arguments_text
 from legato.wire.openai_responses.encode import grammar
 from legato.wire.openai_responses.shapes import media_part, text_part
-from legato.wire.phrases import ERROR_MARK, SUMMARY_MARK
-from legato.wire.text_forms import fenced, hosted_text
+from legato.wire.phrases import ERROR_MARK
 
 VERSION = "0.50.0"
 """the version of Codex whose lines these are"""
@@ -52,29 +52,24 @@ def place_session(session: WrittenSession) -> Placement:
     return Placement(f"{time.strftime('%Y/%m/%d', began)}/{name}", resume_in(session, "codex resume"))
 
 
-class _Writer:
+class _Writer(SessionWriter[OwnParts]):
     def __init__(self, out: Outgoing) -> None:
-        self.out = out
-        self.context = WriterContext(out, IdScheme.CALL64, NameRule.OPENAI)
-        self.grammar = grammar(resolve("openai-responses/gpt-5.1"))
+        takes = grammar(resolve("openai-responses/gpt-5.1"))
+        super().__init__(
+            out,
+            IdScheme.CALL64,
+            NameRule.OPENAI,
+            lambda block: block.kind is MediaKind.IMAGE and takes.accepts(block),
+        )
         self.model = ""
         self.lines: list[bytes] = []
-
-    def write(self) -> Written:
         self.header()
-        for unit in self.context.steps():
-            match unit:
-                case Covering():
-                    self.compaction(unit.text)
-                case Said():
-                    self.said(unit)
-                case Summary():
-                    self.message("user", [text_part(SUMMARY_MARK + unit.text)])
-                case Exchange():
-                    self.exchange(unit)
-        self.context.lose_tools()
-        data = b"".join(line + b"\n" for line in self.lines)
-        return Written(data, self.context.losses(), session=self.context.session)
+
+    def data(self) -> bytes:
+        return b"".join(line + b"\n" for line in self.lines)
+
+    def lose_surroundings(self) -> None:
+        self.context.lose_tools()  # the system prompt is in the header
 
     def line(self, kind: str, payload: JsonObject) -> None:
         self.lines.append(msgspec.json.encode({"timestamp": self.context.stamp(), "type": kind, "payload": payload}))
@@ -90,9 +85,9 @@ class _Writer:
     def header(self) -> None:
         # No `model_provider`: Codex goes on only with sessions of the provider that it is set to, whoever that is.
         meta: JsonObject = {
-            "id": self.context.session.id,
+            "id": self.session,
             "timestamp": iso_time(round(self.context.session.began * 1000)),
-            "cwd": self.context.session.cwd,
+            "cwd": self.cwd,
             "originator": "codex_cli_rs",
             "cli_version": VERSION,
             "source": "cli",
@@ -107,7 +102,7 @@ class _Writer:
             self.line(
                 "turn_context",
                 {
-                    "cwd": self.context.session.cwd,
+                    "cwd": self.cwd,
                     "approval_policy": "on-request",
                     "sandbox_policy": {"type": "read-only"},
                     "model": model,
@@ -118,78 +113,67 @@ class _Writer:
     def message(self, role: str, content: list[JsonObject]) -> None:
         self.item({"type": "message", "role": role, "content": content})
 
-    def said(self, unit: Said) -> None:
-        parts: list[JsonObject] = []
-        for block in unit.blocks:
-            if isinstance(block, Media):
-                parts.append(self.media(block))
-            else:
-                parts.append(text_part(block.text if isinstance(block, Text) else fenced(block)))
-        if unit.authority is Authority.INSTRUCTION:
-            self.message("developer", parts)
-            return
-        self.message("user", parts)
-        text = "\n".join(part["text"] for part in parts if part["type"] == "input_text")
+    def human(self, blocks: Sequence[PlainSaid]) -> None:
+        self.message("user", list(map(_said, blocks)))
+        text = "\n".join(block.text for block in blocks if isinstance(block, Text))
         self.line("event_msg", {"type": "user_message", "message": text, "images": []})
 
-    def media(self, block: Media) -> JsonObject:
-        if block.kind is not MediaKind.IMAGE or not self.grammar.accepts(block):
-            self.context.lose(f"a medium of type {block.mime}")
-            return text_part(media_words(block))
-        return {"type": "input_image", "image_url": media_part(block)["image_url"]}
+    def instruction(self, blocks: Sequence[PlainSaid]) -> None:
+        self.message("developer", list(map(_said, blocks)))
 
-    def exchange(self, unit: Exchange) -> None:
+    def name(self, call: ToolCall) -> str:
+        return self.context.tool(call.name)  # its namespace is a field of the call
+
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer | OwnParts], outcomes: Sequence[CallOutcome]) -> None:
         self.turn_context(model_of(unit.origin))
-        is_home = unit.origin is not None and unit.origin.dialect == Dialect.OPENAI_RESPONSES
-        for block in unit.blocks:
-            self.answer_block(block, is_home=is_home)
-        for call, completion in zip(unit.calls, unit.completions, strict=True):
-            self.output(call, completion)
+        for block in blocks:
+            match block:
+                case OwnParts(items):
+                    for item in items:
+                        self.item(item)
+                case ToolCall():
+                    self.call(block)
+                case Text():
+                    self.assistant(block.text)
+                case Thinking():
+                    pass  # those that are kept are items of their own
+        for outcome in outcomes:
+            self.output(outcome)
 
-    def answer_block(self, block: AnswerBlock, *, is_home: bool) -> None:
-        native = as_object((block.native or {}).get("item")) if is_home else {}
-        match block:
-            case ToolCall():
-                self.call(block)
-            case Text():
-                self.assistant(block.text)
-            case Code():
-                self.assistant(fenced(block))
-            case Thinking() if native:
-                self.item(native)
-            case Thinking():
-                self.context.lose("a thought that is not an encrypted item of the Responses API")
-            case HostedTool() if native:
-                self.item(native)
-            case HostedTool() if block.silent:
-                self.context.lose(f"a record that another provider keeps for itself ({block.name})")
-            case HostedTool():
-                self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
-                self.assistant(hosted_text(block))
-            case Media():
-                self.context.lose(f"a medium of type {block.mime} in an answer")
-                self.assistant(media_words(block))
+    def own(self, block: AnswerBlock, origin: Origin | None) -> OwnParts | None:
+        is_home = origin is not None and origin.dialect == Dialect.OPENAI_RESPONSES
+        item = as_object((block.native or {}).get("item")) if is_home else {}
+        return OwnParts([item]) if item and isinstance(block, Thinking | HostedTool) else None
+
+    def thought(self, block: Thinking) -> None:
+        self.context.lose("a thought that is not an encrypted item of the Responses API")
 
     def assistant(self, text: str) -> None:
         self.message("assistant", [{"type": "output_text", "text": text}])
         self.line("event_msg", {"type": "agent_message", "message": text})
 
     def call(self, call: ToolCall) -> None:
-        name, call_id = self.context.tool(call.name), self.context.ids[call.id]
+        name, call_id = self.name(call), self.call_id(call)
         space = {"namespace": call.namespace} if call.namespace else {}
-        if call.kind is CallKind.CUSTOM and call.raw is None:
+        if _is_custom(call):
             source = call.arguments.get("input", "")
             self.item({"type": "custom_tool_call", "call_id": call_id, "name": name, "input": source, **space})
         else:
             arguments = wire_arguments_text(call)
             self.item({"type": "function_call", "name": name, "arguments": arguments, "call_id": call_id, **space})
 
-    def output(self, call: ToolCall, completion: Completion) -> None:
-        text = completion_text(completion)
-        if completion.kind is CompletionKind.ERROR:
-            text = ERROR_MARK + text
-        is_custom = call.kind is CallKind.CUSTOM and call.raw is None
-        kind = "custom_tool_call_output" if is_custom else "function_call_output"
-        media = [self.media(block) for block in completion.media] if completion.shortened is None else []
-        output = [text_part(text), *media] if media else text
-        self.item({"type": kind, "call_id": self.context.ids[call.id], "output": output})
+    def output(self, outcome: CallOutcome) -> None:
+        text = ERROR_MARK + outcome.text if outcome.completion.kind is CompletionKind.ERROR else outcome.text
+        kind = "custom_tool_call_output" if _is_custom(outcome.call) else "function_call_output"
+        output = [text_part(text), *map(_said, outcome.media)] if outcome.media else text
+        self.item({"type": kind, "call_id": outcome.call_id, "output": output})
+
+
+def _is_custom(call: ToolCall) -> bool:
+    return call.kind is CallKind.CUSTOM and call.raw is None
+
+
+def _said(block: PlainSaid) -> JsonObject:
+    if isinstance(block, Media):
+        return {"type": "input_image", "image_url": media_part(block)["image_url"]}
+    return text_part(block.text)

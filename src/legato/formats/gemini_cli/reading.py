@@ -16,7 +16,8 @@ from msgspec.structs import replace
 
 from legato.formats.blocks import as_json, response
 from legato.formats.content import Content, Item
-from legato.formats.document import Document, DocumentDraft, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text
 from legato.formats.gemini_parts import parts_of, read_function_response, read_medium, read_parts
 from legato.formats.head import Layout
@@ -186,7 +187,7 @@ class _Reader:
         elif kind in _DISPLAYED:
             self.draft.skip(place, f"a message of type {kind!r} was shown to the user alone")
         else:
-            self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
+            self.draft.unknown(place, f"a message of type {kind!r}")
 
     def answer(self, record: JsonObject, body: Json, place: str) -> None:
         model = as_text(record.get("model"))
@@ -275,7 +276,7 @@ class _Reader:
     def _parts(self, body: Json, place: str) -> list[Block]:
         blocks, unknown = read_parts(body)
         for what in unknown:
-            self.draft.note(place, what)
+            self.draft.unknown(place, what)
         return blocks
 
     def _say_answer(self, blocks: list[Block], place: str, model: str) -> None:

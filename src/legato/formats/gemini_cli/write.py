@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from typing import Never
 
 import msgspec
 
@@ -21,7 +22,7 @@ from legato.wire.arguments import wire_arguments
 from legato.wire.gemini.shapes import REACHABLE, media_part, text_part
 
 
-class GeminiWriter(SessionWriter):
+class GeminiWriter(SessionWriter[Never]):
     """Writes a message a line."""
 
     def __init__(self, out: Outgoing) -> None:

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from legato.formats.document import CompactionMark, DocumentDraft
+from legato.formats.document import CompactionMark
+from legato.formats.draft import DocumentDraft
 from legato.formats.origins import origin_of, route_of
 from legato.model import Block, Ending, JsonObject, Speaker, Text, ToolCall, ToolResponse, Usage
 from legato.wire.arguments import read_arguments

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from legato.formats.blocks import as_json, response, result_content, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import Document, DocumentDraft, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
 from legato.formats.kimi_code.memory import KimiCall, KimiMemory, KimiMessage
 from legato.formats.origins import home_of, provider_named
@@ -128,7 +129,7 @@ class _Reader:
                 usage = as_usage(counts, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
                 self.memory.end(_ENDINGS.get(as_text(event.get("finishReason"))), usage if counts else None)
             case kind:
-                self.draft.note(place, f"an event of type {kind!r} is not understood and was left out")
+                self.draft.unknown(place, f"an event of type {kind!r}")
 
     def forget(self, kind: str, record: JsonObject, place: str) -> None:
         if kind == "context.apply_compaction":

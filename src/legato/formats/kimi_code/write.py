@@ -7,6 +7,7 @@ Kimi Code finds the file in the folder of an agent (`agents/main`) of a session,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import msgspec
 
@@ -24,7 +25,7 @@ _AGENT = "main"
 _ADDRESSES = {MediaKind.IMAGE: "image", MediaKind.AUDIO: "audio", MediaKind.VIDEO: "video"}
 
 
-class KimiWriter(SessionWriter):
+class KimiWriter(SessionWriter[Never]):
     """Writes a record a line."""
 
     def __init__(self, out: Outgoing) -> None:

@@ -14,7 +14,7 @@ import msgspec
 
 from legato.formats.content import Content
 from legato.formats.database import Database
-from legato.formats.document import DocumentDraft
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_list, as_object, as_text
 from legato.formats.langchain.forms import is_message
 from legato.model import Json, JsonObject
@@ -77,7 +77,7 @@ def _decoded(kind: Any, data: Any, draft: DocumentDraft, place: str) -> Json:
         draft.note(place, f"the {kind} in it cannot be read and was left out")
         return None
     if kind not in ("null", "empty"):
-        draft.note(place, f"a value of type {as_text(kind)!r} is not understood and was left out")
+        draft.unknown(place, f"a value of type {as_text(kind)!r}")
     return None
 
 

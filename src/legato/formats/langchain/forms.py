@@ -27,6 +27,8 @@ _CLASSES = {
 }
 _KINDS = frozenset(_CLASSES.values())
 _ROLES = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
+CALL_SIGNATURES = "__gemini_function_call_thought_signatures__"
+"""where the integration for Gemini keeps the signatures of calls, by their ids (langchain-google-genai)"""
 _HOLDERS = (("values",), ("channel_values",), ("checkpoint", "channel_values"), ())
 """where the channels of a state are, the innermost first"""
 

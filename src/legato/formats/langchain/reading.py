@@ -12,11 +12,12 @@ from msgspec.structs import replace
 
 from legato.formats.blocks import is_call, read_call, read_result, split_content
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, first_id, first_text
 from legato.formats.head import Layout
 from legato.formats.langchain.checkpoints import states
-from legato.formats.langchain.forms import is_message, messages_in, unwrapped
+from legato.formats.langchain.forms import CALL_SIGNATURES, is_message, messages_in, unwrapped
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
     Authority,
@@ -147,7 +148,7 @@ class _Reader:
             case "tool" | "function":
                 self.result(data, place)
             case _:
-                self.draft.note(place, f"a message of type {kind!r} is not understood and was left out")
+                self.draft.unknown(place, f"a message of type {kind!r}")
 
     def result(self, data: JsonObject, place: str) -> None:
         content: Json = data.get("content")
@@ -182,7 +183,9 @@ class _Reader:
             blocks.append(Text(text))
         ending = _ENDINGS.get(first_text(info, "finish_reason", "stop_reason", "done_reason"))
         origin = origin_of(provider, model)
-        self.draft.say(Speaker.AI, [*blocks, *calls], place, origin=origin, ending=ending)
+        signatures = as_object(extra.get(CALL_SIGNATURES))
+        said = [_signed(block, provider, signatures) for block in (*blocks, *calls)]
+        self.draft.say(Speaker.AI, said, place, origin=origin, ending=ending)
 
     def _answered(self, item: Json, index: int, place: str, blocks: list[Block], calls: list[ToolCall]) -> None:
         """One part of an answer. Its calls are in `tool_calls` as well, mostly: then they are those, in this place."""
@@ -206,7 +209,9 @@ class _Reader:
         elif kind in ("server_tool_use", "mcp_tool_use") or kind.endswith("_tool_result"):
             _use(blocks, part)
         else:
-            blocks += self._said(item, index, place)
+            signature = first_text(as_object(part.get("extras")), "signature")
+            said = self._said(item, index, place)
+            blocks += [replace(block, native={"signature": signature}) for block in said] if signature else said
 
     def _said(self, item: Json, index: int, place: str) -> list[Block]:
         """A part that either side may say: words, media, and calls and results on the wrong side."""
@@ -221,6 +226,14 @@ class _Reader:
         read, unknown = split_content(_named(item))
         self.draft.note_unknown([(index, part) for _, part in unknown], place)
         return read
+
+
+def _signed(block: Block, provider: str, signatures: JsonObject) -> Block:
+    """A block with the signature of Gemini in its own field; what another provider signed is a thought, and no text."""
+    if provider not in ("gemini", "vertex"):
+        return replace(block, native=None) if isinstance(block, Text) and "signature" in (block.native or {}) else block
+    own = signatures.get(block.wire_id) if isinstance(block, ToolCall) else (block.native or {}).get("signature")
+    return replace(block, native={"thoughtSignature": as_text(own)}) if own else block
 
 
 def _named(item: Json) -> Json:

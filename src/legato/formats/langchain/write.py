@@ -7,15 +7,17 @@ order. Thoughts go back only as the parts of that provider; those of others are 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from legato.formats.document import FileNote
-from legato.formats.fields import as_object, as_objects
+from legato.formats.fields import as_object, as_objects, as_text
 from legato.formats.format import Outgoing, Written
-from legato.formats.writer_context import WriterContext, media_words, model_of
+from legato.formats.langchain.forms import CALL_SIGNATURES
+from legato.formats.session_writer import CallOutcome, OwnParts, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.writer_context import has_place, model_of
 from legato.model import (
-    Authority,
-    Code,
     Dialect,
     HostedTool,
     IdScheme,
@@ -29,10 +31,8 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
-from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, completion_text
+from legato.transcript.units import AnswerBlock, Exchange
 from legato.wire.arguments import wire_arguments, wire_arguments_text
-from legato.wire.phrases import SUMMARY_MARK
-from legato.wire.text_forms import fenced, hosted_text
 
 _PROVIDERS = {"openai-responses": "openai", "gemini": "google_genai", "mistral": "mistralai", "bedrock": "bedrock"}
 """LangChain's names for providers that Legato calls something else"""
@@ -40,66 +40,42 @@ _PROVIDERS = {"openai-responses": "openai", "gemini": "google_genai", "mistral":
 
 def write_file(out: Outgoing) -> Written:
     """A file of one list of messages, and what it does not hold."""
-    messages, losses = write_messages(out)
-    return Written(msgspec.json.format(msgspec.json.encode(messages), indent=1) + b"\n", losses)
+    return _Writer(out).write()
 
 
 def write_messages(out: Outgoing) -> tuple[list[JsonObject], list[FileNote]]:
     """The messages as plain values, for `messages_from_dict`, and what they do not hold."""
     writer = _Writer(out)
-    return writer.write(), writer.context.losses()
+    return writer.messages, writer.write().losses
 
 
-class _Writer:
+class _Writer(SessionWriter[OwnParts]):
     def __init__(self, out: Outgoing) -> None:
-        self.out = out
-        self.context = WriterContext(out, IdScheme.CALL40, NameRule.OPENAI)
+        super().__init__(out, IdScheme.CALL40, NameRule.OPENAI, has_place)
         self.messages: list[JsonObject] = []
+        if out.talk.instructions:
+            self.message("system", out.talk.instructions)
 
-    def write(self) -> list[JsonObject]:
-        if self.out.talk.instructions:
-            self.message("system", self.out.talk.instructions)
-        for unit in self.context.units():
-            match unit:
-                case Said():
-                    self.said(unit)
-                case Summary():
-                    self.message("human", SUMMARY_MARK + unit.text)
-                case Exchange():
-                    self.exchange(unit)
-        if self.out.tools:
-            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
-        return self.messages
+    def data(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self.messages), indent=1) + b"\n"
+
+    def lose_surroundings(self) -> None:
+        self.context.lose_tools()  # the system prompt is the first message
 
     def message(self, kind: str, content: Json, **fields: Json) -> None:
         data: JsonObject = {"content": content, "additional_kwargs": {}, "response_metadata": {}, "type": kind}
         self.messages.append({"type": kind, "data": data | fields})
 
-    def said(self, unit: Said) -> None:
-        parts: list[JsonObject] = []
-        for block in unit.blocks:
-            if isinstance(block, Media):
-                parts.append(self.media(block))
-            else:
-                parts.append(_text(block.text if isinstance(block, Text) else fenced(block)))
-        self.message("system" if unit.authority is Authority.INSTRUCTION else "human", _content(parts))
+    def human(self, blocks: Sequence[PlainSaid]) -> None:
+        self.message("human", _content(list(map(_said, blocks))))
 
-    def media(self, block: Media) -> JsonObject:
-        kind = "file" if block.kind is MediaKind.DOCUMENT else block.kind.value
-        mime: JsonObject = {} if block.mime.endswith("/*") else {"mime_type": block.mime}
-        name: JsonObject = {"extras": {"filename": block.name}} if block.name else {}
-        if block.data is not None:
-            return {"type": kind, "base64": block.data, **mime, **name}
-        if block.url is not None:
-            return {"type": kind, "url": block.url, **mime, **name}
-        self.context.lose(f"a medium of type {block.mime} without data or address")
-        return _text(media_words(block))
+    def instruction(self, blocks: Sequence[PlainSaid]) -> None:
+        self.message("system", _content(list(map(_said, blocks))))
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def exchange(self, unit: Exchange) -> None:
-        dialect = unit.origin.dialect if unit.origin is not None else ""
-        form = _CALLS.get(dialect)
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer | OwnParts], outcomes: Sequence[CallOutcome]) -> None:
+        form = _CALLS.get(unit.origin.dialect if unit.origin is not None else "")
         metadata = _metadata(unit.origin)
         if form is None and _says_more_behind_calls(unit.blocks):
             form = _standard_call
@@ -107,65 +83,68 @@ class _Writer:
         parts: list[JsonObject] = []
         aside: list[str] = []
         calls: list[JsonObject] = []
-        for block in unit.blocks:
-            if isinstance(block, ToolCall):
-                call = self.call(block)
-                calls.append(call)
-                parts += [form(call, block)] if form is not None else []
-            elif isinstance(block, Thinking):
-                own = _own_thought(block, dialect)
-                parts += own
-                aside += [block.text] if block.text and not own else []
-                if not own and not block.text:
-                    self.context.lose("a sealed thought that LangChain has no form for")
-            else:
-                parts += self.answered(block, dialect)
+        for block in blocks:
+            match block:
+                case OwnParts():
+                    parts += block.parts
+                case ToolCall():
+                    call = self.call(block)
+                    calls.append(call)
+                    parts += [form(call, block)] if form is not None else []
+                case Text():
+                    parts.append(_text(block.text))
+                case Thinking():
+                    aside.append(block.text)
         extra: JsonObject = {"reasoning_content": "\n\n".join(aside)} if aside else {}
+        signed: JsonObject = {self.call_id(call): seal for call in unit.calls if (seal := _seal(call, unit.origin))}
+        extra |= {CALL_SIGNATURES: signed} if signed else {}
         fields: JsonObject = {"tool_calls": calls, "invalid_tool_calls": []}
         self.message("ai", _content(parts), additional_kwargs=extra, response_metadata=metadata, **fields)
-        for call, completion in zip(unit.calls, unit.completions, strict=True):
-            self.result(call, completion)
+        for outcome in outcomes:
+            self.result(outcome)
+
+    def own(self, block: AnswerBlock, origin: Origin | None) -> OwnParts | None:
+        native, dialect = block.native or {}, origin.dialect if origin is not None else ""
+        parts: list[JsonObject] = []
+        match block:
+            case Text() if dialect == Dialect.ANTHROPIC and native.get("citations"):
+                parts = [_text(block.text) | {"citations": native["citations"]}]
+            case Text() if seal := _seal(block, origin):
+                parts = [_text(block.text) | {"extras": {"signature": seal}}]
+            case Thinking():
+                parts = _own_thought(block, dialect)
+            case Media() if has_place(block):
+                parts = [_said(block)]
+            case HostedTool() if dialect == Dialect.ANTHROPIC:
+                parts = as_objects(native.get("blocks"))
+            case HostedTool() if dialect == Dialect.OPENAI_RESPONSES and (item := as_object(native.get("item"))):
+                parts = [item]
+            case _:
+                pass
+        return OwnParts(parts) if parts else None
 
     def call(self, call: ToolCall) -> JsonObject:
-        name = self.context.tool(call.name, call.namespace)
-        return {"name": name, "args": wire_arguments(call), "id": self.context.ids[call.id], "type": "tool_call"}
+        return {"name": self.name(call), "args": wire_arguments(call), "id": self.call_id(call), "type": "tool_call"}
 
-    def answered(self, block: AnswerBlock, dialect: str) -> list[JsonObject]:
-        match block:
-            case Text():
-                citations = (block.native or {}).get("citations") if dialect == Dialect.ANTHROPIC else None
-                return [_text(block.text) | ({"citations": citations} if citations else {})]
-            case Code():
-                return [_text(fenced(block))]
-            case Media():
-                return [self.media(block)]
-            case HostedTool():
-                return self.hosted(block, dialect)
-            case Thinking() | ToolCall():
-                return []  # they are taken care of where the answer is put together
-
-    def hosted(self, block: HostedTool, dialect: str) -> list[JsonObject]:
-        native = block.native or {}
-        if dialect == Dialect.ANTHROPIC and (own := as_objects(native.get("blocks"))):
-            return own
-        if dialect == Dialect.OPENAI_RESPONSES and (item := as_object(native.get("item"))):
-            return [item]
-        if block.silent:
-            self.context.lose(f"a record that another provider keeps for itself ({block.name})")
-            return []
-        self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
-        return [_text(hosted_text(block))]
-
-    def result(self, call: ToolCall, completion: Completion) -> None:
-        text = completion_text(completion)
-        media = [self.media(block) for block in completion.media] if completion.shortened is None else []
-        content: Json = [*([_text(text)] if text else []), *media] if media else text
+    def result(self, outcome: CallOutcome) -> None:
+        media = list(map(_said, outcome.media))
         fields: JsonObject = {
-            "name": self.context.tool(call.name, call.namespace),
-            "tool_call_id": self.context.ids[call.id],
-            "status": "error" if completion.is_error else "success",
+            "name": outcome.name,
+            "tool_call_id": outcome.call_id,
+            "status": "error" if outcome.is_error else "success",
         }
+        content: Json = [*([_text(outcome.text)] if outcome.text else []), *media] if media else outcome.text
         self.message("tool", content, **fields)
+
+
+def _said(block: PlainSaid) -> JsonObject:
+    if isinstance(block, Text):
+        return _text(block.text)
+    kind = "file" if block.kind is MediaKind.DOCUMENT else block.kind.value
+    held: JsonObject = {"base64": block.data} if block.data is not None else {"url": block.url}
+    mime: JsonObject = {} if block.mime.endswith("/*") else {"mime_type": block.mime}
+    name: JsonObject = {"extras": {"filename": block.name}} if block.name else {}
+    return {"type": kind, **held, **mime, **name}
 
 
 def _text(text: str) -> JsonObject:
@@ -189,6 +168,12 @@ def _metadata(origin: Origin | None) -> JsonObject:
     return kept | ({"object": "response"} if origin.dialect == Dialect.OPENAI_RESPONSES else {})
 
 
+def _seal(block: Text | ToolCall, origin: Origin | None) -> str:
+    """Gemini's signature, which belongs to whatever it came with."""
+    is_own = origin is not None and origin.dialect == Dialect.GEMINI
+    return as_text((block.native or {}).get("thoughtSignature")) if is_own else ""
+
+
 def _says_more_behind_calls(blocks: tuple[AnswerBlock, ...]) -> bool:
     kinds = [isinstance(block, ToolCall) for block in blocks if not isinstance(block, Thinking)]
     return kinds != sorted(kinds)
@@ -201,6 +186,8 @@ def _own_thought(block: Thinking, dialect: str) -> list[JsonObject]:
         return [{"type": "redacted_thinking", "data": native["data"]}]
     if dialect == Dialect.ANTHROPIC and native.get("signature"):
         return [{"type": "thinking", "thinking": block.text, "signature": native["signature"]}]
+    if dialect == Dialect.GEMINI and native.get("thoughtSignature"):
+        return [{"type": "thinking", "thinking": block.text, "signature": native["thoughtSignature"]}]
     item = as_object(native.get("item")) if dialect == Dialect.OPENAI_RESPONSES else {}
     # By its id it would be bound to the very items that followed it; what is sealed in it goes without.
     return [{name: value for name, value in item.items() if name != "id"}] if item.get("encrypted_content") else []

@@ -14,13 +14,15 @@ from collections.abc import Iterator, Sequence
 
 from legato.errors import FormatError
 from legato.formats.document import Document, FileNote, Original
+from legato.formats.faults import EVERYTHING, places_of
 from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.mending.bare_json import UnreadableJson, parse_raw
 from legato.formats.mending.comparing import Purposes, find_contradicted, find_missing
 from legato.formats.mending.inventory import InventoryItem, ItemKind, take_inventory
 from legato.formats.mending.retelling import first_difference
 from legato.formats.reading import read_all
-from legato.model import Json
+from legato.ledger import Call
+from legato.model import Json, ToolCall
 
 _SHOWN = 60
 """how many characters of a text are shown"""
@@ -31,7 +33,7 @@ _ABOUT_IDS = re.compile(r"(?:^|-)(?:id|ids)(?:-|$)|unknown-result|orphan")
 
 def find_losses(document: Document, original: Original, data: bytes, found: Sequence[Finding]) -> list[FileNote]:
     """The objections to `data` as a replacement for the file of `document`, in which lint found `found`."""
-    losses = list(_lacking(original, data, found))
+    losses = [*_undecided(document), *_lacking(original, data, found)]
     try:
         again = read_all(data, format=document.format, name=document.name)[0]
     except FormatError as error:
@@ -44,6 +46,23 @@ def find_losses(document: Document, original: Original, data: bytes, found: Sequ
 def still_refused(found: Sequence[Finding]) -> list[FileNote]:
     """The findings that repair leaves."""
     return [FileNote(item.place, f"would still be refused: {item.message} [{item.rule}]") for item in refused(found)]
+
+
+def _undecided(document: Document) -> Iterator[FileNote]:
+    """Calls of one answer under one id, of which only some have a result: whose it is, nothing tells."""
+    talk = document.conversation()
+    view = talk.view(EVERYTHING)
+    view.refresh()
+    place = places_of(document)
+    for slot in view.slots:
+        alike: dict[str, list[Call]] = {}
+        for block in slot.blocks:
+            if isinstance(block, ToolCall) and (call := talk.ledger.calls.get(block.id)) is not None and call.wire_id:
+                alike.setdefault(call.wire_id, []).append(call)
+        for own, calls in alike.items():
+            if {call.response is None for call in calls} == {True, False}:
+                told = f"{len(calls)} calls share the id {own}, and nothing says which of them a result belongs to"
+                yield FileNote(place(calls[-1].seq), told)
 
 
 def _lacking(original: Original, data: bytes, found: Sequence[Finding]) -> Iterator[FileNote]:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from legato.errors import FormatError, RepairRefused
 from legato.formats import registry
 from legato.formats.document import Document, Original
+from legato.formats.faults import OPEN_CALL
 from legato.formats.findings import Finding, lint_document, refused
 from legato.formats.format import Mended
 from legato.formats.mending.guard import find_losses, still_refused
@@ -51,12 +52,14 @@ def rewrite(document: Document, original: Original) -> Mended | None:
 
 
 def _mend(document: Document, original: Original) -> Mended:
-    """The mended file, checked. A file in which nothing would be refused is returned unchanged."""
+    """The mended file, checked. A file in which nothing would be refused or left out is returned unchanged."""
     found = lint_document(document)
+    known = registry.FORMATS[document.format]
     is_damaged = any(note.is_damage for note in document.notes)
-    if document.format != "legato" and not refused(found) and not is_damaged:
+    is_cut = known.leaves_out_calls and any(finding.rule == f"session/{OPEN_CALL.name}" for finding in found)
+    if document.format != "legato" and not refused(found) and not is_damaged and not is_cut:
         return Mended.of(RawFile(original).unchanged())
-    repair = registry.FORMATS[document.format].repair
+    repair = known.repair
     assert repair is not None  # only files of such formats keep their original
     return _guarded(document, original, repair(document, original), found)
 

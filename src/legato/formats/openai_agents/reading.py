@@ -13,15 +13,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from legato.errors import IngestError
+from legato.formats.chat.sealed import read_thinking_blocks
 from legato.formats.content import Content
 from legato.formats.database import Database, quoted
-from legato.formats.document import Document, DocumentDraft
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_id, as_list, as_object, as_text
 from legato.formats.head import Layout
+from legato.formats.origins import origin_of, provider_named, provider_of_model
 from legato.formats.wire.reading import read_body
-from legato.model import Json, JsonObject, read_json_leniently
+from legato.model import Block, Entry, Json, JsonObject, Speaker, Text, Thinking, ToolCall, read_json_leniently
 
 _COLUMNS = frozenset({"id", "session_id", "message_data"})
 _BRANCHES = frozenset({"message_id", "session_id", "branch_id", "sequence_number"})
@@ -66,10 +70,44 @@ def take_items(draft: DocumentDraft, items: Sequence[PlacedItem]) -> None:
         until = f" to {items[last].place}" if last > first else ""
         return items[first].place + until + place[found.end() :]
 
-    draft.entries, draft.sources, draft.system = inner.entries, inner.sources, inner.system
+    draft.entries = [
+        _as_made(entry, _made_of(place, items)) for entry, place in zip(inner.entries, inner.places, strict=True)
+    ]
+    draft.sources, draft.system = inner.sources, inner.system
     draft.places = [placed(place) for place in inner.places]
     for note in inner.notes:
-        draft.note(placed(note.place), note.message, is_carried=note.is_carried)
+        draft.note(placed(note.place), note.message, is_carried=note.is_carried, is_unknown=note.is_unknown)
+
+
+def _made_of(place: str, items: Sequence[PlacedItem]) -> list[JsonObject]:
+    """The items that an entry was read from."""
+    found = _PLACE.match(place)
+    if found is None:
+        return []
+    first = int(found[1])
+    return [as_object(item) for _, item in items[first : int(found[2] or first + 1)]]
+
+
+def _as_made(entry: Entry, items: list[JsonObject]) -> Entry:
+    """An answer with its model and its own thoughts, where the SDK asked another API than Responses.
+
+    `provider_data` then names the model, as a client of it was asked for it, and holds Claude's thoughts as they came
+    (openai/openai-agents-python, `models/chatcmpl_converter.py`).
+    """
+    told = [as_object(item.get("provider_data")) for item in items]
+    model = next((model for data in told if (model := as_text(data.get("model")))), "")
+    if entry.speaker is not Speaker.AI or not model:
+        return entry
+    provider = provider_named(model.partition("/")[0]) or provider_of_model(model)
+    origin = origin_of(provider, model.rpartition("/")[2])
+    sealed = [thought for data in told for thought in read_thinking_blocks(data.get("thinking_blocks"))]
+    said = [_unsealed(block) for block in entry.blocks if not (sealed and isinstance(block, Thinking))]
+    return replace(entry, origin=origin, blocks=(*sealed, *said))
+
+
+def _unsealed(block: Block) -> Block:
+    """A thought without the form of an item, which is the SDK's and not the model's."""
+    return replace(block, native=None) if isinstance(block, Thinking | ToolCall | Text) else block
 
 
 # --- states -----------------------------------------------------------------------------------------------------------

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from legato.errors import FormatError
 from legato.formats.blocks import media_from, response
 from legato.formats.content import Content
-from legato.formats.document import Document, DocumentDraft, keep_known
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import (
     as_id,
     as_list,
@@ -106,7 +107,7 @@ class _Reader:
         elif role == "assistant":
             self.assistant(info, parts, place)
         else:
-            self.draft.note(place, f"a message of role {role!r} is not understood and was left out")
+            self.draft.unknown(place, f"a message of role {role!r}")
 
     def human(self, parts: list[JsonObject], place: str) -> None:
         blocks: list[Block] = []
@@ -187,7 +188,7 @@ class _Reader:
         if kind in _WITHOUT_WORDS:
             self.draft.skip(place, f"a part of type {kind!r} is not part of the conversation")
         else:
-            self.draft.note(place, f"a part of type {kind!r} is not understood and was left out")
+            self.draft.unknown(place, f"a part of type {kind!r}")
 
 
 def _tool(part: JsonObject) -> tuple[ToolCall, ToolResponse | None]:

@@ -7,6 +7,7 @@ are in the order of the conversation, and before all that opencode will give: it
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Never
 
 import msgspec
 
@@ -26,7 +27,7 @@ _UNNAMED = "unknown"
 _TOKENS: JsonObject = {"input": 0, "output": 0, "reasoning": 0, "cache": {"read": 0, "write": 0}}
 
 
-class OpencodeWriter(SessionWriter):
+class OpencodeWriter(SessionWriter[Never]):
     """Writes the session as one JSON value."""
 
     def __init__(self, out: Outgoing) -> None:

@@ -187,6 +187,11 @@ def _written(out: Sequence[int | bytes]) -> Iterator[bytes]:
 
 # --- which element is which -------------------------------------------------------------------------------------------
 
+_MANY = 1_000
+"""elements up to which each is compared with each"""
+_NEAR = 100
+"""old elements among which the one is looked for that has become a new one; what is not found is written anew"""
+
 
 def _aligned(old: list[Json], new: list[Json]) -> Iterator[tuple[int | None, Json]]:
     """Each new element with the index of the old one that it is, or has become; None for one that is new."""
@@ -202,14 +207,16 @@ def _aligned(old: list[Json], new: list[Json]) -> Iterator[tuple[int | None, Jso
 def _middle(old: list[Json], new: list[Json], ours: range, theirs: range) -> Iterator[tuple[int | None, Json]]:
     keys = [msgspec.json.encode(old[index], order="sorted") for index in ours]
     others = [msgspec.json.encode(new[index], order="sorted") for index in theirs]
-    matcher = SequenceMatcher(None, keys, others, autojunk=False)
+    # Where thousands are alike, the matcher may pass over what occurs most often: to compare each with each takes long.
+    matcher = SequenceMatcher(None, keys, others, autojunk=len(others) > _MANY)
     for kind, first, last, start, stop in matcher.get_opcodes():
         if kind == "equal":
             yield from zip(ours[first:last], (new[index] for index in theirs[start:stop]), strict=True)
             continue
         free = ours[first:last]
         for index in theirs[start:stop]:
-            found = next((place for place, one in enumerate(free) if _is_alike(old[one], new[index])), None)
+            near = enumerate(free[:_NEAR])
+            found = next((place for place, one in near if _is_alike(old[one], new[index])), None)
             yield (None if found is None else free[found]), new[index]
             free = free if found is None else free[found + 1 :]
 

@@ -12,7 +12,8 @@ from typing import NamedTuple
 from legato.errors import IngestError
 from legato.formats.blocks import read_part, read_result, split_content
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_objects, as_text, as_time, as_usage, first_text
 from legato.formats.origins import origin_of, provider_named, route_of
 from legato.model import (
@@ -121,7 +122,7 @@ class _Reader:
             case _ if kind in _WITHOUT_WORDS:
                 pass
             case _:
-                self.draft.note(item.place, f"a record of type {kind!r} is not understood and was left out")
+                self.draft.unknown(item.place, f"a record of type {kind!r}")
 
     def route(self, provider: str, model: str) -> None:
         if model:
@@ -146,7 +147,7 @@ class _Reader:
                 source: Json = message.get("content") or message.get("summary")
                 self.draft.human(self._content(source, item), item.place)
             case _:
-                self.draft.note(item.place, f"a message of role {role!r} is not understood and was left out")
+                self.draft.unknown(item.place, f"a message of role {role!r}")
 
     def assistant(self, message: JsonObject, item: Item) -> None:
         model = as_text(message.get("model"))

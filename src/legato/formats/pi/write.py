@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import msgspec
 
@@ -29,7 +30,7 @@ _COST: JsonObject = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "
 _USAGE: JsonObject = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0, "totalTokens": 0, "cost": _COST}
 
 
-class PiWriter(SessionWriter):
+class PiWriter(SessionWriter[Never]):
     """Writes an entry a line."""
 
     def __init__(self, out: Outgoing) -> None:

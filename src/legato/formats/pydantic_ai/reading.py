@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from legato.formats.blocks import as_json, kind_of, response, text_blocks
 from legato.formats.content import Content
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_id, as_list, as_object, as_text, as_time, first_text
 from legato.formats.origins import origin_of, provider_named, provider_of_model, route_of
 from legato.model import (
@@ -93,7 +94,7 @@ class _Reader:
             case "response":
                 self.answer(message, parts, place)
             case kind:
-                self.draft.note(place, f"a message of kind {as_text(kind)!r} is not understood and was left out")
+                self.draft.unknown(place, f"a message of kind {as_text(kind)!r}")
 
     # --- requests -----------------------------------------------------------------------------------------------------
 
@@ -160,7 +161,7 @@ class _Reader:
                 blocks += [block] if block is not None else []
                 if block is None:
                     what = as_text(part.get("kind"))
-                    self.draft.note(place, f"a content of kind {what!r} is not understood and was left out")
+                    self.draft.unknown(place, f"a content of kind {what!r}")
         return blocks
 
     def _medium(self, part: JsonObject, place: str) -> Block | None:
@@ -199,7 +200,7 @@ class _Reader:
         if kind in _WITHOUT_WORDS:
             self.draft.skip(place, f"a part of kind {kind!r} is not part of the conversation")
         else:
-            self.draft.note(place, f"a part of kind {kind!r} is not understood and was left out")
+            self.draft.unknown(place, f"a part of kind {kind!r}")
         return []
 
     # --- responses ----------------------------------------------------------------------------------------------------

@@ -6,16 +6,17 @@ same file. Of the outcomes of a call only those are used that every version with
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from legato.formats.document import FileNote
 from legato.formats.fields import as_list, as_object, as_text
 from legato.formats.format import Outgoing, Written
-from legato.formats.writer_context import WriterContext, media_words, model_of
+from legato.formats.session_writer import CallOutcome, OwnParts, PlainAnswer, PlainSaid, SessionWriter
+from legato.formats.writer_context import has_place, model_of
 from legato.model import (
-    Authority,
     ClosureReason,
-    Code,
     Dialect,
     HostedTool,
     IdScheme,
@@ -29,10 +30,8 @@ from legato.model import (
     Thinking,
     ToolCall,
 )
-from legato.transcript.units import AnswerBlock, Completion, Exchange, Said, Summary, completion_text
+from legato.transcript.units import AnswerBlock, Exchange
 from legato.wire.arguments import wire_arguments
-from legato.wire.phrases import SUMMARY_MARK
-from legato.wire.text_forms import fenced, hosted_text
 
 _PROVIDERS = {"openai-responses": "openai", "gemini": "google", "vertex": "google-cloud", "kimi": "moonshotai"}
 """Pydantic AI's names for providers that Legato calls something else"""
@@ -43,137 +42,107 @@ _REDACTED = {Dialect.ANTHROPIC.value: "redacted_thinking", Dialect.BEDROCK.value
 
 def write_file(out: Outgoing) -> Written:
     """A file of one list of messages, and what it does not hold."""
-    messages, losses = write_messages(out)
-    return Written(msgspec.json.format(msgspec.json.encode(messages), indent=1) + b"\n", losses)
+    return _Writer(out).write()
 
 
 def write_messages(out: Outgoing) -> tuple[list[JsonObject], list[FileNote]]:
     """The messages as plain values, for `ModelMessagesTypeAdapter.validate_python`, and what they do not hold."""
     writer = _Writer(out)
-    return writer.write(), writer.context.losses()
+    return writer.messages, writer.write().losses
 
 
-class _Writer:
+class _Writer(SessionWriter[OwnParts]):
     def __init__(self, out: Outgoing) -> None:
-        self.out = out
-        self.context = WriterContext(out, IdScheme.CALL40, NameRule.OPENAI)
+        super().__init__(out, IdScheme.CALL40, NameRule.OPENAI, has_place)
         self.messages: list[JsonObject] = []
+        if out.talk.instructions:
+            self.request([{"content": out.talk.instructions, "part_kind": "system-prompt"}])
 
-    def write(self) -> list[JsonObject]:
-        if self.out.talk.instructions:
-            self.request([{"content": self.out.talk.instructions, "part_kind": "system-prompt"}])
-        for unit in self.context.units():
-            match unit:
-                case Said():
-                    self.said(unit)
-                case Summary():
-                    self.request([{"content": SUMMARY_MARK + unit.text, "part_kind": "user-prompt"}])
-                case Exchange():
-                    self.exchange(unit)
-        if self.out.tools:
-            self.context.lose(f"the definitions of {len(self.out.tools)} tools")
-        return self.messages
+    def data(self) -> bytes:
+        return msgspec.json.format(msgspec.json.encode(self.messages), indent=1) + b"\n"
+
+    def lose_surroundings(self) -> None:
+        self.context.lose_tools()  # the system prompt is in the first message
 
     def request(self, parts: list[JsonObject]) -> None:
         self.messages.append({"parts": parts, "kind": "request"})
 
-    def said(self, unit: Said) -> None:
-        if unit.authority is Authority.INSTRUCTION:
-            self.request([self.rule(block) for block in unit.blocks])
-            return
-        content: list[Json] = []
-        for block in unit.blocks:
-            match block:
-                case Media():
-                    content.append(self.media(block))
-                case Text():
-                    content.append(block.text)
-                case Code():
-                    content.append(fenced(block))
+    def human(self, blocks: Sequence[PlainSaid]) -> None:
+        content = list(map(_said, blocks))
         is_plain = len(content) == 1 and isinstance(content[0], str)
         self.request([{"content": content[0] if is_plain else content, "part_kind": "user-prompt"}])
 
-    def rule(self, block: Text | Media | Code) -> JsonObject:
+    def instruction(self, blocks: Sequence[PlainSaid]) -> None:
+        self.request(list(map(self.rule, blocks)))
+
+    def rule(self, block: PlainSaid) -> JsonObject:
         if isinstance(block, Media):
             self.context.lose(f"the authority of a medium of type {block.mime}; it stands there as a person's")
-            return {"content": [self.media(block)], "part_kind": "user-prompt"}
-        return {"content": block.text if isinstance(block, Text) else fenced(block), "part_kind": "system-prompt"}
-
-    def media(self, block: Media) -> Json:
-        named: JsonObject = {"identifier": block.name} if block.name else {}
-        if block.data is not None:
-            data = block.data.translate(_URL_SAFE)
-            return {"data": data, "media_type": block.mime, **named, "kind": "binary"}
-        if block.url is not None:
-            mime: JsonObject = {} if block.mime.endswith("/*") else {"media_type": block.mime}
-            kind = "document" if block.kind is MediaKind.DOCUMENT else block.kind.value
-            return {"url": block.url, **mime, **named, "kind": f"{kind}-url"}
-        self.context.lose(f"a medium of type {block.mime} without data or address")
-        return media_words(block)
+            return {"content": [_said(block)], "part_kind": "user-prompt"}
+        return {"content": block.text, "part_kind": "system-prompt"}
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
-    def exchange(self, unit: Exchange) -> None:
-        parts = [part for block in unit.blocks for part in self.answered(block, unit.origin)]
-        response: JsonObject = {"parts": parts, **_named(unit.origin)}
-        response["finish_reason"] = "tool_call" if unit.completions else "stop"
-        self.messages.append({**response, "kind": "response"})
-        if unit.completions:
-            pairs = zip(unit.calls, unit.completions, strict=True)
-            self.request([self.result(call, completion) for call, completion in pairs])
+    def answer(self, unit: Exchange, blocks: Sequence[PlainAnswer | OwnParts], outcomes: Sequence[CallOutcome]) -> None:
+        parts = [part for block in blocks for part in self.parts(block, unit.origin)]
+        reason = "tool_call" if outcomes else "stop"
+        self.messages.append({"parts": parts, **_named(unit.origin), "finish_reason": reason, "kind": "response"})
+        if outcomes:
+            self.request(list(map(_result, outcomes)))
 
-    def answered(self, block: AnswerBlock, origin: Origin | None) -> list[JsonObject]:
-        signed = _signature(block, origin)
+    def parts(self, block: PlainAnswer | OwnParts, origin: Origin | None) -> list[JsonObject]:
         match block:
+            case OwnParts():
+                return block.parts
             case ToolCall():
-                name, wire_id = self.context.tool(block.name, block.namespace), self.context.ids[block.id]
+                name, wire_id = self.name(block), self.call_id(block)
                 call: JsonObject = {"tool_name": name, "args": wire_arguments(block), "tool_call_id": wire_id}
-                return [{**call, **signed, "part_kind": "tool-call"}]
+                return [{**call, **_signature(block, origin), "part_kind": "tool-call"}]
             case Text():
-                return [{"content": block.text, **signed, "part_kind": "text"}]
-            case Code():
-                return [{"content": fenced(block), "part_kind": "text"}]
+                return [{"content": block.text, **_signature(block, origin), "part_kind": "text"}]
             case Thinking():
-                parts = _thoughts(block, origin) or (
-                    [{"content": block.text, **signed, "part_kind": "thinking"}] if block.text or signed else []
-                )
-                if not parts:
-                    self.context.lose("a sealed thought that Pydantic AI has no form for")
-                return parts
+                return [{"content": block.text, "part_kind": "thinking"}]
+
+    def own(self, block: AnswerBlock, origin: Origin | None) -> OwnParts | None:
+        parts: list[JsonObject] = []
+        match block:
+            case Thinking():
+                parts = _thoughts(block, origin)
             case Media() if block.data is not None:
-                return [{"content": self.media(block), "part_kind": "file"}]
-            case Media():
-                self.context.lose(f"a medium of type {block.mime} in an answer")
-                return [{"content": media_words(block), "part_kind": "text"}]
-            case HostedTool():
-                return self.hosted(block, origin)
+                parts = [{"content": _said(block), "part_kind": "file"}]
+            case HostedTool() if not block.silent and (provider := _named(origin).get("provider_name")):
+                wire_id = block.wire_id or self.context.unique("hosted", block.name, str(len(self.messages)))
+                common: JsonObject = {"tool_name": block.name, "tool_call_id": wire_id, "provider_name": provider}
+                parts = [
+                    {**common, "args": block.arguments, "part_kind": "builtin-tool-call"},
+                    {**common, "content": block.result, "part_kind": "builtin-tool-return"},
+                ]
+            case _:
+                pass
+        return OwnParts(parts) if parts else None
 
-    def hosted(self, block: HostedTool, origin: Origin | None) -> list[JsonObject]:
-        if block.silent:
-            self.context.lose(f"a record that its provider keeps for itself ({block.name})")
-            return []
-        provider = _named(origin).get("provider_name")
-        if not provider:
-            self.context.lose(f"the form of a call to {block.name}, run by its provider; it stands as text")
-            return [{"content": hosted_text(block), "part_kind": "text"}]
-        wire_id = block.wire_id or self.context.unique("hosted", block.name, str(len(self.messages)))
-        common: JsonObject = {"tool_name": block.name, "tool_call_id": wire_id, "provider_name": provider}
-        return [
-            {**common, "args": block.arguments, "part_kind": "builtin-tool-call"},
-            {**common, "content": block.result, "part_kind": "builtin-tool-return"},
-        ]
 
-    def result(self, call: ToolCall, completion: Completion) -> JsonObject:
-        text = completion_text(completion)
-        media = [self.media(block) for block in completion.media] if completion.shortened is None else []
-        outcome = "failed" if completion.is_error else "success"
-        return {
-            "tool_name": self.context.tool(call.name, call.namespace),
-            "content": [*([text] if text else []), *media] if media else text,
-            "tool_call_id": self.context.ids[call.id],
-            "outcome": "denied" if completion.reason is ClosureReason.DENIED else outcome,
-            "part_kind": "tool-return",
-        }
+def _said(block: PlainSaid) -> Json:
+    if isinstance(block, Text):
+        return block.text
+    named: JsonObject = {"identifier": block.name} if block.name else {}
+    if block.data is not None:
+        return {"data": block.data.translate(_URL_SAFE), "media_type": block.mime, **named, "kind": "binary"}
+    mime: JsonObject = {} if block.mime.endswith("/*") else {"media_type": block.mime}
+    kind = "document" if block.kind is MediaKind.DOCUMENT else block.kind.value
+    return {"url": block.url, **mime, **named, "kind": f"{kind}-url"}
+
+
+def _result(outcome: CallOutcome) -> JsonObject:
+    text, media = outcome.text, list(map(_said, outcome.media))
+    known = "failed" if outcome.is_error else "success"
+    return {
+        "tool_name": outcome.name,
+        "content": [*([text] if text else []), *media] if media else text,
+        "tool_call_id": outcome.call_id,
+        "outcome": "denied" if outcome.completion.reason is ClosureReason.DENIED else known,
+        "part_kind": "tool-return",
+    }
 
 
 def _named(origin: Origin | None) -> JsonObject:
@@ -200,6 +169,8 @@ def _thoughts(block: Thinking, origin: Origin | None) -> list[JsonObject]:
     native = block.native or {}
     if origin is None:
         return []
+    if signed := _signature(block, origin):
+        return [{"content": block.text, **signed, "part_kind": "thinking"}]
     owner: JsonObject = {"provider_name": _named(origin).get("provider_name"), "part_kind": "thinking"}
     if origin.dialect in _SIGNED and native.get("data"):
         return [{"content": "", "id": _REDACTED[origin.dialect], "signature": native["data"], **owner}]

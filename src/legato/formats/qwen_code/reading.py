@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from legato.formats.content import Content, Item
-from legato.formats.document import CompactionMark, Document, DocumentDraft, keep_known
+from legato.formats.document import CompactionMark, Document
+from legato.formats.draft import DocumentDraft, keep_known
 from legato.formats.fields import as_object, as_objects, as_text, as_time
 from legato.formats.gemini_parts import read_parts
 from legato.formats.origins import home_of, origin_of, route_of
@@ -84,7 +85,7 @@ class _Reader:
         elif kind == "system":
             self.system(piece, as_object(record.get("systemPayload")), subtype)
         else:
-            self.draft.note(item.place, f"a record of type {kind!r} is not understood and was left out")
+            self.draft.unknown(item.place, f"a record of type {kind!r}")
         blocks = [block for fragment in piece.fragments for block in fragment.blocks]
         node = piece.node
         node.is_said = bool(blocks or piece.summary)
@@ -109,7 +110,7 @@ class _Reader:
             return
         blocks, unknown = read_parts(as_object(record.get("message")).get("parts"))
         for what in unknown:
-            self.draft.note(item.place, what)
+            self.draft.unknown(item.place, what)
         piece.fragments.append(_Fragment(item, kind, blocks, as_text(record.get("model"))))
 
     def system(self, piece: _Piece, payload: JsonObject, subtype: str) -> None:

@@ -7,6 +7,7 @@ finds a session by the name of its file, which is the session's id, below the fo
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Never
 
 import msgspec
 
@@ -26,7 +27,7 @@ _SIGNATURES = {Dialect.GEMINI: "thoughtSignature", Dialect.ANTHROPIC: "signature
 """what a thought's signature is called where it comes from; Qwen Code calls all of them as Gemini does"""
 
 
-class QwenWriter(SessionWriter):
+class QwenWriter(SessionWriter[Never]):
     """Writes a record a line."""
 
     def __init__(self, out: Outgoing) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 
 from legato.formats.content import Content
-from legato.formats.document import Body, Document, DocumentDraft
+from legato.formats.document import Body, Document
+from legato.formats.draft import DocumentDraft
 from legato.formats.fields import as_text
 from legato.formats.origins import dialect_of, home_of_provider, origin_of, provider_of_model, route_of
 from legato.formats.wire.salvage import make_readable
@@ -18,6 +19,8 @@ from legato.model import Dialect, JsonObject
 from legato.wire.dialects import dialect_parts
 
 _INDEX = re.compile(r"^(?:messages|contents|input)\[(\d+)\]")
+_UNKNOWN = re.compile(r"\b(?:is|was) not understood\b")
+"""in the notes of a dialect, which are words alone"""
 
 
 def read(content: Content) -> list[Document]:
@@ -54,12 +57,14 @@ def read_body(body: JsonObject, draft: DocumentDraft, *, provider: str = "", mod
     draft.tools = answered.tools
     draft.options = answered.options
     for note in readable.notes:
-        draft.note(prefix + note.place, note.message, is_carried=note.is_carried)
+        draft.note(prefix + note.place, note.message, is_carried=note.is_carried, is_unknown=note.is_unknown)
     for told, is_carried in ((parsed.notes, False), (parsed.adjusted, True)):
         for text in told:
             place, mark, message = text.partition(": ")
             place = _INDEX.sub(lambda found: f"{field}[{readable.places[int(found[1])]}]", place, count=1)
-            draft.note(prefix + place if mark else prefix, message if mark else text, is_carried=is_carried)
+            is_unknown = _UNKNOWN.search(text) is not None
+            what = message if mark else text
+            draft.note(prefix + place if mark else prefix, what, is_carried=is_carried, is_unknown=is_unknown)
 
 
 def provider_for(format: str, model: str) -> str:  # noqa: A002  # a format is a format

@@ -124,7 +124,7 @@ def words_before_calls(body: JsonObject, field: str, wrong: Set[str]) -> tuple[J
         late: list[Json] = []
         for index in numbers:
             places = {f"{field}[{index}].content[{number}]": part for number, part in enumerate(contents[index])}
-            named = [place for place in places if place in wrong and "text" in as_object(places[place])]
+            named = [place for place in places if place in wrong and _is_text(places[place])]
             late += [places.pop(place) for place in named]
             contents[index] = list(places.values())
             told += [FileNote(place, "text behind the calls of an answer was put before them") for place in named]
@@ -138,6 +138,11 @@ def words_before_calls(body: JsonObject, field: str, wrong: Set[str]) -> tuple[J
         if contents[index] or not as_list(message.get("content"))
     ]
     return {**body, field: kept}, told
+
+
+def _is_text(part: Json) -> bool:
+    """Whether a part says something and asks for nothing: a call that also has a text stays where it is."""
+    return "text" in as_object(part) and not _is_use(part)
 
 
 def _is_use(part: Json) -> bool:
@@ -273,5 +278,7 @@ class _Salvage:
         if isinstance(part.get("text"), str):
             self._reread(f"{place}[{index}]", "a part without a type is read as the text in it")
             return {"type": kind, **{name: value for name, value in part.items() if name != "type"}}
-        self.notes.append(FileNote(f"{place}[{index}]", "a part without a type is not understood and was left out"))
+        self.notes.append(
+            FileNote(f"{place}[{index}]", "a part without a type is not understood and was left out", is_unknown=True)
+        )
         return None

@@ -1,0 +1,123 @@
+"""Read sessions of Continue: one JSON value, with a history of messages and what came of each call beside them.
+
+Continue makes its requests of this file, and so does this reader: what a person attached is said before their words,
+and a call has what its state holds as its result. Where a state holds nothing, Continue tells the model that the call
+was cancelled. Here that holds for a call that was; one that was not over when the file was written stays open.
+"""
+
+from __future__ import annotations
+
+from legato.formats.blocks import read_call, response, split_content, text_blocks
+from legato.formats.content import Content
+from legato.formats.document import Document
+from legato.formats.draft import DocumentDraft, keep_known
+from legato.formats.fields import as_list, as_object, as_objects, as_text, first_id, first_text
+from legato.formats.format import FileHome, Format, marks
+from legato.formats.head import Head
+from legato.formats.origins import origin_of, provider_of_model, route_of
+from legato.model import Authority, Block, Json, JsonObject, Speaker, Thinking
+from legato.wire.openai_chat.reading import read_usage
+
+_META = {"sessionId": "session", "workspaceDirectory": "cwd", "title": "title"}
+_CANCELLED = "Tool cancelled"
+"""what Continue tells the model then"""
+
+
+def read(content: Content) -> list[Document]:
+    """The session."""
+    draft = content.draft()
+    holder = as_object(content.value())
+    keep_known(draft.meta, holder, _META)
+    for item in content.items("history"):
+        _take(draft, item.value, item.place)
+    return content.finish(draft)
+
+
+def _take(draft: DocumentDraft, item: JsonObject, place: str) -> None:
+    message = as_object(item.get("message"))
+    match role := as_text(message.get("role")):
+        case "system":
+            draft.human(_said(draft, message, place), place, authority=Authority.INSTRUCTION)
+        case "user":
+            draft.human([*_attached(item), *_said(draft, message, place)], place)
+        case "assistant":
+            _answer(draft, item, message, place)
+        case "thinking":
+            draft.say(Speaker.AI, _thought(as_text(message.get("content"))), place)
+        case _:
+            draft.unknown(place, f"a message of role {role!r}")
+
+
+def _said(draft: DocumentDraft, message: JsonObject, place: str) -> list[Block]:
+    content: Json = message.get("content")
+    if isinstance(content, list):
+        content = [_usual(part) for part in as_list(content)]
+    blocks, unknown = split_content(content)
+    draft.note_unknown(unknown, place)
+    return blocks
+
+
+def _usual(part: Json) -> Json:
+    """A part under the name that it has in most files."""
+    named = as_object(part)
+    return {"type": "image_url", "image_url": named.get("imageUrl")} if named.get("type") == "imageUrl" else part
+
+
+def _attached(item: JsonObject) -> list[Block]:
+    """What a person attached to their words, as Continue tells it."""
+    told = [
+        f'<context name="{as_text(one.get("name"))}">\n{as_text(one.get("content"))}\n</context>'
+        for one in as_objects(item.get("contextItems"))
+    ]
+    return text_blocks("\n\n".join(told))
+
+
+def _answer(draft: DocumentDraft, item: JsonObject, message: JsonObject, place: str) -> None:
+    counts = as_object(message.get("usage"))
+    if model := first_text(counts, "model"):
+        draft.model, draft.route = model, route_of(provider_of_model(model), model)
+    calls = [read_call(call) for call in as_objects(message.get("toolCalls"))]
+    thought = _thought(as_text(as_object(item.get("reasoning")).get("text")))
+    blocks = [*thought, *_said(draft, message, place), *calls]
+    is_said = draft.say(Speaker.AI, blocks, place, origin=origin_of(provider_of_model(draft.model), draft.model))
+    if is_said and (usage := read_usage(counts)) is not None:
+        draft.count(usage)
+    for index, state in enumerate(as_objects(item.get("toolCallStates"))):
+        output = [as_text(part.get("content")) for part in as_objects(state.get("output"))]
+        if not output and state.get("status") == "canceled":
+            output = [_CANCELLED]
+        if output:
+            name = first_text(as_object(as_object(state.get("toolCall")).get("function")), "name")
+            is_error = state.get("status") in ("errored", "canceled")
+            result = response(first_id(state, "toolCallId"), name, "\n".join(output), is_error=is_error)
+            draft.results([result], f"{place}.toolCallStates[{index}]")
+
+
+def _thought(text: str) -> list[Block]:
+    return [Thinking(text)] if text else []
+
+
+# --- the format ------------------------------------------------------------------------------------------------------
+
+
+def _detect(head: Head) -> str:
+    history = as_objects(head.holder.get("history"))
+    is_session = "sessionId" in head.holder and any("message" in one and "contextItems" in one for one in history)
+    return "a history of messages with contextItems" if is_session else ""
+
+
+FORMAT = Format(
+    name="continue",
+    title="Continue session",
+    read=read,
+    detect=_detect,
+    home=FileHome(
+        folder="~/.continue/sessions",
+        files="*-*.json",
+        moved_by="CONTINUE_GLOBAL_DIR",
+        moves="~/.continue",
+        source="https://github.com/continuedev/continue",
+    ),
+    marks=marks("sessionId history"),
+    closes_calls=True,
+)
