@@ -1,0 +1,143 @@
+"""Which messages of a history can stay as they are.
+
+In:  the messages that a framework has, and those that were written in their place; both as blocks.
+Out: for each place of the new list, the number of an old message or the new one.
+
+What was right is not written anew: a message carries times, usage, ids and fields of its framework that say nothing to
+a model, and some frameworks store what a hook returns. Messages are compared by what they say, in runs, because one
+message may have become two: old ones stay where a run of them says just what a run of new ones says. Thoughts are not
+compared: they are sealed, a message keeps its own, and stays only if every one of them is to be sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
+from itertools import accumulate, pairwise
+from typing import TypeAlias
+
+import msgspec
+
+from legato.formats.document import Document
+from legato.formats.fields import as_object
+from legato.integrations.settling import SettledHistory
+from legato.model import Block, Entry, Json, JsonObject, Media, Speaker, Text, Thinking, ToolCall, ToolResponse
+
+Read: TypeAlias = Callable[[Sequence[Json]], Document]
+"""a framework's reader"""
+
+
+def keep_own(
+    before: Sequence[Json],
+    written: Sequence[JsonObject],
+    read: Read,
+    settled: SettledHistory,
+    *,
+    has_one_form: bool = False,
+) -> list[int | JsonObject]:
+    """The new list: a number is that of a message in `before`, anything else is a message of `written`.
+
+    An answer of another provider is written anew, because its form may be one that only the client of that provider
+    reads, unless the framework `has_one_form` for all of them.
+    """
+    old, new = [read([message]) for message in before], [read([message]) for message in written]
+    name = _seal if has_one_form else _compared
+    sent = {name(thought) for entry in settled.conversation.entries for thought in _thoughts(entry)}
+
+    def may_stay(message: Document) -> bool:
+        return all(
+            (has_one_form or _is_own(entry, settled)) and all(name(thought) in sent for thought in _thoughts(entry))
+            for entry in message.entries
+        )
+
+    kept: list[int | JsonObject] = []
+    done = 0
+    for first, last, begin, end in _common_runs(list(map(_words, old)), list(map(_words, new))):
+        if all(map(may_stay, old[first:last])):
+            kept += [*written[done:begin], *range(first, last)]
+            done = end
+    return [*kept, *written[done:]]
+
+
+def _is_own(entry: Entry, settled: SettledHistory) -> bool:
+    """Whether an entry is no answer, or one of the provider that the messages go to."""
+    return entry.speaker is not Speaker.AI or (
+        entry.origin is not None and entry.origin.provider == settled.target.provider
+    )
+
+
+def _thoughts(entry: Entry) -> list[Thinking]:
+    return [block for block in entry.blocks if isinstance(block, Thinking)]
+
+
+def _seal(thought: Thinking) -> bytes:
+    """What a provider knows its own thought by: all else of it may be written in another way."""
+    native = thought.native or {}
+    held = {**native, **as_object(native.get("item"))}
+    return _compared(next((held[name] for name in _SEALS if held.get(name)), thought.text))
+
+
+_SEALS = ("signature", "thoughtSignature", "data", "encrypted_content")
+
+
+def _common_runs(old: list[list[bytes]], new: list[list[bytes]]) -> list[tuple[int, int, int, int]]:
+    """Where messages `first` to `last` say what the new ones `begin` to `end` say; the shortest such runs, in order."""
+    old_ends, new_ends = _ends(old), _ends(new)
+    runs: list[tuple[int, int, int, int]] = []
+    for at, to, size in _matches([word for words in old for word in words], [word for words in new for word in words]):
+        shared = [step for step in range(size + 1) if at + step in old_ends and to + step in new_ends]
+        for start, stop in pairwise(shared):
+            runs.append((old_ends[at + start], old_ends[at + stop], new_ends[to + start], new_ends[to + stop]))
+    return runs
+
+
+def _ends(messages: list[list[bytes]]) -> dict[int, int]:
+    """How many messages there are before each boundary, by the words before it.
+
+    A message without words, which is nothing but thoughts, belongs to the one behind it.
+    """
+    ends: dict[int, int] = {}
+    for number, words in enumerate(accumulate(map(len, messages), initial=0)):
+        ends.setdefault(words, number)
+    return ends
+
+
+def _matches(old: list[bytes], new: list[bytes]) -> list[tuple[int, int, int]]:
+    """Where both say the same, and for how long. Most of a history is as it was, so its two ends are compared first."""
+    shorter = min(len(old), len(new))
+    front = next((at for at in range(shorter) if old[at] != new[at]), shorter)
+    back = next((at for at in range(shorter - front) if old[-1 - at] != new[-1 - at]), shorter - front)
+    middle = SequenceMatcher(None, old[front : len(old) - back], new[front : len(new) - back], autojunk=False)
+    inside = [(front + at, front + to, size) for at, to, size in middle.get_matching_blocks() if size]
+    return [(0, 0, front), *inside, (len(old) - back, len(new) - back, back)]
+
+
+def _words(message: Document) -> list[bytes]:
+    """What a message says, block by block, in a form that can be compared."""
+    return [
+        _compared([entry.speaker, entry.authority, _said(block, entry.speaker)])
+        for entry in message.entries
+        for block in entry.blocks
+        if not isinstance(block, Thinking)
+    ]
+
+
+def _compared(value: object) -> bytes:
+    return msgspec.json.encode(value, order="sorted")
+
+
+def _said(block: Block, speaker: Speaker) -> Json:
+    match block:
+        case ToolCall():
+            return ["call", block.name, block.wire_id, block.arguments, block.native]
+        case ToolResponse():
+            value = block.result if block.error is None else block.error
+            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            media = [[one.mime, one.data or one.url or ""] for one in block.media]
+            return ["result", block.wire_id, text, block.error is not None, block.reason, block.said, media]
+        case Text():
+            return ["text", block.text, block.native if speaker is Speaker.AI else None]
+        case Media():
+            return ["media", block.mime, block.data or block.url or ""]
+        case _:
+            return msgspec.to_builtins(block)

@@ -1,0 +1,132 @@
+"""LangChain and LangGraph: messages that any provider takes.
+
+    create_agent(model, tools=tools, middleware=[legato_middleware()])
+    create_react_agent(model, tools, pre_model_hook=legato_pre_model_hook(model))
+
+In:  messages of LangChain, and the chat model that they go to.
+Out: messages of LangChain that its provider takes. The state of the graph stays as it is: only the request is changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from legato.formats.document import Document
+from legato.formats.fields import as_object, as_text
+from legato.formats.format import Outgoing
+from legato.formats.langchain.reading import read_messages
+from legato.formats.langchain.write import write_messages
+from legato.integrations.keeping import keep_own
+from legato.integrations.naming import find_target
+from legato.integrations.settling import SettledHistory, settle
+from legato.model import Json, JsonObject, Target, ingest
+from legato.transcript.conversation import Conversation
+
+__all__ = [
+    "legato_middleware",
+    "legato_pre_model_hook",
+    "read_langchain_messages",
+    "settle_langchain_messages",
+    "write_langchain_messages",
+]
+
+
+def read_langchain_messages(messages: Sequence[Any]) -> Document:
+    """The conversation in messages of LangChain, as objects or in any of their dumps; `notes` tell what was left."""
+    return read_messages(_dumped(messages))
+
+
+def write_langchain_messages(source: Document | Conversation, target: str | Target | None = None) -> list[Any]:
+    """A conversation as messages of LangChain; with a `target`, with the ids and names that its provider takes."""
+    goal = None if target is None else find_target(target, "", "")
+    return _loaded(write_messages(Outgoing(source, target=goal))[0])
+
+
+def settle_langchain_messages(messages: Sequence[Any], target: Any) -> list[Any]:
+    """The same messages as `target` takes them, which is a route or a chat model of LangChain."""
+    goal = find_target(target, "", "") if isinstance(target, str | Target) else _asked(None, target)
+    return _settled(messages, goal)[0]
+
+
+def legato_pre_model_hook(target: Any) -> Callable[[Any], dict[str, Any]]:
+    """A hook for LangGraph's `create_react_agent(pre_model_hook=…)`: what the model reads, not what the state holds.
+
+    `target` is a route or a chat model of LangChain.
+    """
+
+    def before_model(state: Any) -> dict[str, Any]:
+        messages: Any = state.messages if hasattr(state, "messages") else state["messages"]
+        return {"llm_input_messages": settle_langchain_messages(messages, target)}
+
+    return before_model
+
+
+def legato_middleware(target: str | Target | None = None) -> Any:
+    """A middleware for `create_agent(middleware=[…])`. Without a `target` it is the model that the agent asks.
+
+    It knows the settings of the model, too: thinking is switched off where the model takes its history only so.
+    """
+    base: Any = import_module("langchain.agents.middleware").AgentMiddleware
+
+    class LegatoMiddleware(base):
+        def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
+            return handler(_settled_request(request, target))
+
+        async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+            return await handler(_settled_request(request, target))
+
+    return LegatoMiddleware()
+
+
+def _settled_request(request: Any, chosen: str | Target | None) -> Any:
+    thinks = _thinks(request.model)
+    messages, settled = _settled(
+        request.messages, _asked(chosen, request.model), thinks=thinks, offers_tools=bool(request.tools)
+    )
+    request = request.override(messages=messages)
+    if thinks and settled is not None and settled.must_not_think:
+        request = request.override(model=request.model.model_copy(update={"thinking": None}))
+    return request
+
+
+def _thinks(model: Any) -> bool | None:
+    """Whether Claude is asked to think; None for other models, of which it is not asked."""
+    if not hasattr(model, "thinking"):
+        return None
+    return as_text(as_object(model.thinking).get("type")) not in ("", "disabled")
+
+
+def _asked(chosen: str | Target | None, model: Any) -> Target:
+    """The target of a chat model, in the words that LangChain's tracing has for it."""
+    if chosen is not None:
+        return find_target(chosen, "", "")
+    while hasattr(model, "bound"):  # tools or settings are bound to it
+        model = model.bound
+    named = as_object(ingest(model._get_ls_params()))
+    responses: Any = getattr(model, "_use_responses_api", None)
+    is_responses = bool(responses is not None and responses({}))
+    return find_target(
+        None, as_text(named.get("ls_provider")), as_text(named.get("ls_model_name")), is_responses=is_responses
+    )
+
+
+def _settled(messages: Sequence[Any], target: Target, **asked: Any) -> tuple[list[Any], SettledHistory | None]:
+    before = _dumped(messages)
+    document = read_messages(before)
+    if not document.entries:
+        return list(messages), None
+    settled = settle(document, target, **asked)
+    written, _ = write_messages(Outgoing(settled.conversation, target=settled.target))
+    items = keep_own(before, written, read_messages, settled)
+    new = iter(_loaded([item for item in items if isinstance(item, dict)]))
+    return [messages[item] if isinstance(item, int) else next(new) for item in items], settled
+
+
+def _dumped(messages: Sequence[Any]) -> list[Json]:
+    return [ingest(message.model_dump() if hasattr(message, "model_dump") else message) for message in messages]
+
+
+def _loaded(messages: list[JsonObject]) -> list[Any]:
+    return import_module("langchain_core.messages").messages_from_dict(messages)
