@@ -49,7 +49,7 @@ An error carries plain data in `facts` beside its message: what happened, where,
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 __all__ = [
     "AllRoutesFailed",
@@ -217,11 +217,15 @@ class StoreUnavailable(StoreError):
 
 
 class ProviderError(LegatoError):
-    """The provider, or the way to it, failed."""
+    """The provider, or the way to it, failed. `brief` says how in a few words, for a list or a status line."""
+
+    brief: ClassVar[str] = "it failed"
 
 
 class ProtocolRefused(ProviderError):
     """The provider refused the shape of our request. It never walks a failover chain, which would hide our fault."""
+
+    brief = "it refused the request"
 
 
 class OwnReasoningRefused(ProtocolRefused):
@@ -230,6 +234,8 @@ class OwnReasoningRefused(ProtocolRefused):
 
 class BadRequest(ProviderError):
     """The provider refused what was asked for; the user can act. The classes below it say what it was about."""
+
+    brief = "it refused what was asked for"
 
 
 class MediaRefused(BadRequest):
@@ -247,21 +253,31 @@ class PolicyRefused(BadRequest):
 class UnknownModel(BadRequest):
     """The provider does not offer this model, or not to this account."""
 
+    brief = "it does not offer the model"
+
 
 class WrongEndpoint(BadRequest):
     """Nothing answers at this address, or something that is no model."""
+
+    brief = "no model answers at this address"
 
 
 class Unauthorized(ProviderError):
     """The key is missing, wrong, or not allowed to do this."""
 
+    brief = "the key is missing or refused"
+
 
 class QuotaExhausted(ProviderError):
     """The balance or the quota is used up; waiting a little does not help."""
 
+    brief = "the quota is used up"
+
 
 class RateLimited(ProviderError):
     """Too many requests for now."""
+
+    brief = "too many requests"
 
     def __init__(self, message: str, /, *, retry_after: float | None = None, **facts: Any) -> None:
         super().__init__(message, retry_after=retry_after, **facts)
@@ -271,6 +287,8 @@ class RateLimited(ProviderError):
 class Overloaded(ProviderError):
     """The provider failed or is too busy; the same request may pass later."""
 
+    brief = "overloaded or failing"
+
     def __init__(self, message: str, /, *, retry_after: float | None = None, **facts: Any) -> None:
         super().__init__(message, retry_after=retry_after, **facts)
         self.retry_after = retry_after
@@ -279,21 +297,31 @@ class Overloaded(ProviderError):
 class Unreachable(ProviderError):
     """No connection could be made, or it broke before an answer began."""
 
+    brief = "no connection"
+
 
 class TimedOut(ProviderError):
     """The provider took longer than we were told to wait."""
+
+    brief = "no answer in time"
 
 
 class BadAnswer(ProviderError):
     """An answer that is malformed, truncated or empty."""
 
+    brief = "a damaged answer"
+
 
 class ContextTooLong(ProviderError):
     """The conversation does not fit the model's window."""
 
+    brief = "the conversation is too long"
+
 
 class AllRoutesFailed(ProviderError):
     """Every route of the chain failed; `causes` holds (route, error) for each, in order."""
+
+    brief = "every route failed"
 
     def __init__(self, message: str, /, *, causes: list[tuple[str, ProviderError]], **facts: Any) -> None:
         super().__init__(message, **facts)

@@ -30,6 +30,8 @@ class Spending:
         """dollars for what has a price: at least this much was spent"""
         self.unpriced = 0
         """answers and summaries whose price is not known"""
+        self.guessed = 0.0
+        """dollars for answers of which the provider did not say what they used: for limits alone"""
 
     def add(self, route: str, usage: Usage, prices: Capabilities) -> float | None:
         """Count `usage` on `route`; the dollars it cost."""
@@ -41,8 +43,18 @@ class Spending:
             self.known += dollars
         return dollars
 
+    def guess(self, usage: Usage, prices: Capabilities) -> None:
+        """Count an answer of which only we say what it used: a limit must not depend on who is to be limited."""
+        self.guessed += cost(usage, prices) or 0.0
+
+    @property
+    def limited(self) -> float:
+        """Dollars that count against a limit."""
+        return self.known + self.guessed
+
     def include(self, other: Spending) -> None:
         """Count what a subagent spent as well."""
+        self.guessed += other.guessed
         for route, (usage, dollars) in other.by_route.items():
             self._count(route, usage, dollars)
         self.known += other.known

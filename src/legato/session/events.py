@@ -137,10 +137,17 @@ class ToolEnded(_Event, frozen=True, tag="tool-ended"):
 
 
 class Waiting(_Event, frozen=True, tag="waiting"):
-    """A request failed and will be tried again."""
+    """A request failed and will be tried again on `route`, after so many seconds.
+
+    `attempt` is the one that failed. `left` are the seconds for which it goes on being tried, where no other route is
+    left and time is the limit; None where attempts are counted.
+    """
 
     seconds: float
     reason: str
+    route: str = ""
+    attempt: int = 1
+    left: float | None = None
 
 
 class RouteLost(_Event, frozen=True, tag="route-lost"):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from legato.model import Capabilities
+from legato.request.prices import in_dollars
+
 
 class Limits(Struct, frozen=True):
     """How far one message may go: requests for it, and dollars for the whole session, as far as prices are known."""
@@ -20,5 +23,14 @@ class Limits(Struct, frozen=True):
         if self.max_turns is not None and steps >= self.max_turns:
             return f"the limit of {self.max_turns} requests for one message is reached"
         if self.max_cost is not None and dollars >= self.max_cost:
-            return f"the limit of ${self.max_cost:g} is reached"
+            return f"the limit of {in_dollars(self.max_cost)} is reached"
         return ""
+
+    def unkept(self, route: str, prices: Capabilities) -> str:
+        """Why the limit of dollars cannot be kept on `route`, in words; empty if it can, or if there is none."""
+        if self.max_cost is None or None not in (prices.price_input, prices.price_output):
+            return ""
+        return (
+            f"the limit of {in_dollars(self.max_cost)} cannot be kept: the price of {route} is not known; set "
+            "price_input and price_output for it in the settings, or leave the limit out"
+        )

@@ -19,6 +19,7 @@ import anyio
 from legato.errors import LegatoError
 from legato.model import ClosureReason, Ending, Entry, Speaker, Text, ToolCall, ToolResponse
 from legato.model.records import TurnBegan, TurnCause, TurnEnded, TurnOutcome
+from legato.request.prices import in_dollars
 from legato.routing import Route, Router
 from legato.session import events
 from legato.session.batch_log import SessionBatchLog
@@ -136,6 +137,10 @@ class TurnLoop:
         elif self._step is not None:
             self._step.cancel()
 
+    def hurry(self) -> bool:
+        """Make the next attempt now, if one is waited for; False if none is."""
+        return self._step is not None and self._step.hurry()
+
     def interject(self, message: Entry) -> bool:
         """Take a message into the turn; returns whether it can be recorded now, because no request is under way."""
         self._pending.append(message)
@@ -155,7 +160,8 @@ class TurnLoop:
     # --- the turn -----------------------------------------------------------------------------------------------------
 
     async def run(self, message: Entry | None = None) -> None:
-        """The whole turn, begun by `message`, or by going on with the calls that an earlier process left open.
+        """The whole turn, begun by `message`, or by going on with what is open: calls that an earlier process left, or
+        what was said and never answered.
 
         If there are such calls and a message comes instead of a verdict, they are skipped for it.
         """
@@ -175,7 +181,8 @@ class TurnLoop:
     async def _turns(self, message: Entry | None) -> _End:
         """The turn and its continuations, until one of them ends."""
         calls = parked_calls(self._journal.talk)
-        self._machine.advance(SessionEvent.RESUMED if message is None else SessionEvent.MESSAGE)
+        asked_again = SessionEvent.RESUMED if calls else SessionEvent.RETRY
+        self._machine.advance(asked_again if message is None else SessionEvent.MESSAGE)
         self._has_begun = True
         self._before = self._spending.now()
         await self._commit_pending()
@@ -214,7 +221,7 @@ class TurnLoop:
             if self._is_cancelled:
                 return _CANCELLED
             await self.record_pending()
-            if limit := self._limits.exceeded(self._steps, self._spending.known):
+            if limit := self._limits.exceeded(self._steps, self._spending.limited):
                 return _End(TurnOutcome.LIMIT, limit)
             self._steps += 1
             self._step = step = self._begin_step(self.turn, route, self._steps)
@@ -306,7 +313,7 @@ class TurnLoop:
             self._come_to_rest(_EVENT_OF[end.outcome])
         usage, cost = spending.since(self._before)
         if cost is None and (limit := self._limits.max_cost) is not None:
-            told = f"the limit of ${limit:g} leaves out what is not known: the price of {self._route}"
+            told = f"the limit of {in_dollars(limit)} leaves out what is not known: the price of {self._route}"
             turn.show(events.Notice(text=f"{told}; set price_input and price_output in the settings"))
         ending = None if self._answer is None else self._answer.ending
         turn.show(

@@ -49,6 +49,7 @@ from legato.session.storage import Storage
 from legato.session.switching import Switched, SwitchPreview, preview_switch
 from legato.session.table import SessionEvent, State, StateMachine
 from legato.session.turn import Turn
+from legato.session.unanswered import is_unanswered, repeats_failed
 from legato.session.undoing import undo_place
 from legato.store import Store
 from legato.tools import Approval, Noted, Spill, Tool, ToolBox, ToolScheduler, as_tool
@@ -227,7 +228,8 @@ class Session:
         """Send a message; returns the turn that answers it.
 
         While a turn is under way the message joins it, and enters with its next step. While one is ending, or is
-        being cancelled, the message begins a turn of its own, behind it.
+        being cancelled, the message begins a turn of its own, behind it. The very message that could not be answered
+        before is asked for again and not said twice.
         """
         group = self._require_open()
         blocks: tuple[Block, ...] = tuple(Text(part) if isinstance(part, str) else part for part in parts)
@@ -235,7 +237,8 @@ class Session:
             raise InvalidEntry("an empty message says nothing; write something")
         message, loop = Entry(Speaker.HUMAN, blocks), self._newest
         if loop is None or loop.is_ending:
-            return self._begin(group, message)
+            is_there = not self._is_busy and repeats_failed(self.talk, blocks)
+            return self._begin(group, None if is_there else message)
         if loop.interject(message):
             group.start_soon(self._record_pending, loop)
         return loop.turn
@@ -247,6 +250,20 @@ class Session:
         if not self.parked:
             raise CallerError("nothing waits to be resumed in this session; send a message")
         return self._begin(group, None)
+
+    def retry(self) -> Turn:
+        """Ask again for the answer that did not come: the last turn failed, or was cancelled before it."""
+        group = self._require_open()
+        self._require_rest("asking again")
+        if self.parked:
+            return self.ask_again()
+        if not is_unanswered(self.talk):
+            raise CallerError("nothing waits for an answer; send a message")
+        return self._begin(group, None)
+
+    def hurry(self) -> bool:
+        """Make the next attempt now, if a failed request is waiting for it; False if none is."""
+        return self._is_busy and self._newest is not None and self._newest.hurry()
 
     def cancel(self) -> None:
         """Cancel the turn that is under way, if one is."""
@@ -331,10 +348,11 @@ class Session:
         await self.journal.write(RouteSelected(route=new.name))
         self.router.select(profile)
         loop = self._newest if self._is_busy else None
-        log_fact("switch", session=self.id or "", route=new.name, deferred=loop is not None)
-        if loop is not None:
+        deferred = loop is not None and not loop.hurry()  # a route that is waited for gives way now
+        log_fact("switch", session=self.id or "", route=new.name, deferred=deferred)
+        if loop is not None and deferred:
             loop.turn.show(events.SwitchDeferred(route=new.name))
-        return Switched(new.name, deferred=loop is not None)
+        return Switched(new.name, deferred=deferred)
 
     def preview_switch(self, route: str) -> SwitchPreview:
         """What a switch to `route` would drop or convert, and whether the conversation fits there."""

@@ -16,12 +16,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.errors import ProtocolRefused, ProviderError, RenderError
-from legato.model import Answer, CallId, ClosureReason, Ending, Entry
+from legato.model import Answer, CallId, ClosureReason, Ending, Entry, Usage
 from legato.model.records import ContentRefused, ReasoningRefused, StepBegan, StepEnded
 from legato.request import Request, render
 from legato.request.tokens import Estimator
 from legato.routing import Compact, NextRoute, ReplaceContent, Retry, Route, Router, Stop, StripReasoning
 from legato.session import events
+from legato.session.attached import media_of
 from legato.session.compaction import Compactor
 from legato.session.costs import Spending
 from legato.session.journal import Journal
@@ -73,6 +74,8 @@ class Step:
         self._target = parts.world.target(route.name)
         self._number = number
         self._scope = anyio.CancelScope()
+        self._waiting: anyio.CancelScope | None = None
+        """while the next attempt is waited for"""
         self._stream: AnswerStream | None = None
         self._answer: Answer | None = None
         self._cost: float | None = 0.0
@@ -80,6 +83,13 @@ class Step:
     def cancel(self) -> None:
         """Withdraw the request; closing the connection tells the provider."""
         self._scope.cancel()
+
+    def hurry(self) -> bool:
+        """End the wait for the next attempt; False if nothing is waited for."""
+        if self._waiting is None:
+            return False
+        self._waiting.cancel()
+        return True
 
     async def ask(self) -> Entry | None:
         """The recorded answer; None if the step was cancelled. Raises `RouteAbandoned`, or what made the turn fail."""
@@ -118,7 +128,7 @@ class Step:
                 attempt += 1
             else:
                 sent.answer = answer
-                return await self._take(answer, request, len(body))
+                return await self._take(answer, request, body)
 
     # --- out ----------------------------------------------------------------------------------------------------------
 
@@ -199,15 +209,20 @@ class Step:
                 self._turn.show(_shown(delta))
         return stream.answer
 
-    async def _take(self, answer: Answer, request: Request, size: int) -> Entry:
+    async def _take(self, answer: Answer, request: Request, body: bytes) -> Entry:
         """Record the answer and count what it used."""
         parts = self._parts
+        media = media_of(parts.journal.talk)
         entry = await parts.journal.record(answer)
         self._answer = answer
         parts.router.succeeded()
         if answer.usage is not None:
-            parts.estimator.observe(self._route.name, size, answer.usage.input)
+            parts.estimator.observe_with_media(self._route.name, body, media, answer.usage.input)
             self._cost = parts.spending.add(self._route.name, answer.usage, request.target.capabilities)
+        if answer.usage is None or not (answer.usage.input or answer.usage.output):
+            sent = parts.estimator.tokens(self._route.name, request.json())
+            came = parts.estimator.tokens(self._route.name, msgspec.json.encode(answer.entry))
+            parts.spending.guess(Usage(input=sent, output=came), request.target.capabilities)
         return entry
 
     # --- when it fails ------------------------------------------------------------------------------------------------
@@ -226,10 +241,7 @@ class Step:
         verdict = parts.router.judge(error, visible=visible, attempt=attempt)
         match verdict:
             case Retry():
-                machine.advance(SessionEvent.TRANSIENT_ERROR)
-                self._turn.show(events.Waiting(seconds=verdict.after, reason=verdict.reason))
-                await parts.world.sleep(verdict.after)
-                machine.advance(SessionEvent.TIMER)
+                await self._wait(verdict, attempt)
                 return False
             case StripReasoning():
                 machine.advance(SessionEvent.REASONING_REFUSED)
@@ -252,6 +264,28 @@ class Step:
                 raise verdict.error
             case _:
                 assert_never(verdict)
+
+    async def _wait(self, verdict: Retry, attempt: int) -> None:
+        """Wait for the next attempt; raises `RouteAbandoned` if another route is chosen before or meanwhile."""
+        parts, machine = self._parts, self._parts.machine
+        if (overtaken := parts.router.overtaken()) is None:
+            machine.advance(SessionEvent.TRANSIENT_ERROR)
+            self._turn.show(
+                events.Waiting(
+                    seconds=verdict.after,
+                    reason=verdict.reason,
+                    route=self._route.name,
+                    attempt=attempt,
+                    left=verdict.left,
+                )
+            )
+            with anyio.CancelScope() as self._waiting:
+                await parts.world.sleep(verdict.after)
+            self._waiting = None
+            machine.advance(SessionEvent.TIMER)
+            overtaken = parts.router.overtaken()
+        if overtaken is not None:
+            raise RouteAbandoned(overtaken)
 
     async def _replace_content(self, error: ProviderError) -> None:
         """Put a note in place of media that the provider cannot read; raises `error` if no result has any new ones."""

@@ -14,6 +14,7 @@ from msgspec import Struct
 from legato.model import Action, Options, Target, ThinkingPolicy, ToolSpec
 from legato.request import render
 from legato.request.tokens import Estimator
+from legato.session.attached import media_of
 from legato.transcript import Conversation
 
 _LOSSES = (Action.DROPPED, Action.CONVERTED, Action.RENAMED, Action.ADJUSTED)
@@ -57,7 +58,7 @@ def preview_switch(
     losses = Counter(decision.reason for decision in request.report.of(*_LOSSES))
     return SwitchPreview(
         target.route,
-        estimator.tokens(target.route, request.json()),
+        estimator.tokens_with_media(target.route, request.json(), media_of(talk)),
         target.capabilities.window,
         dict(losses),
     )

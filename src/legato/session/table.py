@@ -53,6 +53,7 @@ class SessionEvent(StrEnum):
     LIMIT = "limit"
     QUESTION_OPEN = "reopened with a question open"
     RESUMED = "the open question is asked again"
+    RETRY = "an answer is asked for again"
     WITHDRAWN = "the open question was undone"
 
 
@@ -60,6 +61,7 @@ S, E = State, SessionEvent
 
 TRANSITIONS: dict[tuple[State, SessionEvent], State] = {
     (S.IDLE, E.MESSAGE): S.SENDING,
+    (S.IDLE, E.RETRY): S.SENDING,
     (S.IDLE, E.SWITCH): S.IDLE,
     (S.IDLE, E.QUESTION_OPEN): S.PARKED,
     (S.PARKED, E.RESUMED): S.RUNNING,

@@ -98,6 +98,24 @@ def find_problems(session_id: str, rows: Iterable[StoredRow], *, length: int) ->
     yield from _gap(session_id, expected, length)
 
 
+def checked_length(session_id: str, length: object) -> int:
+    """`length` if it can be one; no checksum covers the column."""
+    if isinstance(length, int) and length >= 0:
+        return length
+    raise StoreCorrupt(
+        f"the length of session {session_id} is damaged; restore the session from a backup", session=session_id
+    )
+
+
+def beyond_end(session_id: str, length: int) -> StoreCorrupt:
+    """There are records that the length of their session does not count."""
+    return StoreCorrupt(
+        f"session {session_id} holds records beyond its end, so its length is damaged; {_advice(session_id, length)}",
+        session=session_id,
+        sequence=length,
+    )
+
+
 def range_of(length: int, start: int, stop: int | None) -> tuple[int, int]:
     """The part of a log of `length` records that a reader asked for."""
     return min(max(start, 0), length), length if stop is None else min(max(stop, 0), length)

@@ -12,7 +12,7 @@ import time
 
 import msgspec
 
-from legato.errors import CallerError, UnsafeName
+from legato.errors import CallerError, StoreCorrupt, UnsafeName
 from legato.model.ingestion import ingest
 from legato.model.jsonvalue import JsonObject
 
@@ -63,8 +63,11 @@ def encode_meta(meta: JsonObject) -> bytes:
 
 
 def decode_meta(data: bytes | str) -> JsonObject:
-    """The metadata in `data`."""
-    return msgspec.json.decode(data, type=JsonObject)
+    """The metadata in `data`; raises `StoreCorrupt` if it is none."""
+    try:
+        return msgspec.json.decode(data, type=JsonObject)
+    except (msgspec.DecodeError, UnicodeError, TypeError, RecursionError):
+        raise StoreCorrupt("the metadata of a session is damaged; restore it from a backup") from None
 
 
 def merge_meta(meta: JsonObject, changes: JsonObject) -> JsonObject:

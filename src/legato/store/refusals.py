@@ -23,10 +23,14 @@ def taken_id(session_id: str) -> Conflict:
 
 def held_session(session_id: str, holder: str, process: Process | None, *, since: float) -> SessionLocked:
     """A live writer has the session."""
-    place = f", process {process.pid} on {process.host.partition('/')[0]}" if process else ""
+    place = ""
+    if process is not None:
+        number = f"process {process.pid}"
+        place = f"{'' if number in holder else f', {number}'} on {process.host.partition('/')[0]}"
     moment = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(since))
     return SessionLocked(
-        f"session {session_id} is being written by {holder}{place} (since {moment}); close it there, or fork it here",
+        f"session {session_id} is being written by {holder}{place} (since {moment}); close it there, or go on in "
+        "a copy (--fork)",
         session=session_id,
         holder=holder,
         pid=process.pid if process else None,

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from legato.errors import StoreCorrupt
 from legato.model.entries import Authority, Speaker
 from legato.model.ingestion import clean_text
 from legato.model.records import Record, Recorded, RouteSelected, TurnBegan
@@ -65,8 +66,14 @@ def summarise(
     records: int,
     parent: str | None,
 ) -> SessionSummary:
-    """The line of a list, from the columns of a row; what the metadata says goes before what the log gave."""
-    known = decode_meta(meta)
+    """The line of a list, from the columns of a row; what the metadata says goes before what the log gave.
+
+    Damaged metadata is as good as none: one session must not hide all the others.
+    """
+    try:
+        known = decode_meta(meta)
+    except StoreCorrupt:
+        known = {}
     chosen, cwd = known.get("title"), known.get("cwd")
     return SessionSummary(
         id=session_id,

@@ -5,6 +5,7 @@
     approval, approval_queue      may it run? modes, rules, and a person
     protected, offers, commands   what no rule opens; what "always" may mean; what the words of a command say
     builtin, mcp                  files and commands of a working folder; other people's servers
+    sandbox, isolation            what a command cannot do, and what a person is told about that
 
 Nothing but a `ToolResponse` leaves a scheduler, and each through the one `settle` of its log.
 """

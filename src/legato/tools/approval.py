@@ -44,7 +44,9 @@ class Question(Struct, frozen=True):
     """What a person is asked: the tool, and exactly what it would do.
 
     `pattern` is what "always" may mean: a rule for the tool with that pattern; None offers nothing. `protected` says
-    why the answer can only hold for this one call, if that is so.
+    why the answer can only hold for this one call, if that is so. `sandbox` says whether what it starts is in one.
+    `outside` is set where the call has run in the sandbox already, and says why it may have failed there: the question
+    is whether it may run again, outside of it.
     """
 
     call: CallId
@@ -55,6 +57,8 @@ class Question(Struct, frozen=True):
     digest: str
     pattern: str | None = None
     protected: str | None = None
+    sandbox: str | None = None
+    outside: str | None = None
 
 
 class Ruling(Struct, frozen=True):
@@ -75,7 +79,11 @@ class Ruling(Struct, frozen=True):
 
 
 class Approver(Protocol):
-    """Someone who can be asked. Cancellation withdraws the question."""
+    """Someone who can be asked. Cancellation withdraws the question.
+
+    One with an attribute `is_person` that is true is also asked whether a call may run again outside of the sandbox:
+    others would answer without knowing what that means.
+    """
 
     async def ask(self, question: Question) -> Ruling:
         """The answer to `question`; raises `TimeoutError` where no one answered in time."""
@@ -83,10 +91,14 @@ class Approver(Protocol):
 
 
 class Permit(Struct, frozen=True):
-    """The call may run, with these arguments; it was allowed to write what is known by the names in `writes`."""
+    """The call may run, with these arguments; it was allowed to write what is known by the names in `writes`.
+
+    `unreadable` are globs of files that it has to leave out where it goes through folders.
+    """
 
     arguments: JsonObject
     writes: frozenset[str] = frozenset()
+    unreadable: tuple[str, ...] = ()
 
 
 class Grant(Struct, frozen=True):
@@ -170,6 +182,7 @@ class Approval:
             if not isinstance(verdict, Judgement):
                 return verdict
             shown = await anyio.to_thread.run_sync(tool.preview, arguments, abandon_on_cancel=True)
+            isolation = await anyio.to_thread.run_sync(tool.isolation)
             question = Question(
                 call=call.id,
                 tool=tool.name,
@@ -179,8 +192,31 @@ class Approval:
                 digest=digest_of(tool.name, arguments, shown),
                 pattern=None if verdict.protected or verdict.by_rule else offered_pattern(tool, arguments),
                 protected=verdict.protected,
+                sandbox=None if isolation is None else isolation.words,
             )
-            return await self._ask(call, tool, question, writes=verdict.writes, records=records)
+            return await self._ask(call, tool, question, verdict, records)
+
+    async def offer_outside(self, call: CallId, tool: Tool, arguments: JsonObject, *, why: str) -> bool:
+        """Whether a person lets a call run again outside of the sandbox; no rule, grant or mode says so for them."""
+        if self.mode is Mode.NEVER or not getattr(self.approver, "is_person", False):
+            return False
+        async with self._turn:
+            shown = await anyio.to_thread.run_sync(tool.preview, arguments, abandon_on_cancel=True)
+            question = Question(
+                call=call,
+                tool=tool.name,
+                kind=tool.kind,
+                arguments=arguments,
+                shown=shown,
+                digest=digest_of(tool.name, arguments, f"outside\n{shown}"),
+                outside=why,
+            )
+            try:
+                with anyio.fail_after(self.timeout):
+                    ruling = await self._ruling(question)
+            except TimeoutError:
+                return False
+        return ruling is not None and ruling.verdict is Verdict.ALLOWED
 
     def _judge(self, tool: Tool, arguments: JsonObject) -> Judgement:
         rules = (*self.rules, *self.session_rules)
@@ -191,16 +227,16 @@ class Approval:
         judgement = self._judge(tool, arguments)
         match judgement.effect:
             case Effect.ALLOW:
-                return Permit(arguments, judgement.writes)
+                return Permit(arguments, judgement.writes, judgement.unreadable)
             case Effect.DENY:
                 return Refusal(error=judgement.why)
             case Effect.ASK:
                 if judgement.protected is None and Grant(tool.name, arguments).key in self._grants:
-                    return Permit(arguments, judgement.writes)
+                    return Permit(arguments, judgement.writes, judgement.unreadable)
                 return judgement
 
     async def _ask(
-        self, call: ToolCall, tool: Tool, question: Question, *, writes: frozenset[str], records: ApprovalRecords
+        self, call: ToolCall, tool: Tool, question: Question, judgement: Judgement, records: ApprovalRecords
     ) -> Permit | Refusal:
         await finish(records.asked(call, question.digest))
         try:
@@ -214,7 +250,7 @@ class Approval:
         if ruling.verdict is Verdict.TIMED_OUT:
             await finish(records.answered(call, Verdict.TIMED_OUT))
             return _UNANSWERED
-        edited = None
+        edited, writes = None, judgement.writes
         if ruling.arguments is not None and ruling.arguments != question.arguments:
             edited, writes = ruling.arguments, frozenset[str]()
         scope = Scope.ONCE if question.protected else ruling.scope
@@ -223,7 +259,7 @@ class Approval:
             return Refusal(ClosureReason.DENIED, said=ruling.reason)
         arguments = question.arguments if edited is None else edited
         self._keep(scope, ruling.pattern, tool, arguments)
-        return Permit(arguments, writes)
+        return Permit(arguments, writes, judgement.unreadable)
 
     async def _ruling(self, question: Question) -> Ruling | None:
         """The answer to this very question; None if no one is able to give one."""

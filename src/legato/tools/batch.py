@@ -130,7 +130,7 @@ class Batch:
             decision = await self._terms.approval.decide(job.call, tool, arguments=job.arguments, records=self._log)
             if not isinstance(decision, Permit):
                 return decision.response(job.call)
-            job.writes = decision.writes
+            job.writes, job.unreadable = decision.writes, decision.unreadable
             if decision.arguments is not job.arguments:
                 if fault := check_arguments(tool, decision.arguments):
                     return job.failed(f"The user changed the arguments. {fault}")
@@ -193,8 +193,18 @@ class Batch:
             detail = f"the tool {tool.name!r} returned after its call had been settled; what it returned is dropped"
             self._terms.noted(ToolNote(NoteKind.LATE_RETURN, call.id, detail))
 
+        async def offer(why: str) -> bool:
+            return await self._terms.approval.offer_outside(call.id, tool, job.arguments, why=why)
+
         job.phase = Phase.RUNNING
-        context = ToolContext(name=tool.name, call_id=call.id, progress=progress, writes=job.writes)
+        context = ToolContext(
+            name=tool.name,
+            call_id=call.id,
+            progress=progress,
+            writes=job.writes,
+            unreadable=job.unreadable,
+            offer=offer,
+        )
         job.attempt = Attempt(tool, job.arguments, context=context, ended=job.ring, late=late)
         return job.attempt
 

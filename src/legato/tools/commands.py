@@ -24,29 +24,17 @@ _NEUTRAL = "\N{REPLACEMENT CHARACTER}"
 _BETWEEN_PATHS = r"[\s;&|<>(){}=,:@`$'\"!^#%]+"
 _OPTION_BEFORE_PATH = r"^-{1,2}[A-Za-z]+(?=[./~])"
 
-_FURTHER_OPTIONS: dict[str, tuple[str, ...]] = {
-    "git": ("--output", "--no-index", "--contents", "--open-files-in-pager", "-O"),
-    "find": ("-exec", "-execdir", "-ok", "-okdir", "-delete", "-fprint", "-fprint0", "-fprintf", "-fls"),
-    "fd": ("--exec", "--exec-batch", "-x", "-X"),
-    "rg": ("--pre", "--hostname-bin"),
-    "sort": ("--output", "--compress-program", "-o"),
-    "tree": ("-o",),
-}
-"""options by which a program that is known for reading the project writes a file, runs a program, or reads elsewhere"""
-_CLUSTERING = frozenset({"fd", "sort", "tree"})
-"""programs that take several options of one letter behind one dash"""
 
-
-class Word(NamedTuple):
+class RoughWord(NamedTuple):
     """A word without its quotes; `globs` says that the shell may replace it by names of files."""
 
     text: str
     globs: bool = False
 
 
-def split_words(command: str) -> list[Word]:
+def split_words(command: str) -> list[RoughWord]:
     """The words of `command` as a shell separates them; other syntax than quotes is left in them."""
-    words: list[Word] = []
+    words: list[RoughWord] = []
     text, globs, begun = "", False, False
     for piece in re.finditer(_PIECES, f"{command} ", re.DOTALL):
         if piece["space"] is None:
@@ -54,7 +42,7 @@ def split_words(command: str) -> list[Word]:
             text += piece["plain"] or _content(piece)
             globs = globs or (piece["plain"] or " ") in "*?["
         elif begun:
-            words.append(Word(text, globs))
+            words.append(RoughWord(text, globs))
             text, globs, begun = "", False, False
     return words
 
@@ -79,38 +67,3 @@ def candidates(command: str) -> list[str]:
 
 def _without_wildcards(quoted: re.Match[str]) -> str:
     return re.sub(r"[*?\[]", _NEUTRAL, _content(quoted))
-
-
-def goes_further(command: str, allowed: str) -> bool:
-    """Whether `command` does more than its program is known for, by an option that the pattern `allowed` leaves out.
-
-    A wildcard that the shell would replace counts where it may become an option: a file can be called `--output=x`.
-    """
-    words = split_words(command)
-    program = words[0].text.rpartition("/")[2] if words else ""
-    if program not in _FURTHER_OPTIONS:
-        return False
-    named = {word.text.partition("=")[0] for word in split_words(allowed)}
-    is_diff = program == "git" and "diff" in [word.text for word in words]
-    for word in words[1:]:
-        name = word.text.partition("=")[0]
-        if word.globs and word.text[0] in "-*?[":
-            return True
-        if is_diff and word.text not in named and _leads_out(word.text):
-            return True
-        if name not in named and any(_means(name, option, program) for option in _FURTHER_OPTIONS[program]):
-            return True
-    return False
-
-
-def _leads_out(path: str) -> bool:
-    """Whether `path` may be outside of the folder; `git diff` compares any two files if one of them is."""
-    return path.startswith(("/", "~")) or ".." in path.split("/")
-
-
-def _means(name: str, option: str, program: str) -> bool:
-    """Whether `name` is `option`: abbreviated if it is a long one, with its value or with others if it is a letter."""
-    if option.startswith("--"):
-        return len(name) > 2 and option.startswith(name)
-    is_cluster = program in _CLUSTERING and re.match(r"-[^-]", name) is not None
-    return name.startswith(option) or (is_cluster and option[1] in name)

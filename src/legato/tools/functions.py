@@ -22,6 +22,7 @@ from typing import Any, cast, overload
 from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.model.functions import Signature, describe
+from legato.tools.isolation import Isolation
 from legato.tools.registry import RunFunction, Tool, ToolContext, ToolKind
 from legato.tools.threads import in_thread
 
@@ -40,6 +41,7 @@ def tool(
     writes: Callable[[JsonObject], frozenset[str]] | None = None,
     preview: Callable[[JsonObject], str] | None = None,
     subject: Callable[[JsonObject], str] | None = None,
+    isolation: Callable[[], Isolation | None] | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 
 
@@ -51,7 +53,7 @@ def tool(
     description: str | None = None,
     **traits: Any,
 ) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a function; see `Tool` for what `kind`, `timeout`, `writes`, `preview` and `subject` mean."""
+    """Make a tool of a function; see `Tool` for what `kind`, `timeout`, `writes` and the others mean."""
     if function is None:
         return functools.partial(_make_tool, name=name, description=description, **traits)
     return _make_tool(function, name=name, description=description, **traits)

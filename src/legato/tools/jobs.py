@@ -42,6 +42,7 @@ class Job:
         self.tool: Tool | None = None
         self.arguments: JsonObject = call.arguments
         self.writes: frozenset[str] = frozenset()
+        self.unreadable: tuple[str, ...] = ()
         self.refused: ToolResponse | None = None
         """what is known to be wrong with the call before the user is asked"""
         self.withdrawn: ClosureReason | None = None

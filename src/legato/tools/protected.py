@@ -72,6 +72,8 @@ YOURS = "it holds your own settings, or what you agreed to"
 _ENTRIES = tuple((why, tuple(name.casefold().split("/"))) for why, names in PROTECTED.items() for name in names)
 NESTED = tuple(name for names in PROTECTED.values() for name in names if "/" in name)
 """the names of several parts"""
+_LAST_PARTS = frozenset(entry[-1] for _, entry in _ENTRIES if "*" not in entry[-1])
+_LAST_PATTERNS = tuple(entry[-1] for _, entry in _ENTRIES if "*" in entry[-1])
 _HOLDERS = {
     entry[:count]: f"{'/'.join(entry)} is protected: {why}"
     for why, entry in _ENTRIES
@@ -104,6 +106,11 @@ class Protection:
         self._further = tuple(fold(os.path.realpath(path)) for path in further)
         self._above = f"{fold(os.path.realpath(folder))}/" if folder is not None else ""
 
+    @property
+    def folder(self) -> str:
+        """The folder that is worked in, folded; empty if none was named."""
+        return self._above.rstrip("/")
+
     def of_files(self, names: Iterable[str]) -> str | None:
         """Why a file must not be changed unasked that is known by all of these names."""
         return self._why(sorted(fold(name) for name in names))
@@ -119,7 +126,7 @@ class Protection:
 
     def of_arguments(self, arguments: JsonObject) -> str | None:
         """The same for a tool of which no one knows what it does: each text among its arguments that may be a path."""
-        return self._why_mentioned([fold(text) for text in _texts(arguments) if _may_be_path(text)])
+        return self._why_mentioned([fold(text) for text in texts_in(arguments) if _may_be_path(text)])
 
     def _why(self, names: list[str]) -> str | None:
         for place in self._further:
@@ -149,6 +156,12 @@ def is_protected_name(name: str) -> bool:
     """Whether a file or folder of that name is protected wherever it is, or holds something that is."""
     folded = fold(name)
     return _why_by_name(folded) is not None or (folded,) in _HOLDERS
+
+
+def may_be_protected(name: str) -> bool:
+    """Whether a file of that name is protected in some folder: quick, to look through many names."""
+    folded = fold(name)
+    return folded in _LAST_PARTS or any(fnmatchcase(folded, pattern) for pattern in _LAST_PATTERNS)
 
 
 def _why_by_name(paths: str) -> str | None:
@@ -204,7 +217,7 @@ def _may_be_path(text: str) -> bool:
     return len(text.split()) == 1 or text.startswith(("/", "~/", "./", "../"))
 
 
-def _texts(value: Json) -> Iterator[str]:
+def texts_in(value: Json) -> Iterator[str]:
     """Every text in `value`, however deep; names of fields are not looked at."""
     todo: list[Json] = [value]
     while todo:

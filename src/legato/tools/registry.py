@@ -19,6 +19,7 @@ from msgspec import Struct, field
 
 from legato.errors import ConfigError
 from legato.model import UNMINTED, CallId, JsonObject, Media, ToolSpec
+from legato.tools.isolation import Isolation
 
 
 class ToolKind(StrEnum):
@@ -38,12 +39,19 @@ class ToolOutput(Struct, frozen=True):
     media: tuple[Media, ...] = ()
 
 
+async def _offer_nothing(_: str) -> bool:
+    return False
+
+
 class ToolContext(Struct):
     """What a running tool may know and say.
 
     `cancelled` is set when it should stop; a function in a thread can only see it there. `partial` is what the tool has
     produced so far, kept if it is cancelled. `progress` shows a piece of output while the tool runs. `writes` is what
     the tool said it would write when the call was allowed; a tool that finds itself elsewhere should not write.
+    `unreadable` are globs of what rules withhold: a tool that goes through folders leaves those files out.
+    `offer` asks a person whether the call may run again outside of the sandbox, for the reason given; without a person
+    the answer is no.
     """
 
     is_given_to_tools: ClassVar[bool] = True
@@ -55,6 +63,8 @@ class ToolContext(Struct):
     partial: str = ""
     progress: Callable[[str], None] = lambda _: None
     writes: frozenset[str] = frozenset()
+    unreadable: tuple[str, ...] = ()
+    offer: Callable[[str], Awaitable[bool]] = _offer_nothing
 
 
 RunFunction: TypeAlias = Callable[[JsonObject, ToolContext], Awaitable[object]]
@@ -76,7 +86,8 @@ class Tool:
     an exception is the tool's failure. `timeout` is in seconds. `writes` names the files that a call writes, so that
     writes to one file keep their order and protected files are recognised; a file may have several names. `preview` is
     the exact command or diff that a person is shown; raising says that the call cannot work, and then it is not shown.
-    `subject` is what rules are matched against: a path or a command.
+    `subject` is what rules are matched against: a path or a command. `isolation` says whether the programs that it
+    starts are in a sandbox; None where it starts none.
     """
 
     spec: ToolSpec
@@ -86,6 +97,7 @@ class Tool:
     writes: Callable[[JsonObject], frozenset[str]] = _writes_nothing
     preview: Callable[[JsonObject], str] = _show_arguments
     subject: Callable[[JsonObject], str] = lambda arguments: msgspec.json.encode(arguments, order="sorted").decode()
+    isolation: Callable[[], Isolation | None] = lambda: None
 
     @property
     def name(self) -> str:
@@ -124,6 +136,11 @@ class ToolBox:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools and name not in self.disabled
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every tool by name, also those that are disabled."""
+        return tuple(self._tools)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

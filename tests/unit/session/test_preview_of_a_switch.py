@@ -2,7 +2,7 @@
 
 import pytest
 
-from legato.model import HostedTool, Options, ToolSpec
+from legato.model import HostedTool, Media, MediaKind, Options, Text, ToolSpec
 from legato.request import render, resolve
 from legato.request.tokens import Estimator
 from legato.session import preview_switch
@@ -85,3 +85,22 @@ async def test_a_session_previews_a_switch_without_sending_anything() -> None:
         preview = one.preview_switch(GPT)
         assert (preview.route, preview.fits, one.route) == (GPT, True, CLAUDE)
         assert list(one.talk.log) == before
+
+
+def test_a_picture_weighs_what_pictures_cost_and_not_its_bytes() -> None:
+    picture = Media(kind=MediaKind.IMAGE, mime="image/png", data="QUJD" * 100_000)
+    conversation = talk(user("look", picture))
+    without = preview_switch(talk(user("look")), resolve(CLAUDE), estimator=Estimator()).tokens
+    assert 1_600 <= preview_switch(conversation, resolve(CLAUDE), estimator=Estimator()).tokens - without < 1_700
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_an_answer_to_a_picture_teaches_nothing_wrong_about_text() -> None:
+    picture = Media(kind=MediaKind.IMAGE, mime="image/png", data="QUJD" * 5_000)
+    async with session() as told:
+        await told.send("hello " * 2_000)
+        before = told.estimator.of_size(CLAUDE, 100_000)
+        await told.send(picture, Text("and this?"))
+        await told.send("once more")
+    assert told.estimator.of_size(CLAUDE, 100_000) == pytest.approx(before, rel=0.25), "it was half of it"

@@ -29,8 +29,8 @@ SHELL = named("shell", ToolKind.EXECUTE)
         ("ls -la src", "ls *"),
         # The pattern would not cover the call, or not be what its words say: then the call alone.
         ("git log --output=x", "git log --output=x"),
-        ("git  log", "git  log"),
-        ("'ls' -l", "'ls' -l"),
+        ("git  log", "git log *"),
+        ("'ls' -l", "ls *"),
         # Nobody knows what another program does with other arguments.
         ("make test", "make test"),
         ("make", "make"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from types import NoneType
 from typing import Any, cast, get_args, get_origin
 
 import msgspec
@@ -17,12 +16,14 @@ from msgspec import Struct
 from msgspec.structs import fields, replace
 
 from legato.cli.settings.refused import refusal
-from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, in_words
-from legato.cli.settings.untrusted import split_untrusted
+from legato.cli.settings.schema import CONFIG_VARIABLE, ENVIRONMENT, JOINED, Settings, build, in_words, type_of
+from legato.cli.settings.trust_table import split_untrusted
 from legato.errors import ConfigError
 from legato.model.hashing import digest
 
 BUILT_IN = "built-in"
+_BOOLEANS = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+"""what a variable may say for true and false"""
 _PREFIX = "LEGATO_"
 _OURS = (*ENVIRONMENT, CONFIG_VARIABLE, "LEGATO_DEBUG")
 _OF_TESTS = tuple(f"{_PREFIX}{name}" for name in ("LIVE", "GOLDEN", "HYPOTHESIS", "KILLS", "TALLY", "SEED", "TURNS"))
@@ -82,6 +83,13 @@ def parse_file(path: Path, data: bytes) -> Layer:
         raise ConfigError(f"{path}: not TOML: {error}") from None
     values = dict(_flatten(table, Settings, place=str(path)))
     settings = build(_nest(values), str(path))  # what does not fit is said here, where its place is known
+    if settings.profiles:
+        from legato.routing import read_profiles  # few files have any
+
+        try:
+            read_profiles(settings.profiles)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error.message}") from None
     if settings.providers or settings.families:
         from legato.request.catalogue_tables import check_tables  # few files say anything about providers
 
@@ -241,18 +249,11 @@ def _nest(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _from_text(key: str, text: str, *, place: str) -> Layer:
     """A setting given as text, such as a number in an environment variable."""
-    kind = _type_of(key)
+    kind = type_of(key)
+    if kind is bool and (word := text.strip().lower()) in _BOOLEANS:
+        return Layer(place, {key: _BOOLEANS[word]})
     try:
         value = msgspec.convert(text, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise ConfigError(f"{place}: {key}: {str(error)[:1].lower()}{str(error)[1:]}") from None
+        raise ConfigError(f"{place}: {in_words(error, above=key)}") from None
     return Layer(place, {key: msgspec.to_builtins(value)})
-
-
-def _type_of(key: str) -> Any:
-    kind: Any = Settings
-    for name in key.split("."):
-        kind = next(field.type for field in fields(kind) if field.name == name)
-    # An empty text is not None: `str | None` is read as text.
-    plain = [one for one in get_args(kind) if one is not NoneType]
-    return plain[0] if len(plain) == 1 and NoneType in get_args(kind) else kind

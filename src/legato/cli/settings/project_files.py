@@ -24,6 +24,9 @@ from typing import NamedTuple
 
 from legato.errors import ConfigError
 
+MCP_FILE = ".mcp.json"
+"""the file of a project that names MCP servers"""
+
 LARGEST = 1024 * 1024
 """bytes that are read of a file"""
 

@@ -12,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+from legato.cli.settings.trust_table import USERS_ALONE
 from legato.transport import KEY_HEADERS
 from legato.wire.owned import owned_in
+
+_KEY_HEADER = USERS_ALONE["profiles.*.routes[].headers of a key"]
 
 
 def refusal(key: str, value: Any, *, by_project: bool) -> str:
@@ -24,12 +27,12 @@ def refusal(key: str, value: Any, *, by_project: bool) -> str:
         return f"options.extra.{told}" if told else ""
     if key.startswith("profiles."):
         return next(_refused_in_profile(key, value, by_project), "")
-    if by_project and key.startswith(("serve.keys.", "serve.origins")):
-        return f"{key} says who may use your keys; only your own settings may do that: move it there"
+    if by_project and (whole := USERS_ALONE.get(key) or USERS_ALONE.get(key.rpartition(".")[0])):
+        return f"{key} {whole}; only your own settings may do that: move it there"
     if by_project and key.startswith("providers."):
-        for name in ("token_command", "token_file"):
-            if name in _table(value):
-                return f"{key}.{name} names who lends your credentials; only your own settings may: move it there"
+        for name in _table(value):
+            if part := USERS_ALONE.get(f"providers.*.{name}"):
+                return f"{key}.{name} {part}; only your own settings may: move it there"
     return ""
 
 
@@ -41,7 +44,7 @@ def _refused_in_profile(key: str, profile: Any, by_project: bool) -> Iterator[st
         for name in _table(_table(route).get("headers")):
             if by_project and name.strip().lower() in KEY_HEADERS:
                 yield (
-                    f"{place}.headers.{name} would take the place of your key; only your own settings may do that: "
+                    f"{place}.headers.{name} {_KEY_HEADER}; only your own settings may do that: "
                     "remove it here, or move the profile there"
                 )
 

@@ -6,25 +6,30 @@ A later place wins, setting by setting. Tables of named things (profiles, keys, 
 lists of approval rules are joined, because a project must not be able to drop a rule that its user made. `model` and
 `route` both say who answers: the later one wins over the other.
 
-A project's file comes from the author of the project. Until its user has trusted it, only what `untrusted`
-lists is used of it.
+A project's file comes from the author of the project. Until its user has trusted it, only what
+`trust_table` lists is used of it.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from enum import Enum
+from types import NoneType
+from typing import Annotated, Any, get_args
 
 import msgspec
 from msgspec import Meta, Struct
+from msgspec.structs import fields
 
 from legato.cli.terminal.styles import ColorChoice
 from legato.cli.terminal.turn_display import ShowSettings
 from legato.errors import ConfigError
 from legato.gateway.operator_settings import FIRST_SIGN, MOST_AT_ONCE, AtLeastOne, SwitchAt, TrafficLimits
 from legato.model import Options, ThinkingPolicy
+from legato.routing import Patience
 from legato.serving.contract import IDLE, LARGEST_BODY, ConnectionPatience, Seconds
 from legato.session.compaction.settings import HistorySettings
 from legato.tools import Mode
+from legato.tools.sandbox import SandboxPolicy
 from legato.transport import Bounds, Timeouts
 
 
@@ -64,6 +69,8 @@ class ToolSettings(_Table, frozen=True):
     """after which a command is ended, unless the model asks for more"""
     hide: tuple[str, ...] = ()
     """further environment variables that commands must not see"""
+    show: tuple[str, ...] = ()
+    """environment variables that commands see though they look like secrets"""
     subagents: bool = True
     subagent: str | None = None
     """the route of subagents; unset: the route that answers"""
@@ -142,6 +149,7 @@ class Settings(_Table, frozen=True):
     approval: ApprovalSettings = ApprovalSettings()
     limits: LimitSettings = LimitSettings()
     tools: ToolSettings = ToolSettings()
+    sandbox: SandboxPolicy = SandboxPolicy()
     mcp: McpSettings = McpSettings()
     show: ShowSettings = ShowSettings()
     history: HistorySettings = HistorySettings()
@@ -149,6 +157,7 @@ class Settings(_Table, frozen=True):
     thinking: ThinkingPolicy = ThinkingPolicy()
     options: Options = Options()
     timeouts: Timeouts = Timeouts()
+    patience: Patience = Patience(single_route=300.0)
     bounds: Bounds = Bounds()
     keys: dict[str, str] = {}
     """provider = key, or `$NAME` for an environment variable"""
@@ -160,7 +169,12 @@ class Settings(_Table, frozen=True):
     families: tuple[dict[str, Any], ...] = ()
 
 
-JOINED = frozenset({"approval.allow", "approval.ask", "approval.deny", "families", "tools.disabled", "tools.hide"})
+JOINED = frozenset(
+    {
+        *("approval.allow", "approval.ask", "approval.deny"),
+        *("families", "sandbox.writable", "tools.disabled", "tools.hide", "tools.show"),
+    }
+)
 """lists to which every place adds"""
 
 ENVIRONMENT = {
@@ -171,6 +185,7 @@ ENVIRONMENT = {
     "LEGATO_COLOR": "color",
     "LEGATO_SIMULATE": "simulate",
     "LEGATO_APPROVAL": "approval.mode",
+    "LEGATO_SANDBOX": "sandbox.mode",
     "LEGATO_MAX_TURNS": "limits.max_turns",
     "LEGATO_MAX_COST": "limits.max_cost",
 }
@@ -190,8 +205,34 @@ def build(table: dict[str, Any], place: str) -> Settings:
 
 
 def in_words(error: msgspec.ValidationError, *, above: str = "") -> str:
-    """msgspec's message with our own way to name a setting; `above` names the table that it is about."""
+    """msgspec's message with our own way to name a setting; `above` names the table that it is about.
+
+    Where only certain words are possible, it says which.
+    """
     told, _, path = str(error).partition(" - at `$")
     named = f"{above}{path.rstrip('`')}".removeprefix(".")
     first = told[:1].lower() + told[1:]
+    if words := words_of(type_of(named)):
+        first = f"{first}; it is one of {', '.join(words)}"
+    elif type_of(named) is bool:
+        first = f"{first}; it is true or false"
     return f"{named}: {first}" if named else first
+
+
+def type_of(key: str) -> Any:
+    """The type of the setting of that dotted name; None if it is no setting, or one of a table that has any names.
+
+    An empty text is not None: of `str | None` it is `str`.
+    """
+    kind: Any = Settings
+    for name in key.split("."):
+        if not (isinstance(kind, type) and issubclass(kind, Struct)):
+            return None
+        kind = next((field.type for field in fields(kind) if field.name == name), None)
+    plain = [one for one in get_args(kind) if one is not NoneType]
+    return plain[0] if len(plain) == 1 and NoneType in get_args(kind) else kind
+
+
+def words_of(kind: Any) -> list[str]:
+    """The words that a setting of type `kind` can be; empty if it is not one of a few."""
+    return [str(one.value) for one in kind] if isinstance(kind, type) and issubclass(kind, Enum) else []

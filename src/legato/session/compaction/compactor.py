@@ -76,11 +76,12 @@ class Compactor:
             thinking=settings.thinking,
             spent=self._spent,
         )
+        if compaction is not None and compaction.excess:
+            # Nothing is left out for a request that does not leave: the last message alone may be too long.
+            raise too_long(target, compaction.excess)
         event = await self._write(compaction)
         if event is not None:
             show(event)
-        if compaction is not None and compaction.excess:
-            raise too_long(target, compaction.excess)
         return event is not None
 
     def switch_deferred(self, old: Target) -> None:

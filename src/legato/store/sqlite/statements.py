@@ -15,7 +15,7 @@ from typing import Any
 from legato.errors import StoreError
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
-from legato.store.checksums import Row, checked_records, find_problems, range_of
+from legato.store.checksums import Row, beyond_end, checked_length, checked_records, find_problems, range_of
 from legato.store.contract import Lease, Problem, SessionSummary
 from legato.store.identity import decode_meta, encode_meta, is_session_id, merge_meta
 from legato.store.lease_owner import Process, may_take_over
@@ -102,7 +102,7 @@ def append_rows(
     number, length, token, claim, holder = _row(
         connection, "number, length, token, claim, holder", lease.session, where
     )
-    check_append(lease, expected, length=length, token=token, claim=claim, holder=holder)
+    check_append(lease, expected, length=checked_length(lease.session, length), token=token, claim=claim, holder=holder)
     _insert_rows(connection, number, rows)
     now = time.time()
     connection.execute(
@@ -133,12 +133,21 @@ def load_records(
     connection: sqlite3.Connection, session_id: str, start: int, *, stop: int | None, where: str
 ) -> list[Record]:
     """A part of a log."""
-    number, length = _row(connection, "number, length", session_id, where)
+    number, told = _row(connection, "number, length", session_id, where)
+    length = checked_length(session_id, told)
     first, end = range_of(length, start, stop)
+    if stop is None and _has_more(connection, number, length):
+        raise beyond_end(session_id, length)
     # Closed in any case: the traceback of an error about a damaged record would keep a half-read cursor alive, and with
     # it, even after the connection is closed, the lock that keeps writers out.
     with closing(_rows(connection, number, first, end)) as rows:
         return checked_records(session_id, rows, start=first, stop=end)
+
+
+def _has_more(connection: sqlite3.Connection, number: int, length: int) -> bool:
+    """Whether a session has records that its length does not count."""
+    found = "SELECT EXISTS (SELECT 1 FROM records WHERE place >= ? AND place < ?)"
+    return bool(connection.execute(found, (number * SPAN + length, (number + 1) * SPAN)).fetchone()[0])
 
 
 _SUMMARY = "id, title, route, meta, created, updated, length, parent"
@@ -170,7 +179,9 @@ def inspect_session(connection: sqlite3.Connection, session_id: str, where: str)
     return _inspect_log(connection, session_id, number, length)
 
 
-def _inspect_log(connection: sqlite3.Connection, session_id: str, number: int, length: int) -> Iterator[Problem]:
+def _inspect_log(connection: sqlite3.Connection, session_id: str, number: int, length: object) -> Iterator[Problem]:
+    if not isinstance(length, int) or length < 0:
+        return iter([Problem("the length of this session is damaged", session_id)])
     return _guarded(
         lambda: find_problems(session_id, _rows(connection, number, 0, SPAN).fetchall(), length=length), session_id
     )

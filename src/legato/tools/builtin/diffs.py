@@ -1,28 +1,73 @@
 """What a change does to a text, as a unified diff.
 
 The person who is asked sees it before, and sees all of it; the model that made the change sees it after, shortened.
+A line ends where an editor ends it, at a newline; every other character is shown as part of its line, and a text that
+does not end with a newline says so. So two texts that differ never look the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 
 FOR_A_MODEL = 400
 """lines of a difference that go back to the model"""
+_MAX_LINES = 20_000
+"""lines up to which they are compared one by one: our choice, beyond it that takes seconds"""
 _MAX_TEXT = 2_000_000
-"""characters up to which a change is shown line by line: our choice, beyond it the comparison takes seconds"""
+"""characters up to which they are, in long lines"""
+_NO_NEWLINE = "\\ No newline at end of file"
 
 
 def unified(before: str, after: str, *, path: str, most: int | None = None) -> str:
     """The difference, with three lines of context, in at most so many lines; empty if there is none."""
-    if len(before) + len(after) > _MAX_TEXT:
-        return f"{path}: {len(before):,} characters become {len(after):,}"
-    from difflib import unified_diff  # slow to load, and many a session edits nothing
-
-    lines = unified_diff(before.splitlines(), after.splitlines(), fromfile=f"a/{path}", tofile=f"b/{path}", lineterm="")
-    kept = list(islice(lines, None if most is None else most + 1))
+    if before == after:
+        return ""
+    is_crlf = _is_crlf(before) and _is_crlf(after)
+    old, new = _lines(before, is_crlf), _lines(after, is_crlf)
+    kept = list(islice(_difference(old, new, path), None if most is None else most + 1))
     if most is not None and len(kept) > most:
         kept[-1] = "[the rest of the difference is not shown]"
-    if not kept and before != after:
-        return f"{path}: only line ends differ"
     return "\n".join(kept)
+
+
+def _difference(old: list[str], new: list[str], path: str) -> Iterator[str]:
+    names = (f"a/{path}", f"b/{path}")
+    if len(old) + len(new) <= _MAX_LINES and sum(map(len, old)) + sum(map(len, new)) <= _MAX_TEXT:
+        from difflib import unified_diff  # slow to load, and many a session edits nothing
+
+        compared = unified_diff(old, new, *names, lineterm="")
+    else:
+        compared = _one_piece(old, new, *names)
+    for line in compared:
+        yield from line.split("\n")
+
+
+def _one_piece(old: list[str], new: list[str], from_name: str, to_name: str) -> Iterator[str]:
+    """The same in linear time: all that lies between the first and the last line that differ is one change."""
+    shorter = min(len(old), len(new))
+    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    end = next((i for i in range(shorter - start) if old[-1 - i] != new[-1 - i]), shorter - start)
+    first = max(0, start - 3)
+    behind = old[len(old) - end :][:3]
+    removed, added = old[start : len(old) - end], new[start : len(new) - end]
+    around = start - first + len(behind)
+    yield from (f"--- {from_name}", f"+++ {to_name}")
+    yield f"@@ -{first + 1},{len(removed) + around} +{first + 1},{len(added) + around} @@"
+    for sign, lines in ((" ", old[first:start]), ("-", removed), ("+", added), (" ", behind)):
+        for line in lines:
+            yield f"{sign}{line}"
+
+
+def _is_crlf(text: str) -> bool:
+    """Whether every line of `text` ends as on Windows; then that need not be shown at each of them."""
+    return "\r\n" in text and text.count("\r\n") == text.count("\n") == text.count("\r")
+
+
+def _lines(text: str, is_crlf: bool) -> list[str]:
+    lines = text.replace("\r\n", "\n").split("\n") if is_crlf else text.split("\n")
+    if lines[-1]:
+        lines[-1] += f"\n{_NO_NEWLINE}"  # it travels with its line, and is split off when that is shown
+    else:
+        lines.pop()
+    return lines

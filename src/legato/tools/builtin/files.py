@@ -7,7 +7,6 @@ brackets where something is left out and how to get it.
 from __future__ import annotations
 
 import base64
-import os
 from typing import Annotated
 
 from msgspec import Meta
@@ -17,6 +16,7 @@ from legato.model import JsonObject, Media, MediaKind
 from legato.tools.builtin.diffs import FOR_A_MODEL, unified
 from legato.tools.builtin.workspace import Workspace
 from legato.tools.functions import tool
+from legato.tools.globs import covers
 from legato.tools.registry import Tool, ToolContext, ToolKind
 
 _MAX_LINES = 2_000
@@ -199,16 +199,15 @@ def list_tool(workspace: Workspace) -> Tool:
     """The tool that lists a folder."""
 
     @tool(name="list", kind=ToolKind.READ, subject=lambda arguments: workspace.name_of(str(arguments.get("path", "."))))
-    def list_folder(path: PathArgument = ".") -> str:
+    def list_folder(context: ToolContext, path: PathArgument = ".") -> str:
         """List the files and folders in a folder. Folders end with a slash."""
-        folder = workspace.resolve_for_reading(path)
-        try:
-            with os.scandir(folder) as entries:
-                names = sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries)
-        except FileNotFoundError:
-            raise CallerError(f"{workspace.show(folder)} does not exist") from None
-        except NotADirectoryError:
-            raise CallerError(f"{workspace.show(folder)} is a file; use the read tool for it") from None
+        shown = workspace.name_of(path)
+        base = "" if shown == "." else f"{shown}/"
+        names = [
+            f"{name}/" if is_folder else name
+            for name, is_folder in workspace.names_in(path)
+            if not any(covers(glob, f"{base}{name}") for glob in context.unreadable)
+        ]
         if len(names) > _MAX_ENTRIES:
             names[_MAX_ENTRIES:] = [f"[{len(names) - _MAX_ENTRIES} more; list a folder further down, or use glob]"]
         return "\n".join(names) or "[the folder is empty]"

@@ -4,8 +4,9 @@ In:  a command line, a folder, an environment, a time limit.
 Out: what it wrote, bounded, and how it ended.
 
 However this ends (the program does, the time is over, the tool is cancelled), the whole group is ended with it: first
-asked, then killed. Output goes through a pipe of our own rather than the event loop's, which would report the end of a
-program only when everything that inherited its output has ended too.
+asked, then killed. Where the first process only waits for the others (`leads`: bubblewrap, or our launcher) it is asked
+last, because with its end it ends what has left the group, too. Output goes through a pipe of our own rather than the
+event loop's, which would report the end of a program only when everything that inherited its output has ended too.
 """
 
 from __future__ import annotations
@@ -47,12 +48,16 @@ async def run_program(
     environment: Mapping[str, str],
     seconds: float,
     limit: int,
+    descriptors: Sequence[int] = (),
+    leads: bool = False,
 ) -> Finished:
-    """Run `command`; raises `OSError` where it cannot be started."""
+    """Run `command`, which inherits `descriptors`; raises `OSError` where it cannot be started."""
     output = OutputTail(limit, context.progress)
     read_end, write_end = os.pipe()
     try:
-        process, interruption = await _start(command, folder=folder, environment=environment, output=write_end)
+        process, interruption = await _start(
+            command, folder=folder, environment=environment, output=write_end, descriptors=descriptors
+        )
     except BaseException:
         os.close(read_end)
         raise
@@ -68,10 +73,10 @@ async def run_program(
                 await process.wait()
         except TimeoutError:
             timed_out = True
-            await _end_politely(process)
+            await _end_politely(process, leads=leads)
     except asyncio.CancelledError:
         context.partial = output.text
-        await _end_politely(process)
+        await _end_politely(process, leads=leads)
         raise
     finally:
         _signal_group(process.pid, signal.SIGKILL)  # also what the program left in the background
@@ -82,7 +87,7 @@ async def run_program(
 
 
 async def _start(
-    command: Sequence[str], *, folder: Path, environment: Mapping[str, str], output: int
+    command: Sequence[str], *, folder: Path, environment: Mapping[str, str], output: int, descriptors: Sequence[int]
 ) -> tuple[asyncio.subprocess.Process, asyncio.CancelledError | None]:
     """The program as it begins, and the cancellation that came meanwhile.
 
@@ -97,6 +102,7 @@ async def _start(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=output,
             stderr=output,
+            pass_fds=descriptors,
             start_new_session=True,
         )
     )
@@ -110,14 +116,40 @@ async def _start(
     return starting.result(), interruption
 
 
-async def _end_politely(process: asyncio.subprocess.Process) -> None:
-    _signal_group(process.pid, signal.SIGTERM)
+async def _end_politely(process: asyncio.subprocess.Process, *, leads: bool) -> None:
     with anyio.CancelScope(shield=True):  # a cancelled scope would cancel this as well, again and again
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_KILL_AFTER):
-                await process.wait()
+        if leads:
+            for member in _members(process.pid):
+                _signal(member, signal.SIGTERM)
+            await _wait_a_while(process)
+            _signal(process.pid, signal.SIGTERM)
+        else:
+            _signal_group(process.pid, signal.SIGTERM)
+        await _wait_a_while(process)
         _signal_group(process.pid, signal.SIGKILL)
         await process.wait()
+
+
+async def _wait_a_while(process: asyncio.subprocess.Process) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_KILL_AFTER):
+            await process.wait()
+
+
+def _members(leader: int) -> list[int]:
+    """The processes of the group that `leader` leads, without itself; none where there is no /proc."""
+    found: list[int] = []
+    with suppress(OSError):
+        for name in os.listdir("/proc"):
+            with suppress(OSError, ProcessLookupError):
+                if name.isdecimal() and int(name) != leader and os.getpgid(int(name)) == leader:
+                    found.append(int(name))
+    return found
+
+
+def _signal(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(process, number)
 
 
 def _signal_group(leader: int, number: signal.Signals) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,11 +13,11 @@ from msgspec import Meta
 
 from legato.errors import CallerError
 from legato.tools.builtin import search_worker
+from legato.tools.builtin.environment import clean_environment
 from legato.tools.builtin.processes import run_program
-from legato.tools.builtin.shell import clean_environment
 from legato.tools.builtin.workspace import Workspace
 from legato.tools.functions import tool
-from legato.tools.patterns import GlobKind, compile_glob
+from legato.tools.globs import PATH, covers, matcher
 from legato.tools.registry import Tool, ToolContext, ToolKind
 
 _MAX_FILES = 500
@@ -48,12 +48,12 @@ def glob_tool(workspace: Workspace) -> Tool:
     ) -> str:
         """Find files by name. Version control and dependency folders are left out."""
         base = _start(workspace, path)
-        wanted = compile_glob(any_depth(pattern), GlobKind.PATH)
+        wanted = matcher(any_depth(pattern), PATH)
         root = workspace.root
         found = (
             name
-            for name in search_worker.walk(str(root), base)
-            if not context.cancelled.is_set() and wanted.fullmatch(name[len(base) :].lstrip("/"))
+            for name in takewhile(lambda _: not context.cancelled.is_set(), search_worker.walk(str(root), base))
+            if wanted(name[len(base) :].lstrip("/")) and not any(covers(one, name) for one in context.unreadable)
         )
         names = list(islice(found, _MAX_FILES + 1))
         if len(names) > _MAX_FILES:
@@ -79,7 +79,8 @@ def grep_tool(workspace: Workspace) -> Tool:
             "root": str(workspace.root),
             "start": _start(workspace, path),
             "pattern": pattern,
-            "include": compile_glob(any_depth(include), GlobKind.PATH).pattern if include else None,
+            "include": any_depth(include) if include else None,
+            "unreadable": context.unreadable,
             "ignore_case": ignore_case,
             "limit": _MAX_MATCHES,
         }

@@ -35,8 +35,19 @@ class Workspace:
 
     def __init__(self, root: str | os.PathLike[str], *, readable: Iterable[str | os.PathLike[str]] = ()) -> None:
         self.root = Path(root).resolve(strict=True)
-        self._readable = tuple(Path(folder).resolve() for folder in readable)
+        self.readable = readable
         self._lock = threading.RLock()
+        self.written: set[str] = set()
+        """the files that were written, by their real paths"""
+
+    @property
+    def readable(self) -> tuple[Path, ...]:
+        """Further folders that may be read; they can be others for another session."""
+        return self._readable
+
+    @readable.setter
+    def readable(self, folders: Iterable[str | os.PathLike[str]]) -> None:
+        self._readable = tuple(Path(folder).resolve() for folder in folders)
 
     # --- where ---
 
@@ -133,6 +144,28 @@ class Workspace:
         """Whether something is there."""
         return self.resolve_for_reading(path).exists()
 
+    def names_in(self, path: str) -> list[tuple[str, bool]]:
+        """What is in a folder, in order, and whether each is a folder, or a link to one; raises `CallerError`."""
+        resolved = self.resolve_for_reading(path)
+        try:
+            descriptor = os.open(resolved, _FOLDER) if self._is_root(resolved) else self._open_folder(resolved)
+        except NotADirectoryError:
+            raise CallerError(f"{self.show(resolved)} is a file; use the read tool for it") from None
+        except OSError as error:
+            raise self._reason(error, resolved) from error
+        try:
+            with os.scandir(descriptor) as entries:
+                return sorted((entry.name, entry.is_dir()) for entry in entries)
+        finally:
+            os.close(descriptor)
+
+    def _is_root(self, resolved: Path) -> bool:
+        return resolved in (self.root, *self._readable)
+
+    def _open_folder(self, resolved: Path) -> int:
+        with self._folder_of(resolved, create=False) as (folder, name):
+            return os.open(name, _FOLDER, dir_fd=folder)
+
     # --- writing ---
 
     def write_text(self, path: str, text: str, *, only: Collection[str] = ()) -> None:
@@ -155,6 +188,7 @@ class Workspace:
                     if mode is not None:
                         os.fchmod(descriptor, mode)
                     os.fsync(descriptor)
+                self.written.add(str(resolved))  # before it is there: a sandbox takes back what it does not know
                 os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
             except OSError as error:
                 _remove(temporary, folder)

@@ -115,7 +115,12 @@ def test_rules_of_all_places_hold_together(home: Home):
         ("max_turns = 3", "there is no setting 'max_turns'; did you mean 'limits.max_turns'?"),
         ("[mcp]\nzzz = 1", "there is no setting 'mcp.zzz'; known here are enabled, seconds"),
         ('[limits]\nmax_turns = "many"', "limits.max_turns: expected `int | null`, got `str`"),
-        ('[approval]\nmode = "maybe"', "approval.mode: invalid enum value 'maybe'"),
+        (
+            '[approval]\nmode = "maybe"',
+            "approval.mode: invalid enum value 'maybe'; it is one of ask, edits, plan, never",
+        ),
+        ('[profiles.p]\npolicy = "any"\nroutes = ["a/b"]', "profiles.p.policy: there is no 'any'; it is one of manual"),
+        ("simulate = 3", "simulate: expected `bool`, got `int`; it is true or false"),
         ("[history]\nlow_mark = 2.0", "low_mark"),
         ("[serve]\nprot = 1", "there is no setting 'serve.prot'; did you mean 'serve.port'?"),
         ("[serve]\nport = 65536", "serve.port: expected `int` <= 65535"),
@@ -166,6 +171,22 @@ def test_a_capability_that_does_not_exist_is_refused_with_its_file_and_key(home:
 def test_a_number_in_the_environment_that_is_none_is_an_error():
     with pytest.raises(ConfigError, match=r"LEGATO_MAX_TURNS: limits\.max_turns: expected `int`"):
         read_environment({"LEGATO_MAX_TURNS": "few"})
+
+
+@pytest.mark.parametrize(
+    ("word", "value"), [("yes", True), ("on", True), ("1", True), ("TRUE", True), ("no", False), ("off", False)]
+)
+def test_a_switch_in_the_environment_takes_the_words_that_people_use(home: Home, word: str, value: bool):
+    assert load(environment={"LEGATO_SIMULATE": word}).settings.simulate is value
+
+
+def test_a_word_in_the_environment_that_is_none_of_the_possible_ones_is_told_with_them():
+    with pytest.raises(ConfigError) as caught:
+        read_environment({"LEGATO_APPROVAL": "foo"})
+    assert caught.value.message == (
+        "the environment variable LEGATO_APPROVAL: approval.mode: invalid enum value 'foo'; it is one of ask, edits, "
+        "plan, never"
+    )
 
 
 def test_a_variable_that_sets_nothing_is_told_with_the_nearest_one_that_does():

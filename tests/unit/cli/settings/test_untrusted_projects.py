@@ -14,7 +14,7 @@ from legato.cli.settings.layers import every_setting
 from legato.cli.settings.project import withheld_note
 from legato.cli.settings.schema import Settings
 from legato.cli.settings.trust import Trust
-from legato.cli.settings.untrusted import UNTRUSTED
+from legato.cli.settings.trust_table import UNTRUSTED
 from legato.errors import ConfigError
 from legato.tools import Mode
 from legato.transport import HTTP_APIS, KEY_HEADERS, PLATFORM_APIS
@@ -73,6 +73,12 @@ USED: list[tuple[str, Any]] = [
     ("approval.mode", "plan"),
     ("approval.ask", ["read(.env)"]),
     ("approval.deny", ["shell(git push *)"]),
+    ("sandbox.mode", "workspace"),
+    ("sandbox.mode", "read-only"),
+    ("sandbox.network", False),
+    ("sandbox.unix_sockets", False),
+    ("sandbox.processes", 100),
+    ("sandbox.memory", 500),
     ("tools.disabled", ["shell"]),
     ("tools.subagents", False),
     ("mcp.enabled", False),
@@ -96,8 +102,15 @@ WITHHELD: list[tuple[str, Any]] = [
     ("limits.max_cost", 1000.0),
     ("limits.parallel", 1),
     ("limits.grace", 0.0),
+    ("sandbox.mode", "off"),
+    ("sandbox.network", True),
+    ("sandbox.unix_sockets", True),
+    ("sandbox.writable", ["/"]),
+    ("sandbox.processes", 100_000),
+    ("sandbox.memory", 0),
     ("tools.shell_seconds", 600),
     ("tools.hide", ["PATH"]),
+    ("tools.show", ["OPENAI_API_KEY"]),
     ("tools.subagents", True),
     ("tools.subagent", "anthropic/mine"),
     ("mcp.enabled", True),
@@ -157,6 +170,12 @@ WITHHELD: list[tuple[str, Any]] = [
     ("options.extra.model", "evil"),
     ("options.extra.mcp_servers", [{"url": "https://evil.example"}]),
     ("options.extra.top_k", 3),
+    ("patience.attempts", 1),
+    ("patience.slow_attempts", 1),
+    ("patience.first_wait", 1.0),
+    ("patience.most_backoff", 1.0),
+    ("patience.longest_wait", 1.0),
+    ("patience.single_route", 1.0),
     ("timeouts.connect", 1.0),
     ("timeouts.first_byte", 1.0),
     ("timeouts.between_chunks", 1.0),

@@ -1,0 +1,226 @@
+"""Look behind the programs that run others: `env`, `sudo`, `xargs`, `bash -c`, `find -exec` and the like.
+
+In:  a script, or one of its commands.
+Out: the commands that it runs, the wrapped ones beside those that wrap them.
+
+A rule that denies `rm` means it also where it is spelled `sudo -n env A=1 rm`. What a wrapper runs is found by its
+options, which are in a table; where that depends on the state of a machine (`bash -c "$x"`), it is a problem, and who
+judges has to ask.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from legato.tools.shell_syntax import ShellScript, read_script
+from legato.tools.shell_words import SimpleCommand, Word
+
+_DEEPEST = 8
+"""wrappers around each other"""
+
+
+class Wrapper(NamedTuple):
+    """How to find the command behind a program's own words."""
+
+    valued: str = ""
+    """options that take the next word, apart from single letters: those are in `letters`"""
+    letters: str = ""
+    skip: int = 0
+    """words of its own, behind the options"""
+    is_transparent: bool = False
+    """whether running a command through it is the same as running the command"""
+    joins: bool = False
+    """whether the rest is a text for a shell"""
+    text_option: str = ""
+    """the option whose value is such a text"""
+
+
+WRAPPERS: dict[str, Wrapper] = {
+    "env": Wrapper("--unset --chdir --argv0", "uCa", text_option="S"),
+    "command": Wrapper(is_transparent=True),
+    "builtin": Wrapper(),
+    "exec": Wrapper(letters="a"),
+    "nohup": Wrapper(is_transparent=True),
+    "time": Wrapper("--format --output", "fo", is_transparent=True),
+    "timeout": Wrapper("--kill-after --signal", "ks", skip=1, is_transparent=True),
+    "nice": Wrapper("--adjustment", "n", is_transparent=True),
+    "ionice": Wrapper("--class --classdata --pid --pgid --uid", "cnpPu", is_transparent=True),
+    "stdbuf": Wrapper("--input --output --error", "ioe", is_transparent=True),
+    "chrt": Wrapper("--sched-runtime --sched-period --sched-deadline", "TPD", skip=1),
+    "taskset": Wrapper(skip=1),
+    "setsid": Wrapper(),
+    "setpriv": Wrapper("--reuid --regid --groups --inh-caps --ambient-caps --bounding-set"),
+    "sudo": Wrapper(
+        "--user --group --host --prompt --close-from --role --type --command-timeout --other-user --chdir --chroot",
+        "ughpCrtTUDR",
+    ),
+    "doas": Wrapper(letters="uCa"),
+    "run0": Wrapper("--user --group --chdir --nice --setenv", "ugD"),
+    "pkexec": Wrapper("--user"),
+    "xargs": Wrapper(
+        "--arg-file --delimiter --max-lines --max-args --max-procs --max-chars --process-slot-var", "aEdILnPsR"
+    ),
+    "parallel": Wrapper("--jobs --arg-file --delimiter --colsep --joblog --results --sshlogin", "jadS"),
+    "watch": Wrapper("--interval --shotsdir --equexit", "nqs", joins=True),
+    "chroot": Wrapper("--userspec --groups", skip=1),
+    "unshare": Wrapper("--root --wd --setuid --setgid --map-user --map-group", "RwSG"),
+    "nsenter": Wrapper("--target --setuid --setgid --root --wd", "tSGrw"),
+    "strace": Wrapper(letters="oeEsSpuPbaIO"),
+    "ltrace": Wrapper(letters="oeaAnpsu"),
+    "caffeinate": Wrapper(letters="tw"),
+    "flock": Wrapper("--wait --timeout --conflict-exit-code", "wE", skip=1, text_option="c"),
+    "script": Wrapper("--log-out --log-in --log-io --log-timing", "OIBTmo", text_option="c"),
+    "su": Wrapper("--shell --group --supp-group", "sgG", skip=1, text_option="c"),
+    "runuser": Wrapper("--shell --group --supp-group --user", "sgGu", skip=1, text_option="c"),
+    "busybox": Wrapper(),
+    "toybox": Wrapper(),
+    "eval": Wrapper(joins=True),
+    "trap": Wrapper(),
+}
+"""programs that run what they are given, with how their manual pages write their options"""
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
+_RUN_BY_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+
+
+class CommandPart(Struct, frozen=True):
+    """A command, and what it runs if it is a wrapper; `problem` says why that cannot be told."""
+
+    command: SimpleCommand
+    inner: tuple[CommandPart, ...] = ()
+    is_transparent: bool = False
+    problem: str = ""
+
+
+class Reading(Struct, frozen=True):
+    """All that a command runs, as far as its text says; `problem` says why there may be more."""
+
+    parts: tuple[CommandPart, ...]
+    problem: str = ""
+
+    def every_command(self) -> Iterator[SimpleCommand]:
+        """Each command, wrapped or not."""
+        waiting = [*self.parts]
+        while waiting:
+            part = waiting.pop()
+            yield part.command
+            waiting += part.inner
+
+
+def read_command(text: str) -> Reading:
+    """All that the command `text` runs."""
+    return _read(read_script(text), 0)
+
+
+def program_of(command: SimpleCommand) -> str:
+    """The name of the program, without the folder it is in; empty if that is not known."""
+    if not command.words or not command.words[0].is_literal or command.words[0].globs:
+        return ""
+    return command.words[0].text.rpartition("/")[2]
+
+
+def _read(script: ShellScript, depth: int) -> Reading:
+    parts = tuple(_part(command, depth) for command in script.commands)
+    problem = script.problem or next((part.problem for part in parts if part.problem), "")
+    return Reading(parts, problem)
+
+
+def _part(command: SimpleCommand, depth: int) -> CommandPart:
+    if not command.words:
+        return CommandPart(command)
+    name = program_of(command)
+    if not name:
+        return CommandPart(command, problem="which program it runs is not written in it")
+    inner = _behind(name, command.words, depth)
+    if inner is None:
+        return CommandPart(command)
+    wrapper = WRAPPERS.get(name)
+    # `command -v` looks a program up, and runs none.
+    is_looked_up = name == "command" and any(word.text in ("-v", "-V") for word in command.words[1:])
+    is_plain = name != "time" or not command.words[1].text.startswith("-")  # `time -o` writes a file
+    is_transparent = wrapper is not None and wrapper.is_transparent and is_plain and not is_looked_up
+    return CommandPart(command, inner.parts, is_transparent, inner.problem)
+
+
+def _behind(name: str, words: tuple[Word, ...], depth: int) -> Reading | None:
+    """What the program `name` runs, if it is one that runs what it is given."""
+    if name not in WRAPPERS and name not in SHELLS and name not in ("find", "fd"):
+        return None
+    if depth > _DEEPEST:
+        return Reading((), "it is nested too deeply")
+    if name in SHELLS:
+        return _behind_shell(words, depth)
+    if name in ("find", "fd"):
+        return _behind_find(words, depth)
+    return _behind_wrapper(name, WRAPPERS[name], words, depth)
+
+
+def _behind_shell(words: tuple[Word, ...], depth: int) -> Reading | None:
+    """The text behind `-c`, which may be among other letters; without it, a shell runs a file or its input."""
+    for index, word in enumerate(words[1:], 1):
+        if not word.text.startswith(("-", "+")):
+            return None if word.is_literal else Reading((), "what its shell runs is not written in it")
+        if re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", word.text):
+            rest = [one for one in words[index + 1 :] if not one.text.startswith(("-", "+"))]
+            return _as_text(rest[:1], depth)
+    return None
+
+
+def _behind_find(words: tuple[Word, ...], depth: int) -> Reading:
+    found: list[SimpleCommand] = []
+    at = 1
+    while at < len(words):
+        at += 1
+        if words[at - 1].text in _RUN_BY_FIND or words[at - 1].text in ("-x", "-X", "--exec", "--exec-batch"):
+            ends = [i for i in range(at, len(words)) if words[i].text == ";" or words[i].text == "+"]
+            end = ends[0] if ends else len(words)
+            found.append(SimpleCommand(words[at:end]))
+            at = end
+    return _read(ShellScript(tuple(found)), depth + 1)
+
+
+def _behind_wrapper(name: str, wrapper: Wrapper, words: tuple[Word, ...], depth: int) -> Reading | None:
+    at = 1
+    valued = frozenset(wrapper.valued.split())
+    while at < len(words) and words[at].text.startswith("-") and len(words[at].text) > 1:
+        option = words[at]
+        at += 1
+        if not option.is_literal:
+            return Reading((), "an option of it is not written in it")
+        if option.text == "--":
+            break
+        text = wrapper.text_option
+        if text and re.match(rf"-[A-Za-z]*{text}|--command|--split-string", option.text):
+            value = re.sub(rf"^(?:-[A-Za-z]*?{text}|--[a-z-]+=?)", "", option.text)
+            return _as_text([Word(value), *words[at:]] if value else [*words[at:]], depth)
+        is_letter_last = re.fullmatch(rf"-[A-Za-z]*[{wrapper.letters or '_'}]", option.text) is not None
+        if option.text in valued or is_letter_last:
+            at += 1
+    if name in ("env", "sudo", "doas"):
+        while at < len(words) and re.match(r"[A-Za-z_][A-Za-z0-9_]*=", words[at].text):
+            at += 1
+    if wrapper.text_option == "c":
+        for index in range(at, len(words) - 1):
+            if words[index].text in ("-c", "--command"):
+                return _as_text([words[index + 1]], depth)
+    rest = words[at + wrapper.skip :]
+    if name == "trap":
+        return _as_text([*rest[:1]], depth) if len(rest) > 1 else None
+    if not rest:
+        return None
+    if name in ("xargs", "parallel"):
+        rest = (*rest, Word("", is_literal=False))  # what it reads from its input
+    if wrapper.joins:
+        return _as_text([*rest], depth)
+    return _read(ShellScript((SimpleCommand(rest),)), depth + 1)
+
+
+def _as_text(words: list[Word], depth: int) -> Reading:
+    """What a shell makes of `words`, which it is given as one text."""
+    if not all(word.is_literal for word in words):
+        return Reading((), "what its shell runs is not written in it")
+    return _read(read_script(" ".join(word.text for word in words), depth=depth), depth + 1)

@@ -1,0 +1,229 @@
+"""Rules about what is touched, and about commands however they are spelled: every tool obeys them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from legato.errors import ConfigError
+from legato.model import JsonObject, ToolSpec
+from legato.tools import Approval, Effect, Mode, Rule, Tool, ToolContext, ToolKind, parse_rules
+from legato.tools.builtin import Workspace, builtin_tools
+from legato.tools.protected import Protection
+from legato.tools.rules import judge, unknown_tools
+from scheduling import ANYTHING, Recorder, call, scheduler
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / ".env").write_text("TOKEN=secret\n")
+    (tmp_path / "keys").mkdir()
+    (tmp_path / "keys/a.pem").write_text("secret\n")
+    (tmp_path / "open.txt").write_text("secret\n")
+    (tmp_path / "link").symlink_to(".env")
+    return tmp_path
+
+
+def remote(arguments: JsonObject, _: ToolContext) -> object:
+    raise AssertionError("it is only judged")
+
+
+def tools_of(root: Path) -> dict[str, Tool]:
+    found = {tool.name: tool for tool in builtin_tools(Workspace(root))}
+    found["mcp__x__y"] = Tool(spec=ToolSpec("mcp__x__y", "", ANYTHING), run=remote)  # type: ignore[arg-type]
+    return found
+
+
+def effect(root: Path, tool: str, arguments: JsonObject, mode: Mode = Mode.EDITS, **rules: list[str]) -> str:
+    protection = Protection(folder=root)
+    return judge(tools_of(root)[tool], arguments, mode=mode, rules=parse_rules(**rules), protection=protection).effect
+
+
+@pytest.mark.parametrize("path", [".env", "./.env", "keys/../.env", ".ENV", "link", "ABSOLUTE", ".env/"])
+@pytest.mark.parametrize(
+    ("tool", "field"), [("read", "path"), ("grep", "path"), ("list", "path"), ("glob", "path"), ("mcp__x__y", "file")]
+)
+def test_what_may_not_be_read_is_read_by_no_tool(root: Path, tool: str, field: str, path: str) -> None:
+    path = str(root / ".env") if path == "ABSOLUTE" else path
+    if tool == "mcp__x__y" and path == "link":
+        pytest.skip("where a link leads for a program elsewhere is not known")
+    assert effect(root, tool, {field: path, "pattern": "x"}, deny=["read(.env)"]) == "deny"
+
+
+@pytest.mark.parametrize("command", ["cat .env", "cat './.env'", "head -1 <.env", "cp .env x", "X=1 cat $PWD/.env"])
+def test_what_may_not_be_read_is_named_by_no_command(root: Path, command: str) -> None:
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["read(.env)"]) == "deny"
+
+
+async def test_a_search_leaves_out_what_may_not_be_read(root: Path) -> None:
+    approval = Approval(Mode.ASK, parse_rules(deny=["read(.env)"], ask=["read(keys/**)"]), folder=root)
+    runner = scheduler(builtin_tools(Workspace(root)), approval=approval)
+    calls = [
+        call("a", "grep", pattern="secret"),
+        call("b", "glob", pattern="**/*"),
+        call("c", "list", path="keys"),
+        call("d", "list"),
+    ]
+    responses = await runner.run(calls, Recorder())
+    assert [response.result for response in responses] == [
+        "open.txt\n1: secret",
+        "open.txt",
+        "[the folder is empty]",
+        "keys/\nlink\nopen.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("write", {"path": ".env", "content": ""}),
+        ("edit", {"path": ".env", "old": "a", "new": "b"}),
+        ("edit", {"path": "link", "old": "a", "new": "b"}),
+        ("write", {"path": ".ENV", "content": ""}),
+        ("shell", {"command": "echo x > .env"}),
+        ("mcp__x__y", {"to": {"file": ".env"}}),
+    ],
+)
+def test_what_may_not_be_written_is_written_by_no_tool(root: Path, tool: str, arguments: JsonObject) -> None:
+    assert effect(root, tool, arguments, Mode.NEVER, deny=["write(.env)"]) == "deny"
+    assert effect(root, tool, arguments, Mode.NEVER, deny=["read(.env)"]) == "deny"
+    assert effect(root, tool, arguments, Mode.NEVER, deny=["write(other)"]) == "allow"
+
+
+def test_what_may_not_be_written_may_be_read(root: Path) -> None:
+    assert effect(root, "read", {"path": ".env"}, deny=["write(.env)"]) == "allow"
+
+
+def test_a_rule_that_allows_writing_allows_it_to_every_tool_that_edits_and_to_no_command(root: Path) -> None:
+    rules = {"allow": ["write(docs/**)", "run(make test)"]}
+    assert effect(root, "write", {"path": "docs/a", "content": ""}, Mode.ASK, **rules) == "allow"
+    assert effect(root, "edit", {"path": "docs/a", "old": "a", "new": "b"}, Mode.ASK, **rules) == "allow"
+    assert effect(root, "edit", {"path": "src/a", "old": "a", "new": "b"}, Mode.ASK, **rules) == "ask"
+    assert effect(root, "shell", {"command": "touch docs/a"}, Mode.ASK, **rules) == "ask"
+    assert effect(root, "shell", {"command": "make test"}, Mode.ASK, **rules) == "allow"
+    assert effect(root, "mcp__x__y", {"path": "docs/a"}, Mode.ASK, **rules) == "ask"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("shell", {"command": "curl https://api.example.com/x"}, "deny"),
+        ("shell", {"command": "curl example.com:80/x"}, "deny"),
+        ("shell", {"command": "ssh me@example.com ls"}, "deny"),
+        ("shell", {"command": "git clone git@example.com:a/b"}, "deny"),
+        ("shell", {"command": "curl https://other.org"}, "allow"),
+        ("shell", {"command": "cat example.com"}, "allow"),
+        ("mcp__x__y", {"url": "HTTPS://user@Example.com:8080/"}, "deny"),
+    ],
+)
+def test_a_rule_about_hosts_is_about_every_call_that_names_one(
+    root: Path, tool: str, arguments: JsonObject, expected: str
+) -> None:
+    assert effect(root, tool, arguments, Mode.NEVER, deny=["net(example.com)"]) == expected
+
+
+def test_hosts_are_denied_or_asked_about_and_never_allowed_by_a_rule() -> None:
+    with pytest.raises(ConfigError, match="`net` rules deny or ask"):
+        parse_rules(allow=["net(example.com)"])
+
+
+# --- commands ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm  -rf x", "FOO=1 rm x", "command rm x", "'rm' x", "/bin/rm x", "\\rm x", "r''m x", "rm\tx", "RM x", "env rm x",
+        "sudo -n rm x", "ls | xargs rm", "nohup rm x", "timeout 5 rm x", "echo $(rm x)", "echo `rm x`", "bash -c 'rm x'",
+        "if true; then rm x; fi", "eval rm x", "{ rm x; }", "(rm x)", "! rm x", "find . -exec rm {} +", "a && rm x",
+        "cat <<E\n$(rm x)\nE", "diff <(rm x) y", "rm $x", "for i in a; do rm $i; done",
+    ],
+)  # fmt: skip
+def test_a_command_that_is_denied_is_denied_however_it_is_spelled(root: Path, command: str) -> None:
+    for rule in ("shell(rm *)", "run(rm *)"):
+        assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=[rule]) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command", ["$(echo rm) x", "$X", 'eval "$x"', "case a in b) c;; esac", "f() { a; }", "git $x"]
+)
+def test_a_command_that_may_be_denied_is_asked_about_and_refused_where_no_one_can_be_asked(
+    root: Path, command: str
+) -> None:
+    rules = {"deny": ["shell(git push *)"], "allow": ["shell"]}
+    assert effect(root, "shell", {"command": command}, Mode.ASK, **rules) == "ask"
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, **rules) == "deny"
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["write(zz)"]) == "allow"
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git -C x push", "deny"),
+        ("git -c a=b --no-pager push origin", "deny"),
+        ("git commit -m \"$x\"", "allow"),
+        ("git commit -m 'git push'", "allow"),
+        ("echo git push", "allow"),
+        ("./git push", "deny"),
+    ],
+)  # fmt: skip
+def test_a_subcommand_is_found_behind_options_and_not_in_other_words(root: Path, command: str, expected: str) -> None:
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["shell(git push *)"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("git status && git log | head -3", "allow"),
+        ("git status 2>&1 >/dev/null", "allow"),
+        ("timeout 5 nice -n 3 git log", "allow"),
+        ("git log --grep='a; b'", "allow"),
+        ("git status; rm -r .", "ask"),
+        ("git log > x", "ask"),
+        ("git log < x", "ask"),
+        ("git log $(rm x)", "ask"),
+        ("git log $x", "ask"),
+        ("git log {a,--output=x}", "ask"),
+        ("GIT_PAGER=x git log", "ask"),
+        ("PATH=.; git log", "ask"),
+        ("env git log", "ask"),
+        ("sudo git log", "ask"),
+        ("xargs git log", "ask"),
+        ("git -c core.pager=x log", "ask"),
+        ("git -C / log", "ask"),
+        ("git log --output=F", "ask"),
+        ("time -o F git log", "ask"),
+        ("command -v git log", "ask"),
+        ("bash -c 'git log'", "ask"),
+        ("git 'log;' x", "ask"),
+        ("'git log'", "ask"),
+        ("./git log", "ask"),
+        ("f() { git log; }", "ask"),
+    ],
+)
+def test_rules_that_allow_cover_a_command_only_part_by_part(root: Path, command: str, expected: str) -> None:
+    allow = ["shell(git status *)", "shell(git log *)", "shell(head *)"]
+    assert effect(root, "shell", {"command": command}, Mode.ASK, allow=allow) == expected
+
+
+def test_a_rule_for_a_tool_that_does_not_exist_is_told_with_the_nearest_name() -> None:
+    rules = parse_rules(allow=["shel(ls)", "mcp__gone__x", "read(x)", "run(x)", "sh*"], deny=["xyz"])
+    assert unknown_tools(rules, ["shell", "read"]) == [
+        "approval.allow names 'shel' in 'shel(ls)', which is no tool; did you mean 'shell'?",
+        "approval.deny names 'xyz' in 'xyz', which is no tool; there are shell, read, read, write, run, net",
+    ]
+
+
+def test_a_rule_that_names_a_folder_denies_what_is_in_it(root: Path) -> None:
+    assert effect(root, "read", {"path": "keys/a.pem"}, deny=["read(keys)"]) == "deny"
+    assert effect(root, "read", {"path": "keys2"}, deny=["read(keys)"]) == "allow"
+
+
+def test_a_tool_of_ones_own_obeys_rules_about_files(root: Path) -> None:
+    own = dataclasses.replace(tools_of(root)["mcp__x__y"], kind=ToolKind.READ)
+    assert judge(own, {"where": ".env"}, mode=Mode.ASK, rules=parse_rules(deny=["read(.env)"])).effect is Effect.DENY
+    assert Rule.parse("read(.env)", Effect.ALLOW).covers(own, ".env")
