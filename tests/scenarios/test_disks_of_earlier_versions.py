@@ -10,14 +10,11 @@ from pathlib import Path
 import anyio
 import msgspec
 import pytest
-from prompt_toolkit.application import create_app_session
-from prompt_toolkit.input import create_pipe_input
-from prompt_toolkit.output import DummyOutput
 
 from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.settings.files import load
 from legato.cli.settings.folders import state_folder
-from legato.cli.terminal.prompt import Prompt
+from legato.cli.terminal.prompt import history_of
 from legato.formats import read
 from legato.model.codec import load_log
 from legato.model.records import CompactionKind, Record, TurnOutcome
@@ -238,9 +235,8 @@ def test_an_agreement_does_not_hold_in_another_folder(home: Home) -> None:
 
 
 def test_what_was_typed_can_be_called_up_again(home: Home) -> None:
-    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
-        typed = Prompt(history=state_folder() / "history")._messages.history
-        assert list(typed.load_history_strings()) == ["two lines\nin one message", "What is in this folder?"]
+    typed = history_of(state_folder() / "history")
+    assert list(typed.load_history_strings()) == ["two lines\nin one message", "What is in this folder?"]
 
 
 def test_the_program_lists_and_shows_it_all(home: Home) -> None:

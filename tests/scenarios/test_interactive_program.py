@@ -4,7 +4,6 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-import pexpect
 import pytest
 
 from terminal_support import PROMPT, Person
@@ -43,7 +42,7 @@ def test_a_whole_conversation(person: Person):
 
     person.says('call shell with {"command": "echo started; touch running.txt; sleep 600"}')
     person.answers("y")
-    person.sees("shell: started")
+    person.glimpses("sleep 600: started")
     person.child.sendintr()
     assert "cancelled while it ran" in person.turn()
 
@@ -72,10 +71,10 @@ def test_esc_interrupts_an_answer_and_what_was_typed_is_the_beginning_of_the_nex
     person = streaming
     person.says("answer in 900 lines")
     person.sees("Line 3 of 900")
-    person.child.send("Please\x1b")
+    person.types("Please\x1b")
     person.sees("cancelled")
     person.sees(f"{PROMPT} Please")
-    person.child.send(" go on\r")
+    person.types(" go on\r")
 
     assert 'heard: "Please go on"' in person.turn()
 
@@ -84,45 +83,35 @@ def test_what_is_typed_behind_an_esc_is_never_lost(streaming: Person):
     person = streaming
     person.says("answer in 900 lines")
     person.sees("Line 3 of 900")
-    person.child.send("\x1bPlease stop")
+    person.types("\x1bPlease stop")
     person.sees("cancelled")
-    person.sees(PROMPT)
-    person.child.send("\r")
+    person.sees(f"{PROMPT} Please stop")
+    person.types("\r")
 
     assert 'heard: "Please stop"' in person.turn()
     person.says("answer in 2 lines")
     assert "Line 2 of 2" in person.turn()
 
 
-def test_keys_that_begin_with_an_esc_do_not_interrupt(streaming: Person):
+def test_what_is_sent_while_it_answers_waits_in_sight_and_is_answered_behind_it(streaming: Person):
     person = streaming
-    person.says("answer in 900 lines")
-    person.sees("Line 3 of 900")
-    person.child.send("\x1b[A\x1bOP\x1b[1;5Cjoin\x1b[D in\r")
-    shown = person.sees(f"{PROMPT} join in (joins at the next step)")
-    more = person.sees("Line 50 of 900")
-
-    assert "cancelled" not in shown + more
-
-
-def test_pasted_lines_are_one_message(streaming: Person):
-    person = streaming
-    person.says("answer in 900 lines")
-    person.sees("Line 3 of 900")
-    person.child.send("\x1b[200~one\rtwo\x1b[201~")
-    person.child.send("\x1b")
-    person.sees("cancelled")
-    person.sees(f"{PROMPT} one")
-    person.child.send("\r")
+    person.says("answer in 40 lines")
+    person.sees("Line 3 of 40")
+    person.types("\x1b[200~one\rtwo\x1b[201~\r")
+    person.glimpses("⋯ one two (↑ edits it)")
+    person.types("half a li")
+    assert "Line 40 of 40" in person.turn()
 
     assert 'heard: "one two"' in person.turn()
+    person.types("ne\r")
+    assert 'heard: "half a line"' in person.turn()
 
 
 def test_esc_at_a_question_withdraws_it(streaming: Person):
     person = streaming
     person.says('call shell with {"command": "touch made.txt"}')
     person.sees("allow?")
-    person.child.send("\x1b")
+    person.types("\x1b")
     person.sees("cancelled")
     person.says("what did the last tool return?")
     person.turn()
@@ -134,8 +123,8 @@ def test_esc_ends_a_tool_that_runs(streaming: Person):
     person = streaming
     person.says('call shell with {"command": "echo started; sleep 600"}')
     person.answers("y")
-    person.sees("shell: started")
-    person.child.send("\x1b")
+    person.glimpses("sleep 600: started")
+    person.types("\x1b")
 
     assert "cancelled while it ran" in person.turn()
 
@@ -144,16 +133,16 @@ def test_a_search_in_the_history_ends_where_it_should(streaming: Person):
     person = streaming
     person.says("answer in 2 lines")
     person.turn()
-    person.sees(PROMPT)
-    person.child.send("\x12")
-    person.sees("I-search")
-    person.child.send("answer\r\x05 please\r")
+    person.at_prompt()
+    person.types("\x12")
+    person.glimpses("I-search")
+    person.types("answer\r\x05 please\r")
 
     assert "Line 2 of 2" in person.turn()
-    person.sees(PROMPT)
-    person.child.send("\x12")
-    person.sees("I-search")
-    person.child.send("\x03\x03")
+    person.at_prompt()
+    person.types("\x12")
+    person.glimpses("I-search")
+    person.types("\x03\x03")
     person.sees("Press Ctrl-C again to leave.")
     person.says("can you see this")
     assert 'heard: "can you see this"' in person.turn()
@@ -163,12 +152,11 @@ def test_a_search_in_the_history_ends_where_it_should(streaming: Person):
 
 
 def test_ctrl_c_twice_at_an_empty_prompt_leaves(person: Person):
-    person.sees(PROMPT)
-    person.child.send("half a line\x03")
-    person.child.send("\x03")
+    person.at_prompt()
+    person.types("half a line\x03")
+    person.types("\x03")
     person.sees("Press Ctrl-C again to leave.")
-    person.sees(PROMPT)
-    person.child.send("\x03")
+    person.types("\x03")
 
     assert person.left() == 130
 
@@ -176,7 +164,7 @@ def test_ctrl_c_twice_at_an_empty_prompt_leaves(person: Person):
 def test_sigterm_in_the_middle_of_a_tool_saves_and_leaves_and_the_session_goes_on_later(person: Person, folder: Path):
     person.says('call shell with {"command": "echo started; sleep 600"}')
     person.answers("y")
-    person.sees("shell: started")
+    person.glimpses("sleep 600: started")
     person.child.kill(signal.SIGTERM)
     assert person.left() == 143
 
@@ -185,8 +173,8 @@ def test_sigterm_in_the_middle_of_a_tool_saves_and_leaves_and_the_session_goes_o
         again.sees("goes on:")
         again.says("what did the last tool return?")
         assert "cancelled while it was running" in again.turn()
-        again.sees(PROMPT)
-        again.child.sendeof()
+        again.at_prompt()
+        again.types("\x04")
         assert again.left() == 0
     finally:
         again.end()
@@ -213,7 +201,7 @@ def test_the_first_minute_works_without_a_key(folder: Path):
     try:
         person.sees("export ANTHROPIC_API_KEY=")
         person.sees("Try it now with a simulated model? [y/n] ")
-        person.child.send("y\n")
+        person.types("y\r")
         person.says("hello")
         assert 'heard: "hello"' in person.turn()
         person.says("/quit")
@@ -226,7 +214,7 @@ def test_without_a_key_and_without_a_wish_to_try_it_leaves(folder: Path):
     person = Person(folder)
     try:
         person.sees("[y/n] ")
-        person.child.send("n\n")
+        person.types("n\r")
         assert person.left() == 2
     finally:
         person.end()
@@ -236,10 +224,10 @@ def test_a_dumb_terminal_gets_no_escapes(folder: Path):
     person = Person(folder, "--simulate", TERM="dumb")
     try:
         person.says("use list on .")
-        person.sees(" · $")
+        person.turn()
         person.says("/quit")
-        person.child.expect(pexpect.EOF)
-        assert "\x1b[31m" not in str(person.child.before)
+        assert person.left() == 0
+        assert "\x1b" not in person.raw
     finally:
         person.end()
 
@@ -247,13 +235,11 @@ def test_a_dumb_terminal_gets_no_escapes(folder: Path):
 def test_a_hostile_tool_output_cannot_reach_the_terminal(person: Person):
     (person.work / "evil.txt").write_text("before\x1b]0;pwned\x07\x1b]52;c;ZXZpbA==\x07\x1b[2Jafter\u202e\n")
     person.says("use read on evil.txt")
-    person.child.expect_exact(" · $")
-    raw = str(person.child.before)
+    assert "beforeafter" in person.turn()
 
-    assert "beforeafter" in raw
-    assert "\x1b]0;pwned" not in raw
-    assert "\x1b]52" not in raw
-    assert "\u202e" not in raw
+    assert "pwned" not in person.raw
+    assert "\x1b]52" not in person.raw
+    assert "\u202e" not in person.raw
 
 
 def test_in_a_terminal_one_shot_use_asks_too(folder: Path):
@@ -261,7 +247,7 @@ def test_in_a_terminal_one_shot_use_asks_too(folder: Path):
     try:
         person.sees("│ touch made.txt")
         person.sees("allow?")
-        person.child.send("y\n")
+        person.types("y\n")
         person.sees('shell returned: "[no output]".')
         assert person.left() == 0
         assert (person.work / "made.txt").exists()
@@ -278,8 +264,7 @@ def test_a_stored_session_is_picked_from_a_list(person: Person, folder: Path):
     again = Person(folder, "--simulate", "-r")
     try:
         again.sees("remember apple_pie")
-        again.sees("number (Enter for none): ")
-        again.child.send("1\n")
+        again.types("apple\r")
         again.sees("goes on:")
         again.says("/quit")
         assert again.left() == 0
@@ -296,10 +281,10 @@ def test_a_server_and_the_settings_of_a_project_are_asked_for_before_anything_st
     try:
         person.sees('│ approval.mode = "never"')
         person.sees("trust this file?")
-        person.child.send("n\n")
+        person.types("n\r")
         person.sees("│ touch started.txt")
         person.sees("start it?")
-        person.child.send("n\n")
+        person.types("n\r")
         person.sees("approval ask")
         person.says("/quit")
         assert person.left() == 0

@@ -19,7 +19,7 @@ from legato.errors import (
 )
 from legato.model import Ending, Include, Options, Speaker, ThinkingPolicy, ThinkingSwitch
 from legato.model.hashing import digest
-from legato.model.records import Recorded, StepBegan, TurnOutcome, Verdict
+from legato.model.records import Compacted, Recorded, StepBegan, TurnOutcome, Verdict
 from legato.request.render_cache import RenderCache
 from legato.routing import Patience, Policy, Profile, Route
 from legato.session import Limits, State
@@ -670,6 +670,18 @@ async def test_a_conversation_that_stays_too_long_fails_and_says_what_helps() ->
             await talk.send("Hello " * 40)
         assert talk.state is State.IDLE
     assert len(transport.requests) <= 2
+
+
+async def test_a_message_that_is_too_long_by_itself_costs_the_conversation_nothing() -> None:
+    async with session(tools=[Library().read]) as talk:
+        for number in range(12):
+            await talk.send(f"use read_file on {'x' * 400}-{number}.txt")
+        before = list(talk.talk.entries)
+        with pytest.raises(ContextTooLong, match="undo the last message"):
+            await talk.send("word " * 1_000_000)
+        assert not any(isinstance(record, Compacted) for record in talk.talk.log)
+        await talk.undo()
+        assert talk.talk.entries == before
 
 
 # --- cancelling while tools run ---------------------------------------------------------------------------------------

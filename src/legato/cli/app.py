@@ -1,7 +1,7 @@
 """The command `legato`: a table of names, and one place where every error becomes a line and an exit code.
 
 A command's module is loaded when the command runs, so that `legato --help` costs little more than starting Python.
-Without a command, or with an option in its place, the chat begins.
+Without a command, or with an option or a message in its place, the chat begins.
 """
 
 from __future__ import annotations
@@ -12,11 +12,15 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import click
 
 from legato.cli.exits import ExitCode, Terminated, code_of, complain, is_debugging, line_of, silence_stdout
+from legato.cli.saying import say
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Listed(NamedTuple):
@@ -27,6 +31,8 @@ class Listed(NamedTuple):
 
 
 DEFAULT = "chat"
+_NEAR = 0.6
+"""how alike a word and a command are that is taken for a slip, from 0 to 1: our choice, "lnit" is and "hello" is not"""
 
 COMMANDS: dict[str, Listed] = {
     "chat": Listed("legato.cli.commands.chat:chat", "Talk to a model; this runs when no command is named."),
@@ -38,10 +44,12 @@ COMMANDS: dict[str, Listed] = {
     "sessions": Listed("legato.cli.commands.sessions:sessions", "List, show, export or delete stored sessions."),
     "import": Listed("legato.cli.commands.import_:import_", "Bring a session file into the store, to go on with it."),
     "models": Listed("legato.cli.commands.models:models", "List models: windows, prices, keys, and which of them end."),
+    "mcp": Listed("legato.cli.commands.mcp:mcp", "Add, list or remove MCP servers of this project."),
     "config": Listed("legato.cli.commands.config:config", "Show the settings and where each comes from."),
     "doctor": Listed("legato.cli.commands.doctor:doctor", "Check keys, routes, store and terminal."),
     "serve": Listed("legato.cli.commands.serve:serve", "Let any client ask any provider, through a local gateway."),
     "simulate": Listed("legato.cli.commands.simulate:simulate", "Serve strict simulated providers on this machine."),
+    "completion": Listed("legato.cli.commands.completion:completion", "Let a shell complete commands and names."),
     "demo": Listed("legato.cli.commands.demo:demo", "Watch one conversation move through every provider."),
 }
 
@@ -64,22 +72,43 @@ class App(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that `args` begin with; what is near to one that does not exist is suggested."""
+        """The command that `args` begin with. What is none is a message, unless it looks like a command misspelled."""
         name = args[0]
-        if name not in COMMANDS:
+        if name in COMMANDS:
+            return name, self.get_command(ctx, name), args[1:]
+        if len(args) == 1 and not any(letter.isspace() for letter in name):
             from difflib import get_close_matches  # rarely needed, and slow to load
 
-            near = get_close_matches(name, COMMANDS, n=2, cutoff=0.5)
-            hint = f"did you mean {' or '.join(near)}?" if near else "`legato --help` lists them"
-            raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
-        return name, self.get_command(ctx, name), args[1:]
+            if near := get_close_matches(name, COMMANDS, n=2, cutoff=_NEAR):
+                hint = f"did you mean {' or '.join(near)}? To say it to a model: legato chat {name}"
+                raise click.UsageError(f"there is no command {name!r}; {hint}", ctx)
+        return DEFAULT, self.get_command(ctx, DEFAULT), args
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """An option that is not the group's own, or nothing at all, belongs to the default command."""
         own = {*ctx.help_option_names, *(name for parameter in self.params for name in parameter.opts)}
+        if not args and ctx.resilient_parsing:
+            return super().parse_args(ctx, args)  # a shell asks for the first word
         if not args or (args[0].startswith("-") and args[0] not in own):
             args = [DEFAULT, *args]
         return super().parse_args(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The first word: a command, or an option of the chat, which runs where no command is named."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            default = self.get_command(ctx, DEFAULT)
+            assert default is not None
+            own = super().shell_complete(ctx, incomplete)
+            known = {item.value for item in own}
+            rest = default.shell_complete(click.Context(default, parent=ctx), incomplete)
+            return [*own, *(item for item in rest if item.value not in known)]
+        return [
+            CompletionItem(name, help=listed.summary)
+            for name, listed in COMMANDS.items()
+            if name.startswith(incomplete)
+        ]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, without loading what it names."""
@@ -91,6 +120,7 @@ class App(click.Group):
     ) -> NoReturn:
         """Run, and leave with an exit code; no traceback reaches a person who did not ask for it."""
         extra["standalone_mode"] = False
+        _open_missing_streams()
         before = _on_sigterm(_terminate)
         try:
             sys.exit(self._run(args, prog_name or "legato", extra))
@@ -131,6 +161,17 @@ def _of_click(error: click.ClickException) -> str:
     return one_line(line if context is None or is_advised else f"{line}; see `{context.command_path} --help`")
 
 
+def _open_missing_streams() -> None:
+    """Put an empty stream in place of each standard one that was closed before the program began (`>&-`).
+
+    Python has None there, which nobody expects; and the next file that is opened would get the number of the stream,
+    so that what is printed would end up in a database.
+    """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # open as long as the program
+
+
 _Answer = Callable[[int, FrameType | None], Any] | int | None
 
 
@@ -155,7 +196,7 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
     if value:
         from legato.version import __version__
 
-        click.echo(f"legato {__version__}")
+        say(f"legato {__version__}")
         ctx.exit()
 
 
@@ -163,7 +204,10 @@ def _print_version(ctx: click.Context, parameter: click.Parameter, value: bool) 
     name="legato",
     cls=App,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="`legato chat --help` lists the options of a conversation: -p, -m, -c, --simulate and others.",
+    epilog=(
+        '`legato "a message"` begins a conversation with it; `legato chat --help` lists the options of a conversation: '
+        "-p, -m, -c, --simulate and others."
+    ),
 )
 @click.option(
     "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."

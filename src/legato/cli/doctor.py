@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import stat
 import sys
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from legato.cli.chat.mcp_servers import find_servers
 from legato.cli.chat.notices import notices
@@ -26,12 +28,13 @@ from legato.cli.providers import (
     credentials_of,
     initial_profile,
     key_ring,
+    missing_credentials,
     open_world,
     profiles_of,
-    resolve_route,
 )
 from legato.cli.settings.files import load
 from legato.cli.settings.layers import Loaded
+from legato.cli.settings.project_files import MCP_FILE
 from legato.cli.settings.schema import Settings
 from legato.cli.terminal.styles import is_dumb
 from legato.errors import LegatoError
@@ -39,7 +42,12 @@ from legato.model import Options
 from legato.routing import Profile, Route, only
 from legato.session import Session
 from legato.store import default_path, open_store
+from legato.tools.sandbox import SandboxMode
+from legato.tools.sandbox.sandbox import Sandbox
 from legato.version import __version__
+
+if TYPE_CHECKING:
+    from legato.tools.mcp import McpServer
 
 
 async def examine(config: Path | None, *, online: bool, gateway: str | None = None) -> list[DoctorCheck]:
@@ -56,7 +64,7 @@ async def examine(config: Path | None, *, online: bool, gateway: str | None = No
         return [*checks, DoctorCheck("settings", Health.BROKEN, line_of(error)), *_terminal()]
     checks += [*_settings(loaded), *_keys(loaded.settings), *_routes(loaded.settings)]
     checks += [check async for check in _store(loaded.settings)]
-    checks += [*_servers(loaded), *_terminal()]
+    checks += [*_sandbox(loaded.settings), *_servers(loaded), *_terminal()]
     if gateway is not None:
         url = gateway or url_of(loaded.settings.serve.host, loaded.settings.serve.port)
         checks += [check async for check in check_gateway(url, online=online)]
@@ -129,10 +137,8 @@ def _usable(profile: Profile, settings: Settings) -> Iterator[DoctorCheck]:
     for route in profile.routes:
         where = route.name if len(profile.routes) == 1 else f"{profile.name}: {route.name}"
         try:
-            target = resolve_route(settings, route.name)
-            provider = catalogue.providers[target.provider]
-            if provider.keys and not settings.simulate and not credentials_of(settings, target):
-                yield DoctorCheck("routes", Health.BROKEN, f"{where} has no key: set {provider.keys[0]}")
+            if (missing := missing_credentials(settings, route)) is not None:
+                yield DoctorCheck("routes", Health.BROKEN, f"{where}: {line_of(missing)}")
             if (ends := catalogue.retirement(route.name)) is not None and not settings.simulate:
                 yield DoctorCheck("routes", Health.NOTE, f"{where} {ends.told(datetime.now(UTC).date().isoformat())}")
         except LegatoError as error:
@@ -154,6 +160,20 @@ async def _store(settings: Settings) -> AsyncIterator[DoctorCheck]:
         yield DoctorCheck("store", Health.BROKEN, f"others can read it: chmod 600 {shown}")
 
 
+def _sandbox(settings: Settings) -> Iterator[DoctorCheck]:
+    sandbox = Sandbox(Path.cwd(), settings.sandbox)
+    if settings.sandbox.mode is SandboxMode.OFF:
+        yield DoctorCheck("sandbox", Health.NOTE, "switched off: commands can do whatever you can")
+    elif sandbox.choice.mechanism is None:
+        told = f"none: {sandbox.choice.reason}; --approval never asks about commands, unless --sandbox off is given"
+        yield DoctorCheck("sandbox", Health.NOTE, told)
+    else:
+        told = f"{sandbox.choice.mechanism.value}: commands cannot {settings.sandbox.forbidden}"
+        yield DoctorCheck("sandbox", Health.WELL, told)
+        for limit in sandbox.weaknesses:
+            yield DoctorCheck("sandbox", Health.NOTE, limit)
+
+
 def _servers(loaded: Loaded) -> Iterator[DoctorCheck]:
     try:
         servers = find_servers(Path.cwd())
@@ -167,8 +187,24 @@ def _servers(loaded: Loaded) -> Iterator[DoctorCheck]:
     if servers.unknown:
         names = ", ".join(server.name for server in servers.unknown)
         yield DoctorCheck("mcp", Health.NOTE, f"not started until somebody agrees: {names}; `legato config trust`")
+    for server in (*servers.agreed, *servers.unknown):
+        if wrong := _wrong_with(server):
+            yield DoctorCheck("mcp", Health.BROKEN, f"{server.name}: {wrong}")
     if loaded.settings.mcp.enabled and find_spec("mcp") is None:
         yield DoctorCheck("mcp", Health.BROKEN, "the package mcp is missing: pip install 'legato[mcp]'")
+
+
+def _wrong_with(server: McpServer) -> str:
+    """Why `server` could not be started, as far as that can be told without starting it; empty if nothing is wrong."""
+    from legato.tools.mcp_config import fill_in
+
+    try:
+        filled = fill_in(server, os.environ)
+    except LegatoError as error:
+        return line_of(error)
+    if filled.command and shutil.which(filled.command, path=filled.env.get("PATH")) is None:
+        return f"there is no program {filled.command!r}; install it, or correct {MCP_FILE}"
+    return ""
 
 
 def _terminal() -> Iterator[DoctorCheck]:

@@ -10,6 +10,7 @@
     7    session locked or corrupt
     8    the answer is not whole
     9    the model refused to answer
+    10   the answer does not fit the schema that was asked for
     130  interrupted (Ctrl-C)
     143  terminated (SIGTERM)
 
@@ -23,6 +24,7 @@ import os
 import sys
 from enum import IntEnum
 
+from legato.cli.saying import escape_controls
 from legato.errors import (
     AllRoutesFailed,
     CallerError,
@@ -52,6 +54,7 @@ class ExitCode(IntEnum):
     SESSION = 7
     INCOMPLETE = 8
     DECLINED = 9
+    MISFIT = 10
     INTERRUPTED = 130
     TERMINATED = 143
 
@@ -119,7 +122,7 @@ def _told(error: BaseException) -> str:
 
 def complain(line: str) -> None:
     """Tell a person, on standard error."""
-    print(f"legato: {line}", file=sys.stderr)
+    print(escape_controls(f"legato: {line}"), file=sys.stderr)
 
 
 def is_debugging() -> bool:

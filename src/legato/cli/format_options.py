@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+from legato.cli import completing
+
 
 class FormatOption(click.Option):
     """An option whose help names formats."""
@@ -33,5 +35,6 @@ def from_option(command: Any) -> Any:
         "format_",
         cls=FormatOption,
         metavar="FORMAT",
+        shell_complete=completing.formats,
         help="Read the file as this format, whatever it looks like: {formats}.",
     )(command)

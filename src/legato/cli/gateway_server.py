@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import click
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -27,6 +26,7 @@ from legato.cli.providers import (
     profiles_of,
     resolve_route,
 )
+from legato.cli.saying import say
 from legato.cli.settings.folders import state_folder
 from legato.cli.settings.schema import ServeSettings, Settings
 from legato.cli.terminal.cells import clip, one_line
@@ -231,7 +231,7 @@ def _done_to(decisions: Sequence[Decision]) -> str:
 
 def _tell(served: Served) -> None:
     with suppress(OSError):  # whoever read the lines has gone; that is no reason to stop answering
-        click.echo(request_line(served), err=True)
+        say(request_line(served), err=True)
     report = served.report
     emit(
         "gateway",
@@ -256,19 +256,19 @@ def _tell(served: Served) -> None:
 def _announce(url: str, profile: Profile, settings: Settings) -> None:
     routes = ", ".join(route.name for route in profile.routes)
     simulated = " (simulated)" if settings.simulate else ""
-    click.echo(f"Gateway on {url}; Ctrl-C ends it.")
-    click.echo(f"  answered by {routes}{simulated}")
+    say(f"Gateway on {url}; Ctrl-C ends it.")
+    say(f"  answered by {routes}{simulated}")
     if settings.serve.passthrough:
-        click.echo("  requests are forwarded as they are, and mended in the report alone")
+        say("  requests are forwarded as they are, and mended in the report alone")
     if settings.serve.pass_keys:
-        click.echo("  keys of clients are used at their own vendors")
+        say("  keys of clients are used at their own vendors")
     if settings.serve.store is not None:
-        click.echo(f"  remembers in {settings.serve.store}, for {settings.serve.retention}")
-    click.echo(f"  ANTHROPIC_BASE_URL={url}  OPENAI_BASE_URL={url}/v1  GOOGLE_GEMINI_BASE_URL={url}")
+        say(f"  remembers in {settings.serve.store}, for {settings.serve.retention}")
+    say(f"  ANTHROPIC_BASE_URL={url}  OPENAI_BASE_URL={url}/v1  GOOGLE_GEMINI_BASE_URL={url}")
 
 
 def _warn(message: str) -> None:
-    click.echo(one_line(f"legato: {message}"), err=True)
+    say(one_line(f"legato: {message}"), err=True)
 
 
 def lasting_key() -> bytes:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 
-import click
-
+from legato.cli.saying import say
 from legato.cli.signals import handling_signals
 from legato.serving.collector import rare_collections
 from legato.serving.http_server import HttpServer
@@ -25,11 +24,10 @@ async def run_until_signalled(server: HttpServer, announce: Callable[[], None]) 
             server.abort()
             return
         if server.is_busy:
-            click.echo("Stopping when the running answers have ended; once more ends them now.", err=True)
+            say("Stopping when the running answers have ended; once more ends them now.", err=True)
         server.stop()
 
-    with rare_collections():
-        async with handling_signals(end):
-            announce()
-            await server.run()
+    async with rare_collections(lambda: server.is_busy), handling_signals(end):
+        announce()
+        await server.run()
     return received[0] if received else signal.SIGTERM

@@ -10,14 +10,18 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
+from legato.cli.providers import key_ring
+from legato.cli.settings.schema import Settings
 from legato.cli.terminal.cells import table
-from legato.errors import UnknownTarget
+from legato.errors import LegatoError, UnknownTarget
 from legato.model import ThinkingMode
+from legato.request import Catalogue
 from legato.request.family_names import family_name
 from legato.request.model_list import ListedModel
 
@@ -37,6 +41,22 @@ class KeyState(StrEnum):
     FOUND = "found"
     MISSING = "missing"
     NOT_NEEDED = "not needed"
+
+
+def key_states(catalogue: Catalogue, settings: Settings) -> Callable[[str], KeyState]:
+    """Of each provider, by name, whether it can be asked with these settings."""
+    ring = key_ring(settings, catalogue)
+
+    @cache
+    def state(provider: str) -> KeyState:
+        try:
+            if settings.simulate or ring.find(provider) is not None:
+                return KeyState.FOUND
+        except LegatoError:
+            return KeyState.MISSING  # `legato doctor` says what is wrong with it
+        return KeyState.MISSING if catalogue.providers[provider].keys else KeyState.NOT_NEEDED
+
+    return state
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -143,12 +163,13 @@ def _row(model: ListedModel, key: KeyState) -> tuple[str, ...]:
         short_count(model.max_output) + ("?" if "max_output" in model.assumed else ""),
         "".join(_LETTERS[name] for name in model.takes) or "-",
         "-" if model.thinking is ThinkingMode.NEVER else model.thinking.value,
-        _price(model),
+        price_of(model),
         model.priced[:7],
     )
 
 
-def _price(model: ListedModel) -> str:
+def price_of(model: ListedModel) -> str:
+    """Dollars for a million tokens in and out, or that they are not known."""
     if model.price_input is None or model.price_output is None:
         return "unknown"
     return f"{model.price_input:g}/{model.price_output:g}"

@@ -12,15 +12,18 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
+from msgspec.structs import replace
+
 from legato.cli.settings.schema import Settings
-from legato.errors import ConfigError, LegatoError
+from legato.errors import ConfigError, LegatoError, ProviderError
 from legato.model import Target
 from legato.request import Catalogue, default_catalogue
 from legato.request.model_list import current_model
-from legato.routing import Profile, only, read_profiles
-from legato.session import World
-from legato.transport import HttpTransport, KeyRing, variables_of
+from legato.routing import Profile, Route, only, read_profiles
+from legato.session import Limits, World
+from legato.transport import KEY_HEADERS, HttpTransport, KeyRing, variables_of
 from legato.transport.credentials import find_authoriser
+from legato.transport.keys import missing_key
 
 SIMULATED_ROUTE = "anthropic/claude-sonnet-4-5"
 """who answers where everything is simulated and no one else was named"""
@@ -47,20 +50,30 @@ class NotConfigured(ConfigError):
 
 @asynccontextmanager
 async def open_world(
-    settings: Settings, environment: Mapping[str, str] | None = None, *, pace: float | None = None
+    settings: Settings,
+    environment: Mapping[str, str] | None = None,
+    *,
+    pace: float | None = None,
+    waits: bool = False,
 ) -> AsyncGenerator[World]:
-    """The world of these settings; its connections are closed at the end. `pace` is that of simulated answers."""
+    """The world of these settings; its connections are closed at the end. `pace` is that of simulated answers.
+
+    `waits`: someone waits for each answer, so that the only route is worth minutes. Elsewhere it fails soon.
+    """
     catalogue = catalogue_of(settings)
+    patience = settings.patience if waits else replace(settings.patience, single_route=0.0)
     keys = key_ring(settings, catalogue, environment)
     if settings.simulate:
         from legato.simulation import SimulatedTransport, SimulatedWorld
 
         simulated = SimulatedTransport(SimulatedWorld(catalogue=catalogue), timeouts=settings.timeouts, pace=pace)
         # No key is used: simulated providers need none, and none must be able to leave.
-        yield World(transport=simulated, catalogue=catalogue, keys=KeyRing({}, {}, catalogue))
+        yield World(transport=simulated, catalogue=catalogue, keys=KeyRing({}, {}, catalogue), patience=patience)
         return
     async with HttpTransport(settings.timeouts, bounds=settings.bounds) as transport:
-        yield World(transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints)
+        yield World(
+            transport=transport, catalogue=catalogue, keys=keys, endpoints=settings.endpoints, patience=patience
+        )
 
 
 def catalogue_of(settings: Settings, origins: Mapping[str, str] | None = None) -> Catalogue:
@@ -120,6 +133,33 @@ def resolve_route(settings: Settings, route: str, environment: Mapping[str, str]
     catalogue = catalogue_of(settings)
     target = catalogue.resolve(route, endpoint=settings.endpoints.get(route.partition("/")[0], ""))
     return target if settings.simulate else catalogue.fill(target, os.environ if environment is None else environment)
+
+
+def require_usable(settings: Settings, profile: Profile, environment: Mapping[str, str] | None = None) -> None:
+    """Raise `LegatoError` if `profile` cannot answer: nothing of it can be reached, or a limit cannot be kept there.
+
+    What is certain to fail is said before anything is stored or sent.
+    """
+    missing = [missing_credentials(settings, route, environment) for route in profile.routes]
+    if missing[0] is not None and None not in missing:
+        raise missing[0]
+    limits = Limits(max_cost=settings.limits.max_cost)
+    for route in profile.routes:
+        if told := limits.unkept(route.name, catalogue_of(settings).resolve(route.name).capabilities):
+            raise ConfigError(told)
+
+
+def missing_credentials(
+    settings: Settings, route: Route, environment: Mapping[str, str] | None = None
+) -> ProviderError | None:
+    """What is wrong with a `route` whose provider wants a key and for which there is none; None if nothing is.
+
+    Raises `LegatoError` if the route leads nowhere.
+    """
+    target = resolve_route(settings, route.name, environment)
+    if settings.simulate or any(name.lower() in KEY_HEADERS for name in route.headers):
+        return None
+    return None if credentials_of(settings, target, environment) else missing_key(target)
 
 
 def credentials_of(settings: Settings, target: Target, environment: Mapping[str, str] | None = None) -> str:

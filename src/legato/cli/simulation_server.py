@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 
-import click
 import msgspec
 
 from legato.cli.http_serving import run_until_signalled
+from legato.cli.saying import say, say_data
 from legato.cli.terminal.cells import one_line, table
 from legato.serving.http_server import HttpServer, listen
 from legato.simulation import Ask, Outcome, Reply, SimulatedProvider, SimulatedWorld, base_urls
@@ -27,7 +27,7 @@ class LoggingWorld(SimulatedWorld):
             why = f": {outcome.refusal.message}"
         elif outcome.fault is not None:
             why = f": {outcome.fault.kind}, as it was asked to"
-        click.echo(one_line(f"{reply.status} {provider.name} {outcome.model} {ask.method} {ask.path}{why}"), err=True)
+        say(one_line(f"{reply.status} {provider.name} {outcome.model} {ask.method} {ask.path}{why}"), err=True)
         return reply
 
 
@@ -52,8 +52,8 @@ async def serve_until_signalled(
 
 def _announce(urls: dict[str, str], *, as_json: bool) -> None:
     if as_json:
-        click.echo(msgspec.json.encode(urls).decode())
+        say_data(msgspec.json.encode(urls).decode())
         return
-    click.echo("Simulated providers; Ctrl-C ends them.")
+    say("Simulated providers; Ctrl-C ends them.")
     for line in table([(name, url, _SHOWN.get(name, "")) for name, url in urls.items()], width=200):
-        click.echo(f"  {line}")
+        say(f"  {line}")

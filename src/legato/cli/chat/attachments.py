@@ -4,7 +4,8 @@ In:  what a person typed.
 Out: the blocks of a message, files first and the person's words last, and what could not be attached.
 
 Only what a person typed is looked at, never text that came from a pipe, a file or a command. A word that begins with @
-and names no file is just a word.
+and names no file is just a word (`@alice`); one that looks like a path (`@notes.txt`, `@src/`) is sent as it is too,
+and the person is told that nothing was attached.
 
 A file is a block of its own between marks:
 
@@ -30,6 +31,8 @@ from legato.model import Block, Entry, Media, MediaKind, Text
 _MENTION = re.compile(r"(?:(?<=\s)|^)@(?:\"([^\"]+)\"|(\S+))")
 _MARKED = re.compile(r'<(?:file|folder)(?:-\d+)? path="')
 _TRAILING = ".,;:!?)]}'\""
+_PATH = re.compile(r"/|\.\w{1,5}$")
+"""what a word has that is meant as a path: a folder, or the ending of a file"""
 _MAX_TEXT = 256 * 1024
 """bytes of a text file that is attached: our choice, what a model can still read beside a conversation"""
 
@@ -41,24 +44,28 @@ _MEDIA = {"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf
 
 
 class Message(NamedTuple):
-    """A message ready to be sent, and notes for the one who typed it."""
+    """A message ready to be sent, and notes for the one who typed it; `problems` are those about what went wrong."""
 
     blocks: tuple[Block, ...]
     notes: tuple[str, ...]
+    problems: tuple[str, ...] = ()
 
 
 def read_message(text: str, folder: Path) -> Message:
     """`text` with the files that it mentions."""
     blocks: list[Block] = []
-    notes: list[str] = []
-    for path in dict.fromkeys(_mentioned(text, folder)):
+    attached: list[str] = []
+    problems: list[str] = []
+    found, missing = _mentioned(text, folder)
+    for path in dict.fromkeys(found):
         try:
             blocks.append(_attach(path, folder))
-            notes.append(f"attached {_name(path, folder)}")
+            attached.append(f"attached {_name(path, folder)}")
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            notes.append(f"not attached: {_name(path, folder)}: {reason}")
-    return Message((*blocks, Text(text)), tuple(notes))
+            problems.append(f"not attached: {_name(path, folder)}: {reason}")
+    problems += [f"not attached: {reveal_line(name)}: there is no such file here" for name in dict.fromkeys(missing)]
+    return Message((*blocks, Text(text)), (*attached, *problems), tuple(problems))
 
 
 def words_of(message: Entry) -> str:
@@ -66,16 +73,20 @@ def words_of(message: Entry) -> str:
     return "".join(block.text for block in message.blocks if isinstance(block, Text) and not _MARKED.match(block.text))
 
 
-def _mentioned(text: str, folder: Path) -> list[Path]:
+def _mentioned(text: str, folder: Path) -> tuple[list[Path], list[str]]:
+    """The files and folders that `text` names, and the names of those that are not there."""
     found: list[Path] = []
+    missing: list[str] = []
     for match in _MENTION.finditer(text):
         quoted, word = match.groups()
-        for name in (quoted,) if quoted else (word, word.rstrip(_TRAILING)):
-            path = folder / Path(name).expanduser()
-            if name and _is_there(path):
-                found.append(path)
-                break
-    return found
+        names = (quoted,) if quoted else (word, word.rstrip(_TRAILING))
+        paths = [folder / Path(name).expanduser() for name in names if name]
+        there = next(filter(_is_there, paths), None)
+        if there is not None:
+            found.append(there)
+        elif quoted or _PATH.search(names[-1]):
+            missing.append(names[-1])
+    return found, missing
 
 
 def _is_there(path: Path) -> bool:

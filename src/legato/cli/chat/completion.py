@@ -10,7 +10,7 @@ from pathlib import Path
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.providers import profiles_of
-from legato.cli.terminal.prompt import Suggestion
+from legato.cli.terminal.chat_prompt import Suggestion
 from legato.request.model_list import names_of
 from legato.tools import Mode
 

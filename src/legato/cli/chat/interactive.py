@@ -1,19 +1,20 @@
 """The conversation in a terminal: prompt, turn, prompt, until someone leaves.
 
 Esc and Ctrl-C cancel the turn and keep the session; at an empty prompt, twice, Ctrl-C leaves (130). SIGTERM and a
-closed terminal end the turn, save and leave (143, 129). What is typed while a turn runs joins it at its next step.
+closed terminal end the turn, save and leave (143, 129). What is typed while a turn runs waits, and can be edited, until
+the model can hear it: when it has asked for tools, when one of them has ended, or when the turn is over.
 """
 
 from __future__ import annotations
 
 import signal
-from collections import deque
-from functools import partial
+import time
+from collections.abc import Sequence
 
 import anyio
 
 from legato.cli.chat.attachments import read_message
-from legato.cli.chat.recap import show_recap
+from legato.cli.chat.recap import last_words, show_recap
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.contract import Leave, Next, Reopen
@@ -22,7 +23,9 @@ from legato.cli.chat.user_shell import run_for_person
 from legato.cli.exits import ExitCode, diagnosed_fault, line_of
 from legato.cli.signals import ENDING, handling_signals
 from legato.cli.terminal.cells import one_line
-from legato.cli.terminal.prompt import Prompt
+from legato.cli.terminal.chat_prompt import MARK, ChatPrompt
+from legato.cli.terminal.pager import show_whole
+from legato.cli.terminal.picker import Row, pick
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.turn_display import TurnDisplay
 from legato.cli.terminal.words import about_route, dollars, tokens
@@ -31,29 +34,49 @@ from legato.model import CallId
 from legato.model.records import Recorded
 from legato.routing import Profile
 from legato.session import Session, Turn, events
+from legato.tools import Mode
 
 _TICK = 0.2
 """seconds between two looks at the status line"""
+
+
+_LONG = 10.0
+"""seconds after which someone may have turned to something else: the end of such a turn rings"""
+
+_MODES = (Mode.ASK, Mode.EDITS, Mode.PLAN)
+"""the approval modes that a key goes through; `never` is none to get into by accident"""
 
 
 class Interactive:
     """One run of the interactive program."""
 
     def __init__(
-        self, setup: ChatSetup, terminal: SharedTerminal, *, prompt: Prompt, servers: dict[str, str] | None = None
+        self, setup: ChatSetup, terminal: SharedTerminal, *, prompt: ChatPrompt, servers: dict[str, str] | None = None
     ) -> None:
         self.setup = setup
         setup.watch, setup.noted = self.watch, self.note
         self.screen = terminal.screen
         self.servers = servers or {}
         self._terminal = terminal
+        terminal.take_back = prompt.take_back
         self._prompt = prompt
+        actions = prompt.actions
+        actions.below = lambda: self.below
+        actions.interrupt = lambda: self._react(signal.SIGINT)
+        actions.submitted = self._submitted
+        actions.next_mode = self._next_mode
+        actions.open_output = self._open_output
+        actions.last_message = lambda: last_words(self.session)
         self._display = TurnDisplay(terminal.screen, setup.settings.show, edits=setup.edits, verbose=setup.reports)
         self._session: Session | None = None
-        self._waiting: deque[str] = deque()
-        """lines that were typed during a turn and could not join it"""
+        self._group: anyio.abc.TaskGroup | None = None
+        """what runs beside the conversation"""
         self._asking: anyio.CancelScope | None = None
         self._shell: anyio.CancelScope | None = None
+        self._opening = ""
+        """what was said on the command line"""
+        self._behind: list[Turn] = []
+        """turns that begin when the present one has ended"""
         self._interrupts = 0
         self._ended_by: int | None = None
 
@@ -72,20 +95,32 @@ class Interactive:
         used = f" · {tokens(spent.usage)} · {dollars(spent.cost, known=spent.known)}" if spent.by_route else ""
         return about_route(self.session.route, f"{self.setup.approval.mode}{used}", self.screen.width)
 
-    async def run(self, session_id: str | None = None, *, profile: Profile | None = None) -> int:
-        """Talk until someone leaves; the exit code."""
+    async def run(self, session_id: str | None = None, *, profile: Profile | None = None, opening: str = "") -> int:
+        """Talk until someone leaves; the exit code. `opening` was said already, on the command line."""
+        self._opening = opening
         async with handling_signals(self._react):
-            following: Leave | Reopen = Reopen(session_id)
-            while isinstance(following, Reopen):
-                following = await self._next_session(following, profile)
-                profile = None
-        return self._ended_by or following.code
+            left = await self._sessions(session_id, profile)
+        return self._ended_by or left.code
+
+    async def _sessions(self, session_id: str | None, profile: Profile | None) -> Leave:
+        """One session after the other, until someone leaves."""
+        left: Leave | None = None
+        async with anyio.create_task_group() as group:
+            self._group, wanted = group, Reopen(session_id)
+            while left is None:
+                following, profile = await self._next_session(wanted, profile), None
+                if isinstance(following, Leave):
+                    left = following
+                else:
+                    wanted = following
+            group.cancel_scope.cancel()
+        return left or Leave()
 
     async def _next_session(self, wanted: Reopen, profile: Profile | None) -> Leave | Reopen:
         """Go on in another session; if it cannot be opened, in the one before it."""
         before = self._session
         try:
-            return await self._with_session(wanted.session_id, profile)
+            return await self._with_session(wanted.session_id, wanted.profile or profile)
         except StoreError as error:
             if before is None:
                 raise
@@ -102,6 +137,8 @@ class Interactive:
         store = self.setup.store
         if store is not None and session_id is None and session.id is not None and not _was_anything_said(session):
             await store.delete(session.id)  # so there is nothing to come back to
+        elif store is not None and session.id is not None and isinstance(following, Leave):
+            self.screen.line(f"Resume with: legato --resume {session.id}", Style.DIM)
         return following
 
     def _present(self) -> Profile | None:
@@ -111,9 +148,9 @@ class Interactive:
     async def _converse(self) -> Leave | Reopen:
         if self.session.parked:
             self._display.note("A question was open when this session ended; it is asked again.", Style.YELLOW)
-            await self._follow(self.session.ask_again())
+            await self.follow(self.session.ask_again())
         while self._ended_by is None:
-            said = self._waiting.popleft() if self._waiting else await self._ask()
+            said = await self._ask()
             following = await self._take(said) if isinstance(said, str) else said
             if following is not None:
                 return following
@@ -122,9 +159,13 @@ class Interactive:
     async def _ask(self) -> str | Leave:
         """What the person says next, or that they leave."""
         self.screen.fresh_line()
+        if self._opening:
+            opening, self._opening = self._opening, ""
+            self.screen.line(f"{MARK}{one_line(opening)}", Style.BOLD)
+            return opening
         try:
             with anyio.CancelScope() as self._asking:
-                said = await self._prompt.message(default=self._terminal.keyboard.ahead.take())
+                said = await self._prompt.message()
                 self._interrupts = 0
                 return said.strip()
         except EOFError:
@@ -148,74 +189,119 @@ class Interactive:
         if said.startswith("!"):
             await self._run(said[1:].strip())
             return None
+        if self._prompt.take_replacing():
+            await run_command(self, "/undo")
         message = read_message(said, self.setup.folder)
         for note in message.notes:
             self.screen.line(note, Style.DIM)
+        if self.setup.servers.are_starting:
+            self.screen.status("waiting for MCP servers; Ctrl-C goes on without them")
+            with anyio.CancelScope() as self._shell:
+                await self.setup.servers.ready()
+            self._shell = None
+            self.screen.status("")
         try:
             turn = self.session.send(*message.blocks)
         except CallerError as error:
             self.screen.line(error.message, Style.RED)
             return None
-        await self._follow(turn)
+        await self.follow(turn)
         return None
 
     async def _run(self, command: str) -> None:
         if not command:
             return
-        with anyio.CancelScope() as self._shell:
+        with self._prompt.busy(), anyio.CancelScope() as self._shell:
             entry = await run_for_person(command, folder=self.setup.folder, screen=self.screen)
             await self.session.journal.record(entry)
         self._shell = None
 
     # --- a turn ---
 
-    async def _follow(self, turn: Turn) -> None:
+    async def follow(self, turn: Turn) -> None:
         """Show a turn to its end; what is typed meanwhile is heard."""
-        terminal = self._terminal
-        terminal.turn = turn
+        terminal, began = self._terminal, time.monotonic()
+        terminal.turn, terminal.is_interrupted = turn, False
         self._display.begin(self.session.route)
+        self._prompt.tell(f"legato · {self.setup.folder.name} · working")
         try:
-            async with anyio.create_task_group() as group:
-                listen = partial(terminal.keyboard.listen, interrupted=terminal.interrupt)
-                group.start_soon(listen, partial(self._heard, group))
-                group.start_soon(self._tick)
-                async for event in turn:
-                    await terminal.gate.passed()
-                    self._display.show(event)
-                group.cancel_scope.cancel()
-            await turn
+            with self._prompt.busy():
+                async with anyio.create_task_group() as group:
+                    group.start_soon(self._tick)
+                    async for event in turn:
+                        await terminal.gate.passed()
+                        self._display.show(event)
+                        if isinstance(event, events.CallsMade | events.ToolEnded) and not terminal.is_interrupted:
+                            self._pass_on()
+                    group.cancel_scope.cancel()
+                await turn
         except LegatoError as error:
+            self._prompt.take_back()
             self._display.note(line_of(error), Style.RED)
             last = self.session.last
             if last is not None and last.error is not None and diagnosed_fault(error):
                 self._display.note("/last shows what was sent, and which layer is at fault.")
+            elif error.facts.get("retryable"):
+                self._display.note("/retry asks again.")
         finally:
             terminal.turn = None
             self.screen.status("")
+            self._prompt.tell(f"legato · {self.setup.folder.name}", bell=time.monotonic() - began > _LONG)
+        while self._behind:
+            await self.follow(self._behind.pop(0))
 
     async def _tick(self) -> None:
         while True:
-            self._display.typed = self._terminal.keyboard.ahead.typed
             if self._terminal.gate.is_open:
                 self._display.tick()
             await anyio.sleep(_TICK)
 
-    def _heard(self, group: anyio.abc.TaskGroup, line: str) -> None:
-        """A line was typed while a turn runs."""
-        turn, said = self._terminal.turn, line.strip()
+    def _submitted(self, said: str) -> bool:
+        """A line was sent while something runs: a command that can run beside it does, all else waits."""
         command = COMMANDS.get(said.partition(" ")[0])
-        if command is not None and command.at_once:
-            self._display.end_text()
-            group.start_soon(run_command, self, said)
-        elif said.startswith(("/", "!")) or turn is None or turn.is_done:
-            self._waiting.append(said)
-            self._display.note(f"› {said} (after this turn)")
-        else:
+        if command is None or not command.at_once or self._group is None or self._session is None:
+            return False
+        self._group.start_soon(run_command, self, said)
+        return True
+
+    def _pass_on(self) -> None:
+        """Give the model what was said meanwhile: it hears it at its next step."""
+        for said in self._prompt.take_messages():
             message = read_message(said, self.setup.folder)
-            self.session.send(*message.blocks)
-            self._display.note(f"› {said} (joins at the next step)")
             for note in message.notes:
                 self._display.note(note)
+            turn = self.session.send(*message.blocks)
+            if turn is not self._terminal.turn and turn not in self._behind:
+                self._behind.append(turn)  # too late for this one
+
+    def _next_mode(self) -> None:
+        approval = self.setup.approval
+        at = _MODES.index(approval.mode) if approval.mode in _MODES else -1
+        approval.mode = _MODES[(at + 1) % len(_MODES)]
+
+    def _open_output(self) -> None:
+        if self._group is not None:
+            self._group.start_soon(self._show_folded)
+
+    async def _show_folded(self) -> None:
+        if not self._display.folded:
+            self.screen.line("Nothing was folded.", Style.DIM)
+            return
+        await self._terminal.take()
+        try:
+            async with self._prompt.aside():
+                await show_whole([*reversed(self._display.folded)])
+        finally:
+            self._terminal.give_back()
+
+    async def pick(self, title: str, rows: Sequence[Row], *, search: str = "") -> int | None:
+        """Let the person pick one of `rows`; its index, or None if they pick none."""
+        await self._terminal.take()
+        try:
+            async with self._prompt.aside():
+                return await pick(title, rows, screen=self.screen, reader=self._prompt, search=search)
+        finally:
+            self._terminal.give_back()
 
     def watch(self, call: CallId, event: events.Event) -> None:
         """Show in a few words what a subagent does."""
@@ -232,11 +318,10 @@ class Interactive:
         is_end = number in ENDING
         if is_end:
             self._ended_by = ENDING[number]
-        turn = self._terminal.turn
-        if turn is not None:
-            turn.cancel()
+        if self._terminal.turn is not None:
+            self._terminal.interrupt()
             if is_end:
-                turn.cancel()  # no one waits for tools now
+                self._terminal.interrupt()  # no one waits for tools now
         elif self._shell is not None:
             self._shell.cancel()
         elif self._asking is not None:

@@ -11,17 +11,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from legato.cli.settings.project_files import find_file
+from legato.cli.settings.project_files import MCP_FILE, find_file
 from legato.cli.settings.trust import Trust
 from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.reveal import reveal_line
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
+from legato.model.trust import Allowance, Party, Power, leave_of
 
 if TYPE_CHECKING:
     from legato.tools.mcp import McpServer
-
-MCP_FILE = ".mcp.json"
 
 
 class Servers(NamedTuple):
@@ -42,8 +41,11 @@ def find_servers(folder: Path, trust: Trust | None = None) -> Servers:
     known = trust or Trust()
     agreed: list[McpServer] = []
     unknown: list[McpServer] = []
+    # Whoever wrote the file, and whether its folder's settings are trusted or not: a server is asked about by itself.
+    is_asked = leave_of(Party.TRUSTED, Power.START_SERVER) is not Allowance.YES
     for server in read_mcp_config(file.data, file.path):
-        (agreed if known.knows(file.path.parent, server.digest) else unknown).append(server)
+        is_agreed = not is_asked or known.knows(file.path.parent, server.digest)
+        (agreed if is_agreed else unknown).append(server)
     return Servers(file.path, agreed, unknown)
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from legato.cli.chat.instructions import nearest_agents
-from legato.cli.chat.mcp_servers import MCP_FILE
 from legato.cli.settings.layers import Loaded
 from legato.cli.settings.project import withheld_note
-from legato.cli.settings.project_files import find_file
+from legato.cli.settings.project_files import MCP_FILE, find_file
 
 
 def notices(loaded: Loaded, folder: Path) -> Iterator[str]:

@@ -12,8 +12,9 @@ from typing import Any, Protocol
 import msgspec
 from msgspec import Struct
 
-from legato.cli.terminal.filter import TerminalFilter
+from legato.cli.saying import escape_controls, unfinished_control
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.streamed_text import StreamedText
 from legato.model import Usage
 from legato.session import events
 
@@ -65,6 +66,8 @@ class Report(Struct, frozen=True, kw_only=True):
     """dollars; null where a price is not known"""
     detail: str = ""
     ending: str | None = None
+    structured: Any = None
+    """the value of an answer that fits the schema it was asked for"""
     approvals_needed: tuple[Pending, ...] = ()
     error: Failure | None = None
     request: dict[str, Any] | None = None
@@ -87,9 +90,11 @@ class Output(Protocol):
         ...
 
 
-def output_for(form: PrintFormat, screen: Screen) -> Output:
-    """The writer of that form; `screen` is standard output."""
+def output_for(form: PrintFormat, screen: Screen, *, is_structured: bool = False) -> Output:
+    """The writer of that form; `screen` is standard output. Of a structured answer, text is its value alone."""
     match form:
+        case PrintFormat.TEXT if is_structured:
+            return StructuredText(screen)
         case PrintFormat.TEXT:
             return TerminalText(screen) if screen.is_terminal else PipedText(screen)
         case PrintFormat.JSON:
@@ -99,29 +104,21 @@ def output_for(form: PrintFormat, screen: Screen) -> Output:
 
 
 class PipedText:
-    """The last answer, as it is, when it is complete: what a program behind a pipe wants."""
+    """The answer as it comes, line by line at first, without anything that a terminal would obey.
+
+    Behind a pipe there may be a terminal again (`| tee`), and no program wants escape sequences in a text. Who needs
+    every character reads JSON. A reader that has left (`| head -1`) ends the run with the next piece that is written.
+
+    What a model says before it calls a tool ("I will look.") is no answer. It is usually a line, and nobody knows what
+    it is until the call comes; so the first line is held back until it has ended, and dropped where a call follows it.
+    """
 
     def __init__(self, screen: Screen) -> None:
         self._screen = screen
-
-    def opened(self, facts: dict[str, Any]) -> None:
-        """Nothing is written."""
-
-    def event(self, event: events.Event) -> None:
-        """Nothing is written."""
-
-    def result(self, report: Report) -> None:
-        """The answer."""
-        if report.text:
-            self._screen.write(report.text if report.text.endswith("\n") else f"{report.text}\n")
-
-
-class TerminalText:
-    """Every answer as it comes: what a person in front of a terminal wants."""
-
-    def __init__(self, screen: Screen) -> None:
-        self._screen = screen
-        self._filter = TerminalFilter()
+        self._held = ""
+        """what came and is not written yet"""
+        self._streams = False
+        """whether the first line of the present answer has ended"""
 
     def opened(self, facts: dict[str, Any]) -> None:
         """Nothing is written."""
@@ -129,8 +126,47 @@ class TerminalText:
     def event(self, event: events.Event) -> None:
         """More of the answer."""
         if isinstance(event, events.TextShown):
-            self._screen.write(self._filter.feed(event.text))
-        elif isinstance(event, events.Calling | events.CallsMade | events.StepFinished | events.TurnFinished):
+            self._held += event.text
+            self._streams = self._streams or "\n" in self._held.strip()
+            if self._streams:
+                self._write(len(self._held) - len(unfinished_control(self._held)))
+        elif isinstance(event, events.CallsMade):
+            if not self._streams:
+                self._held = ""
+            self._end()
+        elif isinstance(event, events.StepFinished | events.TurnFinished):
+            self._end()
+
+    def result(self, report: Report) -> None:
+        """The end of the last line."""
+        self._end()
+
+    def _write(self, count: int) -> None:
+        self._screen.write(escape_controls(self._held[:count]))
+        self._held = self._held[count:]
+
+    def _end(self) -> None:
+        self._write(len(self._held))
+        self._screen.fresh_line()
+        self._streams = False
+
+
+class TerminalText:
+    """Every answer as it comes: what a person in front of a terminal wants."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._text: StreamedText | None = None
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """Nothing is written."""
+
+    def event(self, event: events.Event) -> None:
+        """More of the answer."""
+        if isinstance(event, events.TextShown):
+            self._text = self._text or StreamedText(self._screen)
+            self._text.feed(event.text)
+        else:
             self._end()
 
     def result(self, report: Report) -> None:
@@ -138,8 +174,27 @@ class TerminalText:
         self._end()
 
     def _end(self) -> None:
-        self._screen.write(self._filter.flush())
-        self._screen.fresh_line()
+        if self._text is not None:
+            self._text.end()
+            self._text = None
+
+
+class StructuredText:
+    """The value of the last answer, if it fits the schema; a program that reads it gets nothing else."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+
+    def opened(self, facts: dict[str, Any]) -> None:
+        """Nothing is written."""
+
+    def event(self, event: events.Event) -> None:
+        """Nothing is written."""
+
+    def result(self, report: Report) -> None:
+        """The value."""
+        if report.exit_code == 0:
+            self._screen.write(_line(report.structured))
 
 
 class OneJson:
@@ -191,5 +246,5 @@ def _plain(value: Struct) -> dict[str, Any]:
     return plain
 
 
-def _line(value: dict[str, Any]) -> str:
+def _line(value: Any) -> str:
     return msgspec.json.encode(value).decode() + "\n"

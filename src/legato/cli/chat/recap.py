@@ -1,4 +1,4 @@
-"""Where a stored session is: the last thing asked and what was answered to it, before it goes on."""
+"""Where a stored session is: the last thing asked, what was answered to it, and what was broken off."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.folding import fold
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
-from legato.cli.terminal.words import how_it_ended
+from legato.cli.terminal.words import closed_in_words, how_it_ended, subject_of
 from legato.model import Authority, Entry, Speaker
 from legato.session import Session
 
@@ -28,6 +28,26 @@ def show_recap(session: Session, screen: Screen) -> None:
             screen.line(line)
         if ended := how_it_ended(since[answered]):
             screen.line(f"({ended})", Style.DIM)
+    _show_unfinished(session, screen)
+
+
+def _show_unfinished(session: Session, screen: Screen) -> None:
+    """Calls that have no result, because the program ended: the model will be told so, and the person is told as well.
+
+    Of a call that the model was told about already, it is known.
+    """
+    ledger, parked = session.talk.ledger, {call.id for call in session.parked}
+    for call in ledger.pending.values():
+        if call.id not in parked and not call.imported and call.frozen is None:
+            told = closed_in_words(ledger.closure_reason(call))
+            screen.line(f"└ {one_line(f'{call.name} {subject_of(call.arguments)}')}: {told}", Style.YELLOW)
+
+
+def last_words(session: Session) -> str:
+    """What the person said last, without the files that went along with it; empty if they said nothing yet."""
+    entries = session.talk.entries
+    at = _last(entries, Speaker.HUMAN)
+    return "" if at is None else words_of(entries[at])
 
 
 def _last(entries: list[Entry], speaker: Speaker) -> int | None:

@@ -6,15 +6,16 @@ One setup serves one run of the program; interactive and one-shot use differ onl
 from __future__ import annotations
 
 import dataclasses
-import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from legato.cli.chat.instructions import system_prompt
-from legato.cli.private_files import write_private
-from legato.cli.settings.folders import cache_folder, state_folder
+from legato.cli.chat.running_servers import RunningServers
+from legato.cli.sessions.kept_outputs import keep_output, outputs_of
+from legato.cli.settings.folders import state_folder
 from legato.cli.settings.layers import Loaded
 from legato.errors import ConfigError
 from legato.model import CallId, JsonObject, ToolCall
@@ -25,8 +26,7 @@ from legato.session.events import Event
 from legato.store import Store
 from legato.tools import Approval, Approver, Rule, Tool, ToolBox, ToolContext, ToolKind, ToolNote, parse_rules
 from legato.tools.builtin import Workspace, builtin_tools
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]")
+from legato.tools.rules import unknown_tools
 
 
 class ChatSetup:
@@ -55,7 +55,7 @@ class ChatSetup:
         self.edits: dict[CallId, str] = {}
         """what each edit changed, as a diff, for display"""
         self.watch, self.noted = (lambda _call, _event: None), (lambda _: None)
-        self._outputs = cache_folder() / "outputs"
+        self._workspace = Workspace(folder)
         self.approval = self._approval(approver)
         self.limits = Limits(
             max_turns=self.settings.limits.max_turns,
@@ -68,10 +68,13 @@ class ChatSetup:
         self.spending = Spending()
         """what the open session and its subagents have used"""
         self.tools = self._tools(remote)
+        self.servers = RunningServers()
+        """the MCP servers that were started behind the prompt, if any were"""
 
     def open(self, session_id: str | None = None, *, profile: Profile | None = None) -> Session:
         """A session, new or stored; enter it with `async with`."""
         self.approval.forget_session()
+        self._workspace.readable = () if session_id is None or self.store is None else (outputs_of(session_id),)
         self.spending = Spending()
         self.session = Session(
             profile or self.profile,
@@ -101,16 +104,32 @@ class ChatSetup:
 
     # --- tools ---
 
+    def use_servers(self, servers: RunningServers) -> None:
+        """Offer the tools of `servers` from now on, as they come and go."""
+        self.servers = servers
+        servers.offered = self._offer
+
+    def _offer(self, remote: Sequence[Tool]) -> None:
+        self.tools = self._tools(remote)
+        if self.session is not None:
+            self.session.tools = self.tools
+
     def _tools(self, remote: Iterable[Tool]) -> ToolBox:
         settings = self.settings.tools
-        workspace = Workspace(self.folder, readable=[self._outputs])
-        local = builtin_tools(workspace, secrets=settings.hide, shell_seconds=settings.shell_seconds)
+        local = builtin_tools(
+            self._workspace,
+            secrets=settings.hide,
+            shown=settings.show,
+            shell_seconds=settings.shell_seconds,
+            sandbox=self.settings.sandbox,
+            protected=[self.loaded.user_file, state_folder()],
+        )
         tools: list[Tool] = [self._noting_edits(tool) for tool in local] + [*remote]
         if settings.subagents:
             tools.append(self._task(tools))
         box = ToolBox(tools)
         for name in settings.disabled:
-            if name not in box:
+            if name not in box and not name.startswith("mcp__"):  # of a server that is still starting, nobody knows
                 known = ", ".join(tool.name for tool in box)
                 place = self.loaded.origins.get("tools.disabled", "the settings")
                 raise ConfigError(f"{place}: tools.disabled names {name!r}, which is no tool; there are {known}")
@@ -139,7 +158,8 @@ class ChatSetup:
                 only(named) if named is not None else self._present_profile(),
                 tools=ToolBox(tools, disabled=self.settings.tools.disabled),
                 history=self.settings.history if session is None else session.history.settings,
-                options=self.settings.options if session is None else session.options,
+                # The shape of the answer to the person is no shape for answers to the model.
+                options=replace(self.settings.options if session is None else session.options, output=None),
                 thinking=self.settings.thinking if session is None else session.thinking,
                 parent=lambda: None if session is None else session.id,
                 watch=lambda context, event: self.watch(context.call_id, event),
@@ -157,6 +177,11 @@ class ChatSetup:
         return self.session.router.pending or self.session.router.profile
 
     # --- approval ---
+
+    @property
+    def unknown_rules(self) -> list[str]:
+        """What to tell about rules for tools that do not exist; those that are switched off do."""
+        return unknown_tools(self.approval.rules, self.tools.names)
 
     def _approval(self, approver: Approver | None) -> Approval:
         settings = self.settings.approval
@@ -185,10 +210,12 @@ class ChatSetup:
     # --- what happens beside it ---
 
     def _spill(self, text: str, call: ToolCall) -> str | None:
-        """Keep an output that is too long for the model in a file that its read tool may open."""
-        session = self.session.id if self.session is not None and self.session.id else f"process-{os.getpid()}"
-        path = self._outputs / _UNSAFE.sub("_", session) / f"{_UNSAFE.sub('_', call.id)}.txt"
-        write_private(path, text.encode(errors="replace"))
+        """Keep an output that is too long for the model in a file that its read tool may open; none without a store."""
+        session = None if self.session is None or self.store is None else self.session.id
+        if session is None:
+            return None
+        path = keep_output(session, call.id, text)
+        self._workspace.readable = (path.parent,)
         return str(path)
 
     def _note(self, note: ToolNote) -> None:

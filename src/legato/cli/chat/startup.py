@@ -6,33 +6,43 @@ Whatever has to be asked before (trust this project, start this server, pick a s
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from legato.cli.async_main import run_async
 from legato.cli.chat.log_file import logging_to
 from legato.cli.chat.mcp_servers import Servers, ask_for_servers, find_servers, left_out
 from legato.cli.chat.notices import notices
-from legato.cli.chat.oneshot import OneShot, OneShotQuestion, read_question
+from legato.cli.chat.oneshot import OneShot, OneShotQuestion, one_question, read_question
+from legato.cli.chat.options import ChatOptions
 from legato.cli.chat.outputs import Output, PrintFormat, output_for
+from legato.cli.chat.running_servers import running_servers
 from legato.cli.chat.setup import ChatSetup
+from legato.cli.chat.structured import read_schema
 from legato.cli.exits import ExitCode
-from legato.cli.providers import NotConfigured, initial_profile, not_configured, open_world, resumed_profile
+from legato.cli.providers import (
+    NotConfigured,
+    initial_profile,
+    not_configured,
+    open_world,
+    require_usable,
+    resumed_profile,
+)
 from legato.cli.sessions.lookup import find_session, last_of_folder, pick_session
 from legato.cli.settings.files import load
-from legato.cli.settings.folders import state_folder
 from legato.cli.settings.layers import Loaded
 from legato.cli.settings.project import ask_to_trust
 from legato.cli.terminal.approver import TerminalApprover
 from legato.cli.terminal.cells import one_line
+from legato.cli.terminal.chat_prompt import ChatPrompt
 from legato.cli.terminal.gate import InputGate
-from legato.cli.terminal.reading import PlainReader
+from legato.cli.terminal.live_screen import LiveScreen
+from legato.cli.terminal.reading import PlainReader, PromptReader
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.turn_display import TurnDisplay
@@ -40,28 +50,11 @@ from legato.errors import CallerError
 from legato.routing import Profile
 from legato.store import Store, open_store
 from legato.tools import Tool
+from legato.tools.sandbox.hiding import hide_process
 from legato.version import __version__
 
 if TYPE_CHECKING:
     from legato.tools.mcp import McpServer
-
-
-class ChatOptions(Struct, frozen=True, kw_only=True):
-    """What the command line asks for. `flags` are settings: by name, the flag and its value."""
-
-    prompt: str | None
-    is_one_shot: bool
-    output: str
-    continues: bool
-    resume: str | None
-    forks: bool
-    config: Path | None
-    pace: float | None
-    stores: bool
-    is_quiet: bool
-    is_verbose: bool
-    log_file: Path | None
-    flags: dict[str, tuple[str, Any]]
 
 
 class Chosen(NamedTuple):
@@ -71,34 +64,50 @@ class Chosen(NamedTuple):
     profile: Profile | None = None
 
 
-def run_chat(wanted: ChatOptions) -> int:
-    """Run the conversation that `wanted` describes; the exit code."""
+def run_one_shot(wanted: ChatOptions) -> int:
+    """Ask what `wanted` asks, and print the answer; the exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a letter still shows the others
     folder = Path.cwd().resolve()
+    loaded = _load(wanted, folder)
+    screen = Screen(sys.stderr, loaded.settings.color)
+    try:
+        with logging_to(wanted.log_file):
+            if wanted.schema is not None:
+                options = replace(loaded.settings.options, output=read_schema(wanted.schema))
+                loaded = replace(loaded, settings=replace(loaded.settings, options=options))
+            # Before the event loop begins: a person must be able to interrupt the wait for standard input.
+            questions = _questions(wanted, folder, screen)
+            return run_async(lambda: _one_shot(wanted, loaded, folder, questions=questions, screen=screen))
+    finally:
+        screen.leave()  # what went wrong is told next
+
+
+async def converse(wanted: ChatOptions, screen: LiveScreen, prompt: ChatPrompt) -> int:
+    """Talk at a prompt that is there already, until someone leaves; the exit code."""
+    folder = Path.cwd().resolve()
+    loaded = _load(wanted, folder)
+    screen.choose_colours(loaded.settings.color)
+    with logging_to(wanted.log_file):
+        return await _interactive(wanted, loaded, folder, screen=screen, prompt=prompt)
+
+
+def _load(wanted: ChatOptions, folder: Path) -> Loaded:
+    hide_process()
     loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
     if wanted.pace is not None and not loaded.settings.simulate:
         raise CallerError(
             "--pace is for simulated providers, real ones have their own; add --simulate, or leave it out"
         )
-    screen = Screen(sys.stderr if wanted.is_one_shot else sys.stdout, loaded.settings.color)
-    try:
-        with logging_to(wanted.log_file):
-            if not wanted.is_one_shot:
-                return run_async(lambda: _interactive(wanted, loaded, folder, screen=screen))
-            # Before the event loop begins: a person must be able to interrupt the wait for standard input.
-            question = read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}"))
-            return run_async(lambda: _one_shot(wanted, loaded, folder, question=question, screen=screen))
-    finally:
-        screen.leave()  # what went wrong is told next
+    return loaded
 
 
 # --- one shot ---------------------------------------------------------------------------------------------------------
 
 
 async def _one_shot(
-    wanted: ChatOptions, loaded: Loaded, folder: Path, *, question: OneShotQuestion, screen: Screen
+    wanted: ChatOptions, loaded: Loaded, folder: Path, *, questions: AsyncIterator[OneShotQuestion], screen: Screen
 ) -> int:
     def tell(text: str) -> None:
         screen.line(f"legato: {one_line(text)}")
@@ -113,19 +122,23 @@ async def _one_shot(
             screen.line(f"legato: {not_configured()}")
             return ExitCode.USAGE
         profile = chosen.profile or initial_profile(settings)
+        require_usable(settings, profile)
         remote = await stack.enter_async_context(_agreed_tools(loaded, folder, tell))
-        world = await stack.enter_async_context(open_world(settings, pace=wanted.pace))
+        world = await stack.enter_async_context(open_world(settings, pace=wanted.pace, waits=True))
         setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
+        for note in setup.unknown_rules:
+            tell(note)
         gate, display = InputGate(), None
         if not wanted.is_quiet:
             verbose = wanted.is_verbose
             display = TurnDisplay(screen, settings.show, edits=setup.edits, answers=False, verbose=verbose)
-        shot = OneShot(setup, _output(wanted, screen), display=display, tell=tell, gate=gate)
+        schema = settings.options.output.schema if wanted.schema is not None and settings.options.output else None
+        shot = OneShot(setup, _output(wanted, screen), display=display, tell=tell, gate=gate, schema=schema)
         if sys.stdin.isatty() and sys.stderr.isatty():  # a person is there to be asked
             setup.approval.approver = TerminalApprover(
                 screen, PlainReader(screen), interrupt=shot.interrupt, before=gate.close, after=gate.open
             )
-        return await shot.run(question, session_id=chosen.session_id, profile=chosen.profile)
+        return await shot.run(questions, session_id=chosen.session_id, profile=chosen.profile)
 
 
 def _output(wanted: ChatOptions, screen: Screen) -> Output:
@@ -133,7 +146,15 @@ def _output(wanted: ChatOptions, screen: Screen) -> Output:
     form, out = PrintFormat(wanted.output), Screen(sys.stdout, beside=screen)
     if form is PrintFormat.STREAM_JSON and not out.is_terminal:
         screen.is_live = False  # a program behind the pipe (jq) may write to this terminal at any time
-    return output_for(form, out)
+    return output_for(form, out, is_structured=wanted.schema is not None)
+
+
+def _questions(wanted: ChatOptions, folder: Path, screen: Screen) -> AsyncIterator[OneShotQuestion]:
+    if wanted.takes_json:
+        from legato.cli.chat.json_input import read_messages  # only here: few runs are asked by a program
+
+        return read_messages()
+    return one_question(read_question(wanted.prompt, folder, tell=lambda text: screen.line(f"legato: {text}")))
 
 
 @asynccontextmanager
@@ -151,45 +172,46 @@ async def _agreed_tools(loaded: Loaded, folder: Path, tell: Callable[[str], None
 # --- interactive ------------------------------------------------------------------------------------------------------
 
 
-async def _interactive(wanted: ChatOptions, loaded: Loaded, folder: Path, *, screen: Screen) -> int:
-    # Only here: a prompt with editing and completion takes a while to load.
+async def _interactive(wanted: ChatOptions, loaded: Loaded, folder: Path, *, screen: Screen, prompt: ChatPrompt) -> int:
+    # Only here: one-shot use needs none of it.
     from legato.cli.chat.completion import Suggestions
     from legato.cli.chat.interactive import Interactive
     from legato.cli.chat.shared_terminal import SharedTerminal
-    from legato.cli.terminal.prompt import Prompt
 
-    reader = PlainReader(screen)
-    while await ask_to_trust(loaded, screen=screen, reader=reader):
+    while await ask_to_trust(loaded, screen=screen, reader=prompt):
         loaded = load(flags=wanted.flags, config=wanted.config, folder=folder)
     for note in notices(loaded, folder):
         screen.line(one_line(note), Style.YELLOW)
     async with AsyncExitStack() as stack:
         store = await _store(wanted, loaded, stack)
-        chosen = await _choose(wanted, loaded, store, folder, screen=screen)
+        chosen = await _choose(wanted, loaded, store, folder, screen=screen, prompt=prompt)
         if wanted.resume is not None and chosen.session_id is None:
             return ExitCode.OK  # the picker was left without a choice
         if chosen.profile is None and not _can_anyone_answer(loaded):
             screen.line(not_configured())
-            if not await _wants_simulation(reader):
+            if not await _wants_simulation(prompt):
                 return ExitCode.USAGE
             loaded = replace(loaded, settings=replace(loaded.settings, simulate=True))
         profile = chosen.profile or initial_profile(loaded.settings)
+        require_usable(loaded.settings, profile)
         agreed: list[McpServer] = []
         if loaded.settings.mcp.enabled:
-            agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=reader)
-        remote, failures = await stack.enter_async_context(_connected(loaded, agreed))
-        world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace))
+            agreed = await ask_for_servers(find_servers(folder), screen=screen, reader=prompt)
+        servers = await stack.enter_async_context(running_servers(agreed, seconds=loaded.settings.mcp.seconds))
+        world = await stack.enter_async_context(open_world(loaded.settings, pace=wanted.pace, waits=True))
         terminal = SharedTerminal(screen)
-        setup = ChatSetup(loaded, world, profile, folder=folder, store=store, remote=remote, reports=wanted.is_verbose)
-        history = state_folder() / "history"
-        prompt = Prompt(suggest=Suggestions(setup), history=history, has_colour=screen.has_colour)
+        setup = ChatSetup(loaded, world, profile, folder=folder, store=store, reports=wanted.is_verbose)
+        setup.use_servers(servers)
+        for note in setup.unknown_rules:
+            screen.line(one_line(note), Style.YELLOW)
+        prompt.actions.suggest = Suggestions(setup)
         setup.approval.approver = TerminalApprover(
             screen, prompt, interrupt=terminal.interrupt, before=terminal.take, after=terminal.give_back
         )
-        chat = Interactive(setup, terminal, prompt=prompt, servers=_conditions(agreed, remote, failures))
-        prompt.below = lambda: chat.below
+        chat = Interactive(setup, terminal, prompt=prompt, servers=servers.conditions)
+        servers.tell = chat.note
         _greet(screen, loaded, profile)
-        return await chat.run(chosen.session_id, profile=profile)
+        return await chat.run(chosen.session_id, profile=profile, opening=wanted.prompt or "")
 
 
 def _greet(screen: Screen, loaded: Loaded, profile: Profile) -> None:
@@ -208,7 +230,7 @@ def _can_anyone_answer(loaded: Loaded) -> bool:
     return True
 
 
-async def _wants_simulation(reader: PlainReader) -> bool:
+async def _wants_simulation(reader: PromptReader) -> bool:
     try:
         answer = await reader.line("Try it now with a simulated model? [y/n] ")
     except (EOFError, KeyboardInterrupt):
@@ -223,7 +245,15 @@ async def _store(wanted: ChatOptions, loaded: Loaded, stack: AsyncExitStack) -> 
     return await stack.enter_async_context(open_store(loaded.settings.store)) if wanted.stores else None
 
 
-async def _choose(wanted: ChatOptions, loaded: Loaded, store: Store | None, folder: Path, *, screen: Screen) -> Chosen:
+async def _choose(
+    wanted: ChatOptions,
+    loaded: Loaded,
+    store: Store | None,
+    folder: Path,
+    *,
+    screen: Screen,
+    prompt: ChatPrompt | None = None,
+) -> Chosen:
     """Which session goes on, if any, and who answers in it: who was named now, else who answered last."""
     if store is None or not (wanted.continues or wanted.resume is not None):
         return Chosen(None)
@@ -232,7 +262,9 @@ async def _choose(wanted: ChatOptions, loaded: Loaded, store: Store | None, fold
     elif wanted.resume:
         summary = await find_session(store, wanted.resume)
     else:
-        picked = await pick_session(store, folder, screen=screen, reader=PlainReader(screen))
+        assert prompt is not None, "one-shot use names the session"
+        async with prompt.aside():
+            picked = await pick_session(store, folder, screen=screen, reader=prompt)
         if picked is None:
             return Chosen(None)
         summary = picked
@@ -253,12 +285,3 @@ async def _connected(
 
     async with connect_mcp(servers, seconds=loaded.settings.mcp.seconds) as connected:
         yield connected.tools, connected.failures
-
-
-def _conditions(servers: list[McpServer], tools: tuple[Tool, ...], failures: dict[str, str]) -> dict[str, str]:
-    """How each server is doing, in words."""
-    told: dict[str, str] = {}
-    for server in servers:
-        count = sum(tool.name.startswith(f"mcp__{server.name}__") for tool in tools)
-        told[server.name] = failures.get(server.name) or f"connected, {count} tool{'s' * (count != 1)}"
-    return told

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from legato.cli.terminal.filter import TerminalFilter
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.styles import Style
 from legato.model import Entry, Speaker, Text
 from legato.tools import ToolContext
 from legato.tools.builtin.processes import run_program
@@ -40,7 +41,10 @@ async def run_for_person(command: str, *, folder: Path, screen: Screen) -> Entry
     except OSError as error:
         output, ended = "", f"it could not be started: {error.strerror or error}"
         screen.line(ended)
-    screen.write(stream.flush())
-    screen.fresh_line()
+    else:
+        screen.write(stream.flush())
+        screen.fresh_line()
+        if finished.code:
+            screen.line(f"({ended})", Style.DIM)
     written = f"It wrote:\n\n{output.rstrip()}" if output.strip() else "It wrote nothing."
     return Entry(Speaker.HUMAN, (Text(f"I ran this command in my shell: {command}\n({ended}) {written}"),))

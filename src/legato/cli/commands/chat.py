@@ -8,22 +8,42 @@ from typing import Any
 
 import click
 
+from legato.cli import completing
 from legato.cli.commands.pacing import read_pace_option
 
 FORMATS = ("text", "json", "stream-json")
+INPUTS = ("text", "stream-json")
 MODES = ("ask", "edits", "plan", "never")
+SANDBOXES = ("workspace", "read-only", "off")
 COLORS = ("auto", "always", "never")
 
 
 @click.command(short_help="Talk to a model; this runs when no command is named.")
+@click.argument("message", nargs=-1)
 @click.option("-p", "--prompt", metavar="PROMPT", help="Ask this, print the answer and leave.")
-@click.option("-m", "--model", metavar="ROUTE", help="Who answers, as provider/model.")
-@click.option("--route", metavar="PROFILE", help="The configured profile that chooses who answers.")
+@click.option(
+    "-m", "--model", metavar="ROUTE", shell_complete=completing.routes, help="Who answers, as provider/model."
+)
+@click.option(
+    "--route",
+    metavar="PROFILE",
+    shell_complete=completing.profiles,
+    help="The configured profile that chooses who answers.",
+)
 @click.option("--approval", type=click.Choice(MODES), help="What may run without asking.")
+@click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where commands may write; off: no sandbox.")
 @click.option("--max-turns", type=click.IntRange(min=1), metavar="N", help="At most so many requests for one message.")
 @click.option("--max-cost", type=click.FloatRange(min=0), metavar="DOLLARS", help="End when this much was spent.")
 @click.option(
     "--output-format", "output", type=click.Choice(FORMATS), help="What standard output holds, in one-shot use."
+)
+@click.option("--input-format", "form", type=click.Choice(INPUTS), help="What standard input holds, in one-shot use.")
+@click.option(
+    "--json-schema",
+    "schema",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="In one-shot use: the answer is JSON that fits this schema.",
 )
 @click.option("-c", "--continue", "continues", is_flag=True, help="Go on with the last session of this folder.")
 @click.option(
@@ -32,6 +52,7 @@ COLORS = ("auto", "always", "never")
     is_flag=False,
     flag_value="",
     metavar="[ID]",
+    shell_complete=completing.sessions,
     help="Go on with a stored session.",
 )
 @click.option("--fork", is_flag=True, help="With -c or -r: go on in a copy, and leave the session as it is.")
@@ -56,8 +77,11 @@ COLORS = ("auto", "always", "never")
     help="Add requests, refusals and turns to FILE, one JSON object a line.",
 )
 def chat(
+    message: tuple[str, ...],
     prompt: str | None,
     output: str | None,
+    form: str | None,
+    schema: Path | None,
     continues: bool,
     resume: str | None,
     fork: bool,
@@ -71,14 +95,18 @@ def chat(
 ) -> int:
     """Talk to a model.
 
-    In a terminal a conversation begins; /help lists what can be done there. With -p, or where standard input or output
-    is not a terminal, one answer is printed: only the answer on standard output, everything else on standard error.
+    In a terminal a conversation begins, with MESSAGE if there is one; /help lists what can be done there. With -p, or
+    where standard input or output is not a terminal, one answer is printed: only the answer on standard output,
+    everything else on standard error.
 
     Exit status: 0 answered, 1 failure, 2 usage, 4 refused by all routes, 5 a tool needed an approval and no one was
     there to give it, 6 a limit was reached, 7 the session is locked or corrupt, 8 the answer is not whole, 9 the model
-    refused to answer, 130 interrupted, 143 terminated.
+    refused to answer, 10 the answer does not fit the schema, 130 interrupted, 143 terminated.
     """
-    is_one_shot = prompt is not None or not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout))
+    from legato.cli.chat.options import ChatOptions
+
+    takes_json = form == "stream-json"
+    is_one_shot = prompt is not None or takes_json or not (_is_terminal(sys.stdin) and _is_terminal(sys.stdout))
     _refuse_contradictions(
         {
             "-c and -r both name a session; use one of them": continues and resume is not None,
@@ -86,31 +114,39 @@ def chat(
             "--no-store keeps nothing, so there is nothing to go on with; leave out -c and -r": no_store
             and (continues or resume is not None),
             "--output-format is for one-shot use; give a prompt with -p": output is not None and not is_one_shot,
+            "--json-schema is for one-shot use; give a prompt with -p": schema is not None and not is_one_shot,
+            "--input-format stream-json reads messages from standard input; leave out -p": takes_json
+            and (prompt is not None or bool(message)),
             "-r without an ID asks which session is meant, and nobody is there to answer; give the ID": is_one_shot
             and resume == "",
+            "-p and a message both say what is asked; use one of them": prompt is not None and bool(message),
             "-q and -v contradict each other; use one of them": quiet and verbose,
             "-m and --route both say who answers; use one of them": bool(flags["model"]) and bool(flags["route"]),
         }
     )
-    from legato.cli.chat.startup import ChatOptions, run_chat
-
-    return run_chat(
-        ChatOptions(
-            prompt=prompt,
-            is_one_shot=is_one_shot,
-            output=output or "text",
-            continues=continues,
-            resume=resume,
-            forks=fork,
-            config=config,
-            pace=pace,
-            stores=not no_store,
-            is_quiet=quiet,
-            is_verbose=verbose,
-            log_file=log_file,
-            flags=_as_settings(flags),
-        )
+    wanted = ChatOptions(
+        prompt=prompt if prompt is not None or not message else " ".join(message),
+        output=output or "text",
+        takes_json=takes_json,
+        schema=schema,
+        continues=continues,
+        resume=resume,
+        forks=fork,
+        config=config,
+        pace=pace,
+        stores=not no_store,
+        is_quiet=quiet,
+        is_verbose=verbose,
+        log_file=log_file,
+        flags=_as_settings(flags),
     )
+    if not is_one_shot:
+        from legato.cli.chat.opening import open_conversation
+
+        return open_conversation(wanted)
+    from legato.cli.chat.startup import run_one_shot
+
+    return run_one_shot(wanted)
 
 
 _SETTINGS = {
@@ -121,6 +157,7 @@ _SETTINGS = {
     "color": ("color", "--color"),
     "simulate": ("simulate", "--simulate"),
     "approval": ("approval.mode", "--approval"),
+    "sandbox": ("sandbox.mode", "--sandbox"),
     "max_turns": ("limits.max_turns", "--max-turns"),
     "max_cost": ("limits.max_cost", "--max-cost"),
 }

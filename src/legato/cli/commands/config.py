@@ -8,13 +8,21 @@ from typing import Any, cast
 
 import click
 
+from legato.cli import completing
 from legato.cli.exits import ExitCode
+from legato.cli.saying import say, say_data
 
 _config = click.option("--config", "file", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
 
 
 @click.group(invoke_without_command=True, short_help="Show the settings and where each comes from.")
-@click.option("--explain", "route", metavar="ROUTE", help="Say where each capability of a route comes from.")
+@click.option(
+    "--explain",
+    "route",
+    metavar="ROUTE",
+    shell_complete=completing.routes,
+    help="Say where each capability of a route comes from.",
+)
 @click.pass_context
 def config(ctx: click.Context, route: str | None) -> None:
     """Show the settings, where each comes from, and agree to those of a project.
@@ -26,7 +34,7 @@ def config(ctx: click.Context, route: str | None) -> None:
     if route is not None:
         ctx.invoke(explain, route=route)
     elif ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        say_data(ctx.get_help())
 
 
 @config.command(short_help="Show every setting.")
@@ -51,20 +59,20 @@ def show(file: Path | None, origin: bool, shows_all: bool, as_json: bool) -> Non
     }
     if as_json:
         plain = {key: {"value": value, "origin": place} for key, (value, place) in rows.items()}
-        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        say_data(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
         return
     for key, (value, place) in rows.items():
         told = "" if value is None else msgspec.json.encode(value).decode()
         said = f"{key} = {told}" if value is not None else f"# {key} is not set"
-        click.echo(reveal_line(f"{said}  # {place}" if origin else said))
+        say(reveal_line(f"{said}  # {place}" if origin else said))
     if not rows:
-        click.echo(f"Nothing is set; {loaded.user_file} does not exist or is empty.", err=True)
+        say(f"Nothing is set; {loaded.user_file} does not exist or is empty.", err=True)
     for note in notices(loaded, Path.cwd()):
-        click.echo(reveal_line(note), err=True)
+        say(reveal_line(note), err=True)
 
 
 @config.command(short_help="Say where each capability of a route comes from.")
-@click.argument("route")
+@click.argument("route", shell_complete=completing.routes)
 @_config
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object: by capability, its value and origin.")
 def explain(route: str, file: Path | None = None, as_json: bool = False) -> None:
@@ -83,10 +91,10 @@ def explain(route: str, file: Path | None = None, as_json: bool = False) -> None
     rows = catalogue_of(loaded.settings, loaded.origins).explain(route)
     if as_json:
         plain = {row.name: {"value": row.value, "origin": row.source} for row in rows}
-        click.echo(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
+        say_data(msgspec.json.format(msgspec.json.encode(plain), indent=2).decode())
         return
     for row in rows:
-        click.echo(reveal_line(f"{row.name} = {msgspec.json.encode(row.value).decode()}  # {row.source}"))
+        say(reveal_line(f"{row.name} = {msgspec.json.encode(row.value).decode()}  # {row.source}"))
 
 
 @config.command(short_help="Show where settings are read from.")
@@ -99,11 +107,11 @@ def path(file: Path | None) -> None:
 
     user = user_file(file)
     project, passed_over = find_file(PROJECT_NAMES, Path.cwd())
-    click.echo(f"user     {user}{'' if user.exists() else '  (does not exist)'}")
+    say(f"user     {user}{'' if user.exists() else '  (does not exist)'}")
     none = f"none ({' or '.join(PROJECT_NAMES)}, in this folder or above)"
-    click.echo(f"project  {none if project is None else project.path}")
+    say(f"project  {none if project is None else project.path}")
     for note in passed_over:
-        click.echo(reveal_line(note), err=True)
+        say(reveal_line(note), err=True)
 
 
 @config.command(short_help="Begin a settings file.")
@@ -117,7 +125,7 @@ def init(file: Path | None) -> None:
     if place.exists():
         raise click.UsageError(f"{place} exists already; edit it, or name another file with --config")
     write_file(place, EXAMPLE)
-    click.echo(str(place))
+    say(str(place))
 
 
 @config.command(short_help="Agree to what this project's files want.")
@@ -138,7 +146,7 @@ def trust(file: Path | None, yes: bool) -> int:
     loaded = load(config=file)
     servers = find_servers(Path.cwd(), keeper)
     if not loaded.withheld and not servers.unknown:
-        click.echo("There is nothing to agree to here.", err=True)
+        say("There is nothing to agree to here.", err=True)
         return ExitCode.OK
     if loaded.withheld:
         show_file(loaded, screen)
@@ -154,9 +162,9 @@ def trust(file: Path | None, yes: bool) -> int:
         if servers.path is not None:
             keeper.remember(servers.path.parent, server.digest)
     if load(config=file).withheld:
-        click.echo("Agreed to what was shown; the file was changed meanwhile, so look at it again.", err=True)
+        say("Agreed to what was shown; the file was changed meanwhile, so look at it again.", err=True)
         return ExitCode.FAILURE
-    click.echo("Agreed.", err=True)
+    say("Agreed.", err=True)
     return ExitCode.OK
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli import completing
 from legato.cli.format_options import FormatOption, from_option
+from legato.cli.saying import say
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -18,13 +20,14 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Carry a conversation to another provider or agent.")
-@click.argument("input_", metavar="INPUT")
+@click.argument("input_", metavar="INPUT", shell_complete=completing.sessions_and_files)
 @from_option
 @click.option(
     "--to",
     "target",
     cls=FormatOption,
     metavar="TARGET",
+    shell_complete=completing.targets,
     required=True,
     help="A request body ({bodies}, or a route such as groq/llama-3.3-70b-versatile), or a session file ({files}).",
 )
@@ -104,8 +107,8 @@ def _install(converted: Converted) -> None:
     from legato.files import install
 
     installed = install(converted)
-    click.echo(f"{one_line(converted.name)}: now in {one_line(str(installed.path))}; go on with:", err=True)
-    click.echo(installed.resume)
+    say(f"{one_line(converted.name)}: now in {one_line(str(installed.path))}; go on with:", err=True)
+    say(installed.resume)
 
 
 # --- what people are told ---------------------------------------------------------------------------------------------
@@ -130,11 +133,11 @@ def _tell(name: str, made: Sequence[Converted]) -> None:
     changes = ["; ".join(converted.changes) for converted in made if converted.changes]
     told = fold_notes([*(FileNote("", f"{text}; --report FILE says why") for text in changes), *missing, *left])
     for note in told[:_SHOWN]:
-        click.echo(f"{name}: {one_line(hide(str(note)))}", err=True)
+        say(f"{name}: {one_line(hide(str(note)))}", err=True)
     if len(told) > _SHOWN:
-        click.echo(f"{name}: and {len(told) - _SHOWN:,} more; --report FILE holds them", err=True)
+        say(f"{name}: and {len(told) - _SHOWN:,} more; --report FILE holds them", err=True)
     if others := len(notes) - len(missing):
-        click.echo(f"{name}: {counted(others, 'note')} on what was read; --report FILE holds them", err=True)
+        say(f"{name}: {counted(others, 'note')} on what was read; --report FILE holds them", err=True)
 
 
 def _tell_left_out(name: str, documents: Sequence[Document], chosen: Sequence[Document]) -> None:
@@ -143,10 +146,10 @@ def _tell_left_out(name: str, documents: Sequence[Document], chosen: Sequence[Do
     unread = [document for document in others if document.is_empty]
     if len(unread) < len(others):
         left = counted(len(others) - len(unread), "other conversation")
-        click.echo(f"{name}: {left} in it; --pick N takes the one of that number", err=True)
+        say(f"{name}: {left} in it; --pick N takes the one of that number", err=True)
     if unread:
         why = next((f": {one_line(str(note))}" for document in unread for note in document.notes), "")
-        click.echo(f"{name}: {counted(len(unread), 'part')} of it not read{why}", err=True)
+        say(f"{name}: {counted(len(unread), 'part')} of it not read{why}", err=True)
 
 
 def _encoded(value: JsonObject | list[JsonObject]) -> bytes:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from legato.cli.exits import ExitCode
+from legato.cli.saying import say, say_data
 
 
 @click.command(short_help="Check keys, routes, store and terminal.")
@@ -43,8 +44,8 @@ def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool
     styles = {Health.WELL: Style.GREEN, Health.NOTE: Style.YELLOW, Health.BROKEN: Style.RED}
     for check in found:
         if as_json:
-            click.echo(msgspec.json.encode(check).decode())
+            say_data(msgspec.json.encode(check).decode())
         else:
             # click takes the colours away again where they are unwanted.
-            click.echo(f"{paint(f'{check.health:<7}', styles[check.health])} {check.about:<9} {one_line(check.told)}")
+            say(f"{paint(f'{check.health:<7}', styles[check.health])} {check.about:<9} {one_line(check.told)}")
     return ExitCode.FINDINGS if any(check.health is Health.BROKEN for check in found) else ExitCode.OK

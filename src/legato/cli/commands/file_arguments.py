@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
+from legato.cli.saying import say
 from legato.errors import FormatError
 
 if TYPE_CHECKING:
@@ -125,13 +126,11 @@ class Walk:
 
     def tell(self, line: str) -> None:
         """Print a line of the result; a bar on the same screen makes room for it."""
-        import click
-
         if self._bar is None or not sys.stdout.isatty():
-            click.echo(line)
+            say(line)
             return
         self._bar.stop()
-        click.echo(line)
+        say(line)
         self._bar.start()
 
 

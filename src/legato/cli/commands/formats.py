@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli.saying import say, say_data
+
 if TYPE_CHECKING:
     from legato.formats import Format
 
@@ -25,16 +27,16 @@ def formats(as_json: bool) -> None:
         import msgspec
 
         for known in FORMATS.values():
-            click.echo(msgspec.json.encode(_as_json(known)).decode())
+            say_data(msgspec.json.encode(_as_json(known)).decode())
         return
     from legato.cli.terminal.cells import table
 
     rows = [("", *_TITLES), *((_MARKS[_is_here(known)], *_row(known)) for known in FORMATS.values())]
     is_watched = sys.stdout.isatty()
     for line in table(rows, width=_screen_width() if is_watched else _ANY_WIDTH):
-        click.echo(line)
+        say(line)
     if is_watched:
-        click.echo("● its folder is on this machine", err=True)
+        say("● its folder is on this machine", err=True)
 
 
 _TITLES = ("format", "what it is", "can be", "where its files are")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from legato.cli.format_options import from_option
+from legato.cli.saying import say
 
 if TYPE_CHECKING:
     from legato.formats import Document
@@ -40,15 +41,15 @@ def import_(file: str, format_: str | None, title: str | None, takes_all: bool, 
             return [await _keep(store, document, file, title) for document in chosen]
 
     for session_id, document in zip(run_async(keep), chosen, strict=True):
-        click.echo(session_id)
+        say(session_id)
         count = len(document.entries)
         told = f"{document.format}, {count:,} {'entry' if count == 1 else 'entries'}"
-        click.echo(f"{one_line(document.name or file)}: {told}; go on with: legato -r {session_id}", err=True)
+        say(f"{one_line(document.name or file)}: {told}; go on with: legato -r {session_id}", err=True)
         notes = fold_notes(document.notes)
         for note in notes[:10]:
-            click.echo(f"  {one_line(str(note))}", err=True)
+            say(f"  {one_line(str(note))}", err=True)
         if len(notes) > 10:
-            click.echo(f"  and {len(notes) - 10:,} more notes; `legato inspect` shows them", err=True)
+            say(f"  and {len(notes) - 10:,} more notes; `legato inspect` shows them", err=True)
 
 
 def _read(file: str, format_: str | None, *, takes_all: bool) -> list[Document]:

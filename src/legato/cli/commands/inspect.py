@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli import completing
 from legato.cli.format_options import from_option
+from legato.cli.saying import say, say_data
 from legato.errors import FormatError
 from legato.files.text import counted, one_line, printable
 
@@ -28,8 +30,14 @@ _UNLIMITED = 2**31
 
 
 @click.command(short_help="Show a conversation, its calls and every decision.")
-@click.argument("input_", metavar="INPUT")
-@click.option("--for", "target", metavar="TARGET", help="Render it for this provider or route, and show those ids too.")
+@click.argument("input_", metavar="INPUT", shell_complete=completing.sessions_and_files)
+@click.option(
+    "--for",
+    "target",
+    metavar="TARGET",
+    shell_complete=completing.providers_and_routes,
+    help="Render it for this provider or route, and show those ids too.",
+)
 @click.option(
     "--html",
     metavar="OUT",
@@ -84,8 +92,11 @@ def inspect(
     request = None if target is None else render_document(document, target)
     limit = _UNLIMITED if full else LIMIT if as_json else _BRIEF
     inspection = inspect_document(document, target=target, request=request, limit=limit)
-    for line in _encoded(inspection) if as_json else _lines(inspection, full=full):
-        click.echo(line)
+    if as_json:
+        say_data(_encoded(inspection))
+        return
+    for line in _lines(inspection, full=full):
+        say(line)
 
 
 def _read(input_: str, format_: str | None) -> list[Document]:
@@ -99,10 +110,10 @@ def _read(input_: str, format_: str | None) -> list[Document]:
         raise FormatError(f"{error.message}; or see all of them in a browser with --html OUT") from None
 
 
-def _encoded(value: Struct) -> Iterator[str]:
+def _encoded(value: Struct) -> str:
     import msgspec
 
-    yield msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 # --- the page ---------------------------------------------------------------------------------------------------------
@@ -124,7 +135,7 @@ def _write_page(input_: str, html: str, *, target: str | None, format: str | Non
     summary = writer.summary
     damage = f", {counted(summary.errors, 'error')}" if summary.errors else ""
     told = f"{counted(summary.turns, 'turn')}, {counted(summary.calls, 'call')}{damage}"
-    click.echo(f"{one_line(summary.name)}: {told}, shown in {html}", err=True)
+    say(f"{one_line(summary.name)}: {told}, shown in {html}", err=True)
 
 
 def _write_pages(folder: str, html: str, target: str | None) -> None:
@@ -137,7 +148,7 @@ def _write_pages(folder: str, html: str, target: str | None) -> None:
             binder.add(path)
     written = binder.finish()
     passed = f"; {counted(len(written.unread), 'file')} passed over" if written.unread else ""
-    click.echo(f"{folder}: {counted(len(written.pages), 'page')}{passed}; open {written.index}", err=True)
+    say(f"{folder}: {counted(len(written.pages), 'page')}{passed}; open {written.index}", err=True)
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
@@ -150,8 +161,11 @@ def _explain(path: str, format_: str | None, *, as_json: bool, full: bool) -> No
 
     with opened(path) as (source, name, progress):
         told = files.explain(source, format=format_, name=name, progress=progress)
-    for line in _encoded(told) if as_json else _explained(told, full=full):
-        click.echo(line)
+    if as_json:
+        say_data(_encoded(told))
+    else:
+        for line in _explained(told, full=full):
+            say(line)
     if told.error:
         raise FormatError(told.error)
 
@@ -228,7 +242,8 @@ def _entry(entry: InspectedEntry, *, full: bool) -> Iterator[str]:
 
 
 def _call(call: InspectedCall, *, full: bool) -> Iterator[str]:
-    yield f"  {click.style(call.name or 'unknown tool', fg='cyan', bold=True)} {one_line(call.arguments, _width(full))}"
+    name = click.style(one_line(call.name) or "unknown tool", fg="cyan", bold=True)
+    yield f"  {name} {one_line(call.arguments, _width(full))}"
     ids = [str(call.id), f"in the file {call.wire_id or 'none'}", f"sent as {call.sent_id}" if call.sent_id else ""]
     yield f"    id: {one_line(', '.join(filter(None, ids)))}"
     ending = f"{call.completion} ({call.reason})" if call.reason else call.completion

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli import completing
 from legato.cli.exits import ExitCode, complain, line_of
 from legato.cli.format_options import from_option
+from legato.cli.saying import say, say_data
 from legato.errors import FormatError, UnknownFormat
 from legato.files.text import counted, one_line
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Say what is wrong with session files or request bodies.")
-@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True)
+@click.argument("inputs", metavar="INPUT...", nargs=-1, required=True, shell_complete=completing.sessions_and_files)
 @from_option
 @click.option(
     "--for",
@@ -63,7 +65,7 @@ def lint(
                 if form == "text":
                     walk.tell(line)
     if form != "text":
-        click.echo(linted.encoded(form))
+        say_data(linted.encoded(form))
     linted.sum_up(is_folder=walk.is_folder)
     ctx.exit(linted.status)
 
@@ -139,14 +141,14 @@ class _Linted:
         if self._unknown > _SHOWN:
             complain(f"and {self._unknown - _SHOWN:,} more files of an unknown format")
         if self._unknown and is_folder:
-            click.echo("--ignore-unknown passes over files of an unknown format", err=True)
+            say("--ignore-unknown passes over files of an unknown format", err=True)
         if is_folder:
             from legato.cli.terminal.cells import table
 
             for line in table(self._rows(), width=_WIDE):
-                click.echo(line, err=True)
+                say(line, err=True)
         if self._reports or is_folder:
-            click.echo(_summary(len(self._reports), self._levels, len(self._ignored)), err=True)
+            say(_summary(len(self._reports), self._levels, len(self._ignored)), err=True)
 
     def _rows(self) -> list[tuple[str, ...]]:
         """A row for each format, with the number of its files, and of findings in them."""

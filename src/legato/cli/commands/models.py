@@ -3,39 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from legato.cli import completing
 from legato.cli.exits import ExitCode
+from legato.cli.saying import say, say_data
 
 if TYPE_CHECKING:
-    from legato.cli.models import KeyState
     from legato.cli.settings.schema import Settings
     from legato.request import Catalogue
 
 _ALL = "(all)"
 
 
-def _complete_routes(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    from legato.request import default_catalogue
-    from legato.request.model_list import known_routes
-
-    return [route for route in known_routes(default_catalogue()) if route.startswith(begun)]
-
-
-def _complete_providers(ctx: click.Context, parameter: click.Parameter, begun: str) -> list[str]:
-    from legato.request import default_catalogue
-
-    return sorted(name for name in default_catalogue().providers if name.startswith(begun))
-
-
 @click.command(short_help="List models: windows, prices, keys, and which of them end.")
-@click.argument("pattern", default="", shell_complete=_complete_routes)
+@click.argument("pattern", default="", shell_complete=completing.routes)
 @click.option("--sort", type=click.Choice(["name", "window", "output", "price"]), default="name", help="Sort by this.")
-@click.option("--provider", default="", metavar="NAME", shell_complete=_complete_providers, help="Only its models.")
+@click.option("--provider", default="", metavar="NAME", shell_complete=completing.providers, help="Only its models.")
 @click.option("--tools", is_flag=True, help="Only models that take tool calls in their own form.")
 @click.option("--thinking", is_flag=True, help="Only models that can think.")
 @click.option("--images", is_flag=True, help="Only models that take images.")
@@ -44,7 +31,7 @@ def _complete_providers(ctx: click.Context, parameter: click.Parameter, begun: s
     is_flag=False,
     flag_value=_ALL,
     metavar="[PROVIDER]",
-    shell_complete=_complete_providers,
+    shell_complete=completing.providers,
     help="Ask the provider, or every one with a key, for its own list, and compare.",
 )
 @click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
@@ -73,50 +60,29 @@ def models(pattern: str, check: str | None, config: Path | None, as_json: bool, 
 def _list(catalogue: Catalogue, settings: Settings, pattern: str, *, sort: str, as_json: bool, **wanted: Any) -> None:
     from datetime import UTC, datetime
 
-    from legato.cli.models import Sort, Wanted, as_lines, choose_models, legend
+    from legato.cli.models import Sort, Wanted, as_lines, choose_models, key_states, legend
     from legato.cli.models import as_json as json_line
     from legato.cli.terminal.screen import Screen
     from legato.request.model_list import list_models, names_of
 
     chosen = choose_models(list_models(catalogue), Wanted(pattern=pattern, **wanted), Sort(sort))
-    state = _key_states(catalogue, settings)
+    state = key_states(catalogue, settings)
     if as_json:
         for model in chosen:
-            click.echo(json_line(model, state(model.provider)))
+            say_data(json_line(model, state(model.provider)))
         return
     if not chosen:
-        click.echo("No model is all of that.", err=True)
+        say("No model is all of that.", err=True)
         return
     screen = Screen(sys.stdout)
     width = screen.width if sys.stdout.isatty() else 80
     for line in as_lines(chosen, state, width=width, today=datetime.now(UTC).date()):
         screen.line(line)
     for line in legend(width) if sys.stdout.isatty() else ():
-        click.echo(line, err=True)
+        say(line, err=True)
     if not pattern and not wanted["provider"]:
         others = [name for name in sorted(catalogue.providers) if len(names_of(catalogue, name)) < 2]
-        click.echo(f"Any other model that they serve can be named at {', '.join(others)}.", err=True)
-
-
-def _key_states(catalogue: Catalogue, settings: Settings) -> Callable[[str], KeyState]:
-    from functools import cache
-
-    from legato.cli.models import KeyState
-    from legato.cli.providers import key_ring
-    from legato.errors import LegatoError
-
-    ring = key_ring(settings, catalogue)
-
-    @cache
-    def state(provider: str) -> KeyState:
-        try:
-            if settings.simulate or ring.find(provider) is not None:
-                return KeyState.FOUND
-        except LegatoError:
-            return KeyState.MISSING  # `legato doctor` says what is wrong with it
-        return KeyState.MISSING if catalogue.providers[provider].keys else KeyState.NOT_NEEDED
-
-    return state
+        say(f"Any other model that they serve can be named at {', '.join(others)}.", err=True)
 
 
 def _check(catalogue: Catalogue, settings: Settings, provider: str, *, as_json: bool) -> int:
@@ -124,14 +90,14 @@ def _check(catalogue: Catalogue, settings: Settings, provider: str, *, as_json: 
 
     from legato.cli.async_main import run_async
     from legato.cli.model_check import Comparison, as_lines, check_providers
-    from legato.cli.models import KeyState
+    from legato.cli.models import KeyState, key_states
     from legato.cli.providers import open_world
     from legato.cli.terminal.screen import Screen
     from legato.request.catalogue_tables import near
 
     if provider and provider not in catalogue.providers:
         raise click.UsageError(f"there is no provider {provider!r}{near(provider, sorted(catalogue.providers))}")
-    state = _key_states(catalogue, settings)
+    state = key_states(catalogue, settings)
     asked = [provider] if provider else [name for name in sorted(catalogue.providers) if state(name) is KeyState.FOUND]
     if not asked:
         raise click.UsageError("there is no key, so nobody can be asked; `legato doctor` shows which are looked for")
@@ -145,7 +111,7 @@ def _check(catalogue: Catalogue, settings: Settings, provider: str, *, as_json: 
     comparisons = run_async(compare)
     for found in comparisons:
         if as_json:
-            click.echo(msgspec.json.encode(found).decode())
+            say_data(msgspec.json.encode(found).decode())
         else:
             for line in as_lines(found, width):
                 screen.line(line)

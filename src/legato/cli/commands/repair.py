@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from legato.cli import completing
 from legato.cli.format_options import from_option
+from legato.cli.saying import say
 from legato.files.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Write a mended copy of a session file or request body.")
-@click.argument("input_", metavar="INPUT")
+@click.argument("input_", metavar="INPUT", shell_complete=completing.sessions_and_files)
 @click.option("-o", "--output", metavar="OUT", help="Where to write the mended copy; - is standard output.")
 @click.option("--write", "in_place", is_flag=True, help="Put it in place of INPUT, which stays beside it as a backup.")
 @click.option("--dry-run", is_flag=True, help="Say what would change, and write nothing.")
@@ -75,7 +77,7 @@ def repair(input_: str, output: str | None, in_place: bool, dry_run: bool, force
             told += f"; the file as it was is {one_line(str(backup))}"
     elif output is not None:
         write_output(output, repaired.data)
-    click.echo(f"{one_line(repaired.name)}: {told}", err=True)
+    say(f"{one_line(repaired.name)}: {told}", err=True)
 
 
 _SHOWN = 50
@@ -87,6 +89,6 @@ def _tell(name: str, notes: Sequence[FileNote]) -> None:
 
     hide = Redactor().text
     for note in notes[:_SHOWN]:
-        click.echo(f"{one_line(name)}: {one_line(hide(str(note)))}", err=True)
+        say(f"{one_line(name)}: {one_line(hide(str(note)))}", err=True)
     if len(notes) > _SHOWN:
-        click.echo(f"{one_line(name)}: and {len(notes) - _SHOWN:,} more", err=True)
+        say(f"{one_line(name)}: and {len(notes) - _SHOWN:,} more", err=True)

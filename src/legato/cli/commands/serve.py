@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from legato.cli import completing
 from legato.cli.client_settings import CLIENTS, fish_lines, shell_lines, url_of
 from legato.cli.exits import ExitCode
+from legato.cli.saying import say, say_data
 
 if TYPE_CHECKING:
     from legato.cli.settings.layers import Loaded
@@ -30,6 +32,7 @@ _EVERYBODY = "all"
     "routes",
     multiple=True,
     metavar="NAME",
+    shell_complete=completing.routes_and_profiles,
     help="Who answers: provider/model, or a configured profile; several take turns.",
 )
 @click.option("--simulate", is_flag=True, default=None, help="Simulated providers in this process: no key, no network.")
@@ -149,8 +152,8 @@ def _add_key(name: str, config: Path | None) -> int:
         raise click.UsageError(f"--new-key: {name} cannot be the name of a key: it means everybody for --forget")
     key, place = new_key(), user_file(config)
     add_serve_key(place, name, digest_of(key))
-    click.echo(f"{name} may ask with this key; it is not shown again, and {place} keeps its digest:", err=True)
-    click.echo(key)
+    say(f"{name} may ask with this key; it is not shown again, and {place} keeps its digest:", err=True)
+    say_data(key)
     return ExitCode.OK
 
 
@@ -163,7 +166,7 @@ def _forget(name: str, store: str | None) -> int:
     removed = forget(store, None if name == _EVERYBODY else name)
     counted = [f"{count:,} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(removed.items())]
     whose = "everybody" if name == _EVERYBODY else name
-    click.echo(f"Deleted of {whose} in {store}: {', '.join(counted) or 'nothing, because there was nothing'}.")
+    say(f"Deleted of {whose} in {store}: {', '.join(counted) or 'nothing, because there was nothing'}.")
     return ExitCode.OK
 
 
@@ -182,5 +185,5 @@ def _print_settings(client: str, wanted: ServeSettings) -> int:
         raise click.UsageError("--env needs the port that the gateway is on")
     lines = shell_lines(client, url_of(wanted.host, wanted.port), own_key=wanted.pass_keys)
     is_fish = Path(os.environ.get("SHELL", "")).name == "fish"
-    click.echo("\n".join(fish_lines(lines) if is_fish else lines))
+    say_data("\n".join(fish_lines(lines) if is_fish else lines))
     return ExitCode.OK

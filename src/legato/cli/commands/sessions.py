@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from legato.cli import completing
 from legato.cli.exits import ExitCode
 from legato.cli.format_options import FormatOption
+from legato.cli.saying import say, say_data
 
 if TYPE_CHECKING:
     from legato.store import SessionSummary, Store
@@ -20,25 +22,42 @@ T = TypeVar("T")
 _config = click.option("--config", type=click.Path(path_type=Path), metavar="FILE", help="Use these settings.")
 
 
+_LISTED = 50
+"""sessions that are listed where no one says how many: our choice, about two screens"""
+
+
+def _listing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options of a list of sessions: those of `legato sessions` and of `legato sessions list`."""
+    options = (
+        click.option("--here", is_flag=True, help="Only those of this folder."),
+        click.option("-n", "--limit", type=click.IntRange(min=1), help=f"At most so many; {_LISTED} if not given."),
+        click.option("--json", "as_json", is_flag=True, help="One JSON object a line."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @click.group(invoke_without_command=True, short_help="List, show, export or delete stored sessions.")
 @_config
+@_listing
 @click.pass_context
-def sessions(ctx: click.Context, config: Path | None) -> None:
+def sessions(ctx: click.Context, config: Path | None, here: bool, limit: int | None, as_json: bool) -> None:
     """List, show, export, check or delete stored sessions. Without a command they are listed.
 
     A session is named by its id, or by the beginning or the end of it.
     """
     ctx.obj = config
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_sessions)
+        ctx.invoke(list_sessions, here=here, limit=limit, as_json=as_json)
+    elif here or limit is not None or as_json:
+        raise click.UsageError(f"--here, -n and --json go behind the command: legato sessions {ctx.invoked_subcommand}")
 
 
 @sessions.command("list", short_help="List the sessions, the one written last first.")
-@click.option("--here", is_flag=True, help="Only those of this folder.")
-@click.option("-n", "--limit", type=click.IntRange(min=1), default=50, help="At most so many.", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+@_listing
 @click.pass_obj
-def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_json: bool = False) -> None:
+def list_sessions(config: Path | None, here: bool, limit: int | None, as_json: bool) -> None:
     """List the sessions, the one written last first, those of their subagents (↳) under them."""
     from legato.cli.sessions.lookup import as_rows
     from legato.cli.sessions.subagents import with_subagents, without_subagents
@@ -47,14 +66,14 @@ def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_j
 
     folder = Path.cwd().resolve()
     found = _in_store(config, lambda store: store.list())
-    chosen = [one for one in without_subagents(found) if not here or one.cwd == str(folder)][:limit]
+    chosen = [one for one in without_subagents(found) if not here or one.cwd == str(folder)][: limit or _LISTED]
     chosen = with_subagents(chosen, found)
     if as_json:
         for one in chosen:
             _print_json(one)
         return
     if not chosen:
-        click.echo("No session is stored here yet." if here else "No session is stored yet.", err=True)
+        say("No session is stored here yet." if here else "No session is stored yet.", err=True)
         return
     screen = Screen(sys.stdout)
     width = screen.width if sys.stdout.isatty() else 1_000
@@ -63,7 +82,7 @@ def list_sessions(config: Path | None, here: bool = False, limit: int = 50, as_j
 
 
 @sessions.command(short_help="Show what was said in a session.")
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.option("--json", "as_json", is_flag=True, help="The facts about it, as JSON.")
 @click.pass_obj
 def show(config: Path | None, session: str, as_json: bool) -> None:
@@ -82,16 +101,24 @@ def show(config: Path | None, session: str, as_json: bool) -> None:
         _print_json(summary)
         return
     for line in page(summary, talk, subagents):
-        click.echo(line)
+        say(line)
 
 
 @sessions.command(short_help="Write a session as a file.")
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write it.")
 @click.option(
-    "--format", "form", cls=FormatOption, default="legato", show_default=True, help="{files}, or a request: {bodies}."
+    "--format",
+    "form",
+    cls=FormatOption,
+    default="legato",
+    show_default=True,
+    shell_complete=completing.written_formats,
+    help="{files}, or a request: {bodies}.",
 )
-@click.option("--model", metavar="ROUTE", help="The route that a request body is for.")
+@click.option(
+    "--model", metavar="ROUTE", shell_complete=completing.routes, help="The route that a request body is for."
+)
 @click.pass_obj
 def export(config: Path | None, session: str, output: Path | None, form: str, model: str | None) -> None:
     """Write a session as a file, to standard output unless -o names one. A Legato log can be imported again."""
@@ -115,15 +142,16 @@ def export(config: Path | None, session: str, output: Path | None, form: str, mo
         except FileExistsError:
             raise click.UsageError(f"{output} exists already; name another file") from None
     for loss in losses:
-        click.echo(f"not carried: {loss}", err=True)
+        say(f"not carried: {loss}", err=True)
 
 
 @sessions.command(short_help="Forget sessions for good.")
-@click.argument("names", metavar="SESSION...", nargs=-1, required=True)
+@click.argument("names", metavar="SESSION...", nargs=-1, required=True, shell_complete=completing.sessions)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.pass_obj
 def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
     """Forget sessions for good, each with those of its subagents."""
+    from legato.cli.sessions.kept_outputs import forget_outputs
     from legato.cli.sessions.subagents import with_subagents
 
     async def find(store: Store) -> list[SessionSummary]:
@@ -132,6 +160,7 @@ def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
     async def forget(store: Store) -> None:
         for summary in found:
             await store.delete(summary.id)
+            forget_outputs(summary.id)
 
     found = _in_store(config, find)
     told = ", ".join(f"{one.id} (subagent of {one.subagent_of})" if one.subagent_of else one.id for one in found)
@@ -140,11 +169,11 @@ def delete(config: Path | None, names: tuple[str, ...], yes: bool) -> None:
             raise click.UsageError("nobody is there to confirm it; give --yes")
         click.confirm(f"Forget {told} for good?", abort=True, err=True)
     _in_store(config, forget)
-    click.echo(f"Forgotten: {told}", err=True)
+    say(f"Forgotten: {told}", err=True)
 
 
 @sessions.command(short_help="Copy a session.")
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.option("--at", type=click.IntRange(min=0), metavar="N", help="Copy only the first N records.")
 @click.pass_obj
 def fork(config: Path | None, session: str, at: int | None) -> None:
@@ -153,11 +182,11 @@ def fork(config: Path | None, session: str, at: int | None) -> None:
     async def copy(store: Store) -> str:
         return await store.fork((await _find(store, session)).id, at=at)
 
-    click.echo(_in_store(config, copy))
+    say(_in_store(config, copy))
 
 
 @sessions.command(short_help="Give a session a title.")
-@click.argument("session")
+@click.argument("session", shell_complete=completing.sessions)
 @click.argument("title")
 @click.pass_obj
 def rename(config: Path | None, session: str, title: str) -> None:
@@ -170,7 +199,7 @@ def rename(config: Path | None, session: str, title: str) -> None:
 
 
 @sessions.command(short_help="Look for damage.")
-@click.argument("session", required=False)
+@click.argument("session", required=False, shell_complete=completing.sessions)
 @click.pass_obj
 def check(config: Path | None, session: str | None) -> int:
     """Look at every stored byte of a session, or of all. Exit status: 0 if all is well, 7 if something is damaged."""
@@ -190,8 +219,8 @@ def check(config: Path | None, session: str | None) -> int:
             )
             if part
         )
-        click.echo(one_line(f"{place}: {problem.message}" if place else problem.message))
-    click.echo(f"{len(problems)} problem{'s' * (len(problems) != 1)} found." if problems else "All is well.", err=True)
+        say(one_line(f"{place}: {problem.message}" if place else problem.message))
+    say(f"{len(problems)} problem{'s' * (len(problems) != 1)} found." if problems else "All is well.", err=True)
     return ExitCode.SESSION if problems else ExitCode.OK
 
 
@@ -209,7 +238,7 @@ def backup(config: Path | None, file: Path) -> None:
         await store.backup(file)
 
     _in_store(config, copy)
-    click.echo(f"Copied to {file}.", err=True)
+    say(f"Copied to {file}.", err=True)
 
 
 def _in_store(config: Path | None, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -236,4 +265,4 @@ async def _find(store: Store, name: str) -> SessionSummary:
 def _print_json(summary: SessionSummary) -> None:
     import msgspec
 
-    click.echo(msgspec.json.encode(summary).decode())
+    say_data(msgspec.json.encode(summary).decode())

@@ -11,15 +11,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from legato.cli.sessions.subagents import MARK, without_subagents
-from legato.cli.terminal.cells import table
+from legato.cli.terminal.picker import Row, pick
 from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.screen import Screen
-from legato.cli.terminal.styles import Style
 from legato.errors import CallerError, SessionNotFound
 from legato.store import SessionSummary, Store
 
-PICKED = 20
-"""sessions that a picker shows"""
 _WIDE = 110
 """columns, below which the title needs the room that the route would take"""
 
@@ -44,24 +41,27 @@ async def find_session(store: Store, wanted: str) -> SessionSummary:
     return found[0]
 
 
+async def sessions_to_pick(store: Store, folder: Path) -> list[SessionSummary]:
+    """The sessions that a person may want to go on with, those of `folder` first."""
+    return sorted(without_subagents(await store.list()), key=lambda one: one.cwd != str(folder))
+
+
 async def pick_session(store: Store, folder: Path, *, screen: Screen, reader: PromptReader) -> SessionSummary | None:
     """The session that a person picks from a list, those of `folder` first; None if they pick none."""
-    sessions = sorted(without_subagents(await store.list()), key=lambda one: one.cwd != str(folder))[:PICKED]
+    sessions = await sessions_to_pick(store, folder)
     if not sessions:
         raise SessionNotFound("no session is stored yet; begin one without -r")
-    rows = [(str(number), *row) for number, row in enumerate(as_rows(sessions, folder, width=screen.width), 1)]
-    for line in table(rows, width=screen.width, flexible=-1):
-        screen.line(line)
-    while True:
-        try:
-            answer = await reader.line("number (Enter for none): ")
-        except (EOFError, KeyboardInterrupt):
-            return None
-        if not answer:
-            return None
-        if answer.isdecimal() and 1 <= int(answer) <= len(sessions):
-            return sessions[int(answer) - 1]
-        screen.line(f"Type a number from 1 to {len(sessions)}.", Style.DIM)
+    rows = picker_rows(sessions, folder, width=screen.width)
+    picked = await pick("Go on with", rows, screen=screen, reader=reader)
+    return None if picked is None else sessions[picked]
+
+
+def picker_rows(sessions: Sequence[SessionSummary], folder: Path, *, width: int) -> list[Row]:
+    """Sessions as a picker shows them: age, folder and title; id and route are told of the marked one."""
+    return [
+        Row((age, *rest[-2:]), f"{session_id}  {one.route}  {one.records:,} records")
+        for one, (session_id, age, *rest) in zip(sessions, as_rows(sessions, folder, width=width), strict=True)
+    ]
 
 
 def as_rows(sessions: Sequence[SessionSummary], folder: Path, *, width: int) -> list[tuple[str, ...]]:

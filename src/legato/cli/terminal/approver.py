@@ -47,6 +47,8 @@ class TerminalApprover:
     `before` and `after` surround each question: they take the keyboard from any other reader, and give it back.
     """
 
+    is_person = True
+
     def __init__(
         self,
         screen: Screen,
@@ -79,13 +81,19 @@ class TerminalApprover:
     def _show(self, question: Question) -> None:
         screen = self._screen
         screen.line()
-        screen.line(f"{reveal_line(question.tool)} {_WANTS[question.kind]}:", Style.BOLD)
+        wants = _WANTS[question.kind] if question.outside is None else "could run again, outside the sandbox"
+        screen.line(f"{reveal_line(question.tool)} {wants}:", Style.BOLD)
         lines = reveal(question.shown).split("\n")
         colours = is_diff(lines)
         for line in lines:
             screen.quote(line, style_of(line) if colours else None)
         if question.protected:
             screen.line(f"  {reveal_line(question.protected)}", Style.YELLOW)
+        if question.sandbox:
+            screen.line(f"  {reveal_line(question.sandbox)}", Style.DIM)
+        if question.outside:
+            screen.line(f"  {reveal_line(question.outside)}", Style.YELLOW)
+            screen.line("  Outside, it can do whatever you can. What it did already is done again.", Style.YELLOW)
         choices = {letter: f"[{letter}] {text}" for letter, text in _choices(question).items()}
         always = choices.get("a", "")
         if is_cut := clip(always, screen.width - 2) != always:
@@ -114,6 +122,8 @@ class TerminalApprover:
                     edited = await self._edited(question)
                     if edited is not None:
                         return Ruling(question.call, question.digest, arguments=edited)
+                case "n" if question.outside:
+                    return Ruling(question.call, question.digest, verdict=Verdict.DENIED)
                 case "n":
                     reason = choice.rest or await self._reader.line("why not? (Enter to say nothing) ")
                     return Ruling(question.call, question.digest, verdict=Verdict.DENIED, reason=reason or None)
@@ -147,6 +157,8 @@ def _read(line: str) -> _Choice:
 def _choices(question: Question) -> dict[str, str]:
     """The answers that this question has, by letter."""
     choices = {"y": "yes, once"}
+    if question.outside:
+        return {**choices, "n": "no"}
     if not question.protected:
         choices["s"] = "yes, this very call for this session"
     if _is_offered(question):

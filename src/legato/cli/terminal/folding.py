@@ -2,24 +2,51 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
 from legato.cli.terminal.filter import harmless
 
 MAX_COLUMNS = 400
 """a longer line is cut: no one reads it, and it would fill the screen"""
 
+_CUT = re.compile(r"\[cut: ([\d,]+) (?:of [\d,]+ )?characters are left out here")
+"""what the tools write where they cut an output before anyone saw it"""
 
-def fold(text: str, lines: int) -> list[str]:
-    """`text` as at most `lines` harmless lines and one that says what is left out."""
-    # Only what can be seen is looked at: an output may have megabytes.
-    rows = text.split("\n")
-    while rows and not rows[-1].strip():
-        rows.pop()
-    if len(rows) <= lines + 1:
+
+def fold(text: str, lines: int, *, hint: str = "") -> list[str]:
+    """`text` as at most `lines` harmless lines and one that says what is left out.
+
+    `hint` says there how to see it. Only what can be seen is made harmless: an output may have megabytes.
+    """
+    rows = _rows(text)
+    if len(rows) <= lines + 1:  # a line that says that one line is left out would help no one
         return [_row(row) for row in rows]
     head = max(lines * 2 // 3, 1)
     tail = lines - head
-    folded = f"… {len(rows) - lines:,} more lines …"
-    return [*map(_row, rows[:head]), folded, *(map(_row, rows[-tail:]) if tail else ())]
+    hidden, end = rows[head : len(rows) - tail], rows[len(rows) - tail :]
+    cut = _characters_cut(hidden)
+    beyond = f", and {cut:,} characters that were cut" if cut else ""
+    return [*map(_row, rows[:head]), f"… {len(hidden):,} more lines{beyond}{hint} …", *map(_row, end)]
+
+
+def is_folded(text: str, lines: int) -> bool:
+    """Whether `fold` leaves out any of `text`."""
+    rows = _rows(text)
+    return len(rows) > lines + 1 or any(len(row) > MAX_COLUMNS for row in rows)
+
+
+def _characters_cut(rows: Iterable[str]) -> int:
+    """How many characters the lines among `rows` that tell of a cut say are missing."""
+    marks = (_CUT.match(row) for row in rows if row.startswith("[cut: "))
+    return sum(int(mark[1].replace(",", "")) for mark in marks if mark)
+
+
+def _rows(text: str) -> list[str]:
+    rows = text.split("\n")
+    while rows and not rows[-1].strip():
+        rows.pop()
+    return rows
 
 
 def _row(row: str) -> str:

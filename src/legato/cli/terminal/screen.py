@@ -11,6 +11,7 @@ neither goes on in a line that the other began.
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import TextIO
 
 from legato.cli.terminal.styles import ColorChoice, Style, is_dumb, paint, wants_colour
@@ -30,6 +31,9 @@ class _Cursor:
 
 class Screen:
     """Writes to `stream`. Text given to `write` must be harmless already."""
+
+    has_keys = False
+    """whether keys are read beside it, such as the one that opens what was folded"""
 
     def __init__(self, stream: TextIO, color: ColorChoice = ColorChoice.AUTO, *, beside: Screen | None = None) -> None:
         self._stream = stream
@@ -58,9 +62,28 @@ class Screen:
         self._cursor.writer = None if text.endswith("\n") else self
 
     def line(self, text: str = "", style: Style | None = None) -> None:
-        """Write `text` as lines of its own."""
+        """Write `text` as lines of its own; words are wrapped where a terminal would break them."""
         self.fresh_line()
-        self.write(f"{text}\n", style)
+        self.write(f"{self._wrapped(text)}\n", style)
+
+    def row(self, painted: str) -> None:
+        """Write a row that fits, in colours of its own."""
+        self.fresh_line()
+        self.write(f"{painted}\n")
+
+    def preview(self, rows: Sequence[str]) -> None:
+        """Show rows that may still change, where that is possible."""
+
+    def _wrapped(self, text: str) -> str:
+        if not self.is_live or "\x1b" in text:
+            return text
+        from legato.cli.terminal.spans import cells, wrap_text
+
+        return "\n".join(
+            row
+            for line in text.split("\n")
+            for row in (wrap_text(line, self.width) if cells(line) > self.width else [line])
+        )
 
     def quote(self, line: str, style: Style | None = None) -> None:
         """Write one line of someone else behind a bar, where it cannot pass for one of ours, however long it is."""
@@ -79,12 +102,6 @@ class Screen:
     def entered(self) -> None:
         """Someone pressed Enter: the terminal itself began a line."""
         self._cursor.writer = None
-
-    def mark_pastes(self, wanted: bool) -> None:
-        """Let the terminal say where pasted text begins and ends, or no longer."""
-        if self.is_live:
-            self._stream.write("\x1b[?2004h" if wanted else "\x1b[?2004l")
-            self._stream.flush()
 
     def leave(self) -> None:
         """Nothing more is written here: leave the cursor where others may write."""

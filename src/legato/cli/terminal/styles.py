@@ -17,9 +17,14 @@ class Style(StrEnum):
 
     DIM = "2"
     BOLD = "1"
+    ITALIC = "3"
+    UNDERLINE = "4"
+    STRUCK = "9"
     RED = "31"
     GREEN = "32"
     YELLOW = "33"
+    BLUE = "34"
+    MAGENTA = "35"
     CYAN = "36"
 
 

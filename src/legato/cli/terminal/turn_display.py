@@ -7,38 +7,39 @@ Out: text on a screen, all of it passed through the filter.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from enum import Enum
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
 from msgspec import Struct
 
-from legato.cli.terminal.cells import clip
+from legato.cli.terminal.cells import clip, one_line
 from legato.cli.terminal.diffs import is_diff, style_of
-from legato.cli.terminal.filter import TerminalFilter
-from legato.cli.terminal.folding import fold
+from legato.cli.terminal.folding import fold, is_folded
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.streamed_text import StreamedText
 from legato.cli.terminal.styles import Style
 from legato.cli.terminal.verbose import Verbose
 from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
-from legato.model import CallId, Usage
+from legato.model import CallId, JsonObject, ToolCall, Usage
 from legato.model.records import TurnOutcome
 from legato.request.prices import add
 from legato.session import events
 
 _MARGIN = "  "
+_NAMED = 60
+"""columns that a running call gets in the status line"""
+_STALLED = 10.0
+"""seconds without anything from the provider that are told: our choice, a model thinks a few of them"""
+_MOST_FOLDED = 50
+"""folded outputs that can be opened again"""
 
 
-class _Writing(Enum):
-    """What is being streamed."""
+class Folded(Struct, frozen=True):
+    """An output that was not shown whole, and whose it is."""
 
-    NOTHING = None
-    TEXT = "text"
-    THINKING = "thinking"
-
-    @property
-    def style(self) -> Style | None:
-        return Style.DIM if self is _Writing.THINKING else None
+    subject: str
+    text: str
 
 
 class ShowSettings(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -72,58 +73,75 @@ class TurnDisplay:
         self._answers = answers
         self._verbose = Verbose() if verbose else None
         self._clock = clock
-        self._filter = TerminalFilter()
-        self._writing = _Writing.NOTHING
-        self._began = clock()
+        self._text: StreamedText | None = None
+        self._style: Style | None = None
+        self._began = self._heard = clock()
         self._route = ""
         self._doing = ""
+        self._again_at: float | None = None
+        """when a request is tried again"""
         self._usage = Usage()
+        self._cost: float | None = 0.0
+        self._subjects: dict[CallId, str] = {}
         self._running: dict[CallId, str] = {}
-        self.typed = ""
-        """what a person has typed meanwhile; it is shown on the status line"""
+        """calls that run, and the last line that each wrote"""
+        self._last_named: CallId | None = None
+        """the call whose name is on the line above"""
+        self.folded: deque[Folded] = deque(maxlen=_MOST_FOLDED)
+        """outputs that were not shown whole, the newest last"""
 
     def begin(self, route: str) -> None:
         """A turn begins: the clock and the counters start anew."""
-        self._began, self._route, self._doing = self._clock(), route, "waiting"
-        self._usage = Usage()
+        self._began = self._heard = self._clock()
+        self._route, self._doing = route, "waiting"
+        self._usage, self._cost, self._again_at = Usage(), 0.0, None
         self._running.clear()
 
     def tick(self) -> None:
         """Bring the status line up to date."""
-        if self._writing is _Writing.NOTHING:
-            self._screen.status(self.status)
+        self._screen.status(self.status)
 
     @property
     def status(self) -> str:
-        """Route, elapsed time, tokens, and what is being done."""
-        parts = [self._route, seconds(self._clock() - self._began)]
+        """What is being done, for how long, where, and what it has used; how long nothing has come, if it is long."""
+        now = self._clock()
+        doing = self._doing
+        if self._again_at is not None:
+            doing = f"trying again in {max(self._again_at - now, 0):.0f} s (Esc stops, /retry asks now)"
+        parts = [" | ".join(self._named(call) for call in self._running) or doing]
+        silent = now - self._heard
+        if silent >= _STALLED and not self._running and self._again_at is None:
+            parts.append(f"nothing came for {silent:.0f} s")
+        parts += [seconds(now - self._began), self._route]
         if self._usage.input or self._usage.output:
-            parts.append(tokens(self._usage))
-        parts.append(" | ".join(self._running.values()) or self._doing)
-        return " · ".join(parts) + (f"  › {self.typed}" if self.typed else "")
+            parts += [tokens(self._usage), dollars(self._cost)]
+        return " · ".join(parts)
+
+    def _named(self, call: CallId) -> str:
+        about, last = self._subjects.get(call, ""), self._running[call]
+        return clip(f"{about}: {last}" if last else about, _NAMED)
 
     def show(self, event: events.Event) -> None:
         """Show one event."""
+        self._heard, self._again_at = self._clock(), None
         match event:
             case events.TextShown():
                 self._doing = "answering"
                 if self._answers:
-                    self._stream(event.text, _Writing.TEXT)
+                    self._stream(event.text)
                 else:
                     self.end_text()
             case events.Thought():
                 self._doing = "thinking"
                 if self._settings.thinking:
-                    self._stream(event.text, _Writing.THINKING)
+                    self._stream(event.text, Style.DIM)
             case events.Calling():
                 self._doing = f"writing a call of {event.name}" if event.name else self._doing
                 self.end_text()
             case events.ToolBegan():
                 self._show_began(event)
             case events.ToolProgress():
-                name = self._running.get(event.call, "").partition(":")[0]
-                last = event.text.rstrip().rpartition("\n")[2]
-                self._running[event.call] = f"{name}: {clip(last, 60)}" if last else name
+                self._running[event.call] = event.text.rstrip().rpartition("\n")[2]
             case events.ToolEnded():
                 self._show_ended(event)
             case events.Reported() | events.Refused():
@@ -131,6 +149,7 @@ class TurnDisplay:
                     self.note(line)
             case events.StepFinished():
                 self._usage = add(self._usage, event.usage or Usage())
+                self._cost = None if self._cost is None or event.cost is None else self._cost + event.cost
             case events.TurnFinished():
                 self._show_end(event)
                 return
@@ -139,62 +158,74 @@ class TurnDisplay:
         self.tick()
 
     def note(self, text: str, style: Style | None = Style.DIM) -> None:
-        """A line of our own between the model's."""
-        self.end_text()
-        self._screen.line(clip(text, self._screen.width * 4), style)
+        """A line of our own beside the model's."""
+        self._last_named = None
+        self._screen.line(one_line(text), style)
 
     # --- text that streams ---
 
-    def _stream(self, text: str, writing: _Writing) -> None:
-        if self._writing is not writing:
+    def _stream(self, text: str, style: Style | None = None) -> None:
+        if self._text is None or self._style is not style:
             self.end_text()
             self._screen.fresh_line()
-            self._writing = writing
-        self._screen.write(self._filter.feed(text), writing.style)
+            self._text, self._style, self._last_named = StreamedText(self._screen, style), style, None
+        self._text.feed(text)
 
     def end_text(self) -> None:
         """Nothing more of the present text comes; what the filter held back is shown."""
-        if self._writing is _Writing.NOTHING:
-            return
-        self._screen.write(self._filter.flush(), self._writing.style)
-        self._filter = TerminalFilter()
-        self._writing = _Writing.NOTHING
-        self._screen.fresh_line()
+        if self._text is not None:
+            self._text.end()
+            self._text = None
 
     # --- tools ---
 
+    def _show_made(self, calls: Sequence[ToolCall]) -> None:
+        self.end_text()
+        for call in calls:
+            self._subjects[call.id] = _subject(call.name, call.arguments)
+
     def _show_began(self, event: events.ToolBegan) -> None:
         self.end_text()
-        self._running[event.call] = event.name
-        name = clip(event.name, 60)
-        about = clip(subject_of(event.arguments), max(self._screen.width - len(name) - 4, 20))
-        self._screen.line(f"{self._screen.painted(f'● {name}', Style.BOLD)} {about}".rstrip())
+        self._running[event.call] = ""
+        self._subjects[event.call] = _subject(event.name, event.arguments)
+        self._name(event.call, "●", Style.BOLD)
+
+    def _name(self, call: CallId, mark: str, style: Style) -> None:
+        """A line that names a call: what follows is about it."""
+        name, _, about = clip(self._subjects[call], max(self._screen.width - 3, 20)).partition(" ")
+        self._screen.row(f"{self._screen.painted(f'{mark} {name}', style)} {about}".rstrip())
+        self._last_named = call
 
     def _show_ended(self, event: events.ToolEnded) -> None:
         self.end_text()
-        began = self._running.pop(event.call, None)
+        self._running.pop(event.call, None)
+        self._subjects.setdefault(event.call, event.name)
+        if self._last_named != event.call:  # it never started, or something else was shown since it began
+            self._name(event.call, "└", Style.DIM)
         response = event.response
-        several = bool(self._running)
-        if began is None or several:
-            # It never started, or others run beside it: say whose result this is.
-            self._screen.line(f"{_MARGIN}{clip(event.name, 60)}:", Style.DIM)
         failed = is_failure(response)
         text = result_text(response)
         difference = "" if failed else self._edits.get(event.call, "")
         if difference:
-            self.show_difference(difference)
+            self.show_difference(difference, event.call)
             if is_diff(text.split("\n", 2)):
                 return
-        lines = fold(text, self._settings.lines)
+        lines = self._fold(text, self._settings.lines, event.call)
         colours = is_diff(lines)
         for line in lines:
             style = Style.RED if failed else style_of(line) if colours else Style.DIM
             self._screen.line(f"{_MARGIN}{line}", style)
         self._doing = "waiting"
 
-    def show_difference(self, text: str) -> None:
+    def _fold(self, text: str, most: int, call: CallId) -> list[str]:
+        lines = fold(text, most, hint=" (Ctrl-O)" if self._screen.has_keys else "")
+        if is_folded(text, most):
+            self.folded.append(Folded(self._subjects.get(call, ""), text))
+        return lines
+
+    def show_difference(self, text: str, call: CallId) -> None:
         """A difference, folded."""
-        for line in fold(text, self._settings.diff_lines):
+        for line in self._fold(text, self._settings.diff_lines, call):
             self._screen.line(f"{_MARGIN}{line}", style_of(line))
 
     # --- the rest ---
@@ -210,6 +241,8 @@ class TurnDisplay:
         | events.HistoryCompacted
         | events.Notice,
     ) -> None:
+        if not isinstance(event, events.SwitchDeferred | events.Notice):
+            self.end_text()  # what was begun does not go on
         match event:
             case events.TurnStarted():
                 self._route, self._doing = event.route, "waiting"
@@ -218,9 +251,9 @@ class TurnDisplay:
             case events.StepStarted():
                 self._doing = "waiting" if event.attempt == 1 else f"waiting, attempt {event.attempt}"
             case events.CallsMade():
-                self.end_text()
+                self._show_made(event.calls)
             case events.Waiting():
-                self._doing = f"trying again in {event.seconds:.1f} s"
+                self._again_at = self._clock() + event.seconds
                 self.note(f"{event.reason}; trying again in {event.seconds:.1f} s", Style.YELLOW)
             case events.RouteLost():
                 self.note(f"{event.reason}; {event.following} goes on", Style.YELLOW)
@@ -243,4 +276,10 @@ class TurnDisplay:
         used = f" · {tokens(event.usage)}" if event.usage.input or event.usage.output else ""
         self._screen.line(about_route(clip(self._route, 80), f"{elapsed}{used}{cost}", self._screen.width), Style.DIM)
         self._running.clear()
+        self._subjects.clear()
         self._doing = ""
+
+
+def _subject(name: str, arguments: JsonObject) -> str:
+    """A call in one line: its tool, and what it is about."""
+    return f"{clip(name, 60)} {one_line(subject_of(arguments))}".rstrip()

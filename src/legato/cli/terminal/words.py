@@ -34,6 +34,11 @@ _ENDED = {
 }
 
 
+def closed_in_words(reason: ClosureReason) -> str:
+    """Why a call has no result."""
+    return _CLOSED[reason]
+
+
 def how_it_ended(answer: Entry) -> str:
     """Why an answer is not all that was to be said; empty if it is."""
     return _ENDED.get(answer.ending, "") if answer.ending is not None else ""
@@ -53,7 +58,7 @@ def result_text(response: ToolResponse) -> str:
     """What came back, as text."""
     told = response.error or ""
     if response.reason is not None:
-        told = _CLOSED[response.reason] + (f": {response.said}" if response.said else "")
+        told = closed_in_words(response.reason) + (f": {response.said}" if response.said else "")
     body = response.result
     text = body if isinstance(body, str) else "" if body is None else _as_json(body)
     attached = "\n".join(f"[{media.kind} {media.mime}]" for media in response.media)

@@ -48,7 +48,17 @@ def test_an_image_goes_along_as_an_image(home: Home):
 def test_a_word_that_names_no_file_is_just_a_word(home: Home):
     text = "thanks @ada, mail me at me@example.invalid @\0 @" + "x" * 5000
 
-    assert read_message(text, home.work).blocks == (Text(text),)
+    assert read_message(text, home.work) == ((Text(text),), (), ())
+
+
+def test_a_file_that_is_not_there_is_told_and_the_words_are_sent(home: Home):
+    (home.work / "there.txt").write_text("x\n")
+    text = 'compare @there.txt, @missing.txt, @src/ and @"my notes" for @ada'
+    message = read_message(text, home.work)
+
+    missing = tuple(f"not attached: {name}: there is no such file here" for name in ("missing.txt", "src/", "my notes"))
+    assert message.blocks[1:] == (Text(text),)
+    assert (message.notes, message.problems) == (("attached there.txt", *missing), missing)
 
 
 def test_a_folder_goes_along_as_a_list(home: Home):

@@ -3,11 +3,11 @@
 import asyncio
 import io
 import os
-import pty
 import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,13 @@ from legato.cli.chat.completion import Suggestions
 from legato.cli.chat.interactive import Interactive
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.shared_terminal import SharedTerminal
+from legato.cli.chat.slash.contract import Chat, Command
 from legato.cli.chat.slash.table import COMMANDS
 from legato.cli.providers import initial_profile, open_world
 from legato.cli.settings.files import load
 from legato.cli.terminal.approver import TerminalApprover
+from legato.cli.terminal.chat_prompt import PromptActions
+from legato.cli.terminal.picker import Row
 from legato.cli.terminal.screen import Screen
 from legato.simulation import SimulatedTransport
 from legato.store import Store, open_store
@@ -30,8 +33,8 @@ from legato.transport import WireResponse
 from program import Answers, Home, until
 
 Line = str | BaseException | Callable[[], str]
-Meanwhile = Callable[[SharedTerminal, Callable[[], str]], Coroutine[Any, Any, None]]
-"""what happens beside a conversation; gets its terminal, and what is on the screen"""
+Meanwhile = Callable[["Prompt", Callable[[], str]], Coroutine[Any, Any, None]]
+"""what happens beside a conversation; gets its prompt, and what is on the screen"""
 
 
 class Prompt(Answers):
@@ -40,11 +43,48 @@ class Prompt(Answers):
     def __init__(self, lines: tuple[Line, ...], answers: tuple[str | BaseException, ...]) -> None:
         super().__init__(*answers)
         self.lines = list(lines)
-        self.defaults: list[str] = []
+        self.actions = PromptActions()
+        self.queue: list[str] = []
+        self.taken_back: list[str] = []
+        self.titles: list[str] = []
+        self.replaces = False
+        self.is_busy = False
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        yield
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator[None]:
+        yield
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        self.is_busy = True
+        yield
+        self.is_busy = False
+
+    def submit(self, line: str) -> None:
+        """Somebody presses Enter while a turn runs."""
+        if not self.actions.submitted(line):
+            self.queue.append(line)
+
+    def take_messages(self) -> list[str]:
+        taken, self.queue = self.queue, []
+        return taken
+
+    def take_back(self) -> None:
+        self.taken_back += self.take_messages()
+
+    def take_replacing(self) -> bool:
+        replaces, self.replaces = self.replaces, False
+        return replaces
+
+    def tell(self, title: str, *, bell: bool = False) -> None:
+        self.titles.append(title)
 
     async def message(self, *, default: str = "") -> str:
         await anyio.lowlevel.checkpoint()
-        self.defaults.append(default)
         if not self.lines:
             raise EOFError
         line = self.lines.pop(0)
@@ -71,23 +111,14 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 
 
 @pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
-    """A terminal as standard input; the end at which somebody types."""
-    keyboard, terminal = pty.openpty()
-    with os.fdopen(terminal) as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        yield keyboard
-    os.close(keyboard)
-
-
-@pytest.fixture
-def talk(home: Home, keys: int) -> Callable[..., Ran]:
+def talk(home: Home) -> Callable[..., Ran]:
     def run(
         *lines: Line, answers: tuple[str | BaseException, ...] = (), store: Store | None = None, session: str | None = None,
         meanwhile: Meanwhile | None = None, stores: bool = True, **settings: Any,
     ) -> Ran:  # fmt: skip
         async def main() -> Ran:
-            flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in settings.items()}}
+            chosen = {"sandbox.mode": "off"} | settings  # not every system has one
+            flags = {"simulate": ("--simulate", True), **{key: ("--x", value) for key, value in chosen.items()}}
             loaded = load(flags=flags)
             stream = io.StringIO()
             terminal = SharedTerminal(Screen(stream))
@@ -103,7 +134,7 @@ def talk(home: Home, keys: int) -> Callable[..., Ran]:
                     after=terminal.give_back,
                 )
                 chat = Interactive(setup, terminal, prompt=prompt, servers={"one": "connected, 2 tools"})
-                beside = asyncio.create_task(meanwhile(terminal, stream.getvalue)) if meanwhile is not None else None
+                beside = asyncio.create_task(meanwhile(prompt, stream.getvalue)) if meanwhile is not None else None
                 code = await chat.run(session)
                 if beside is not None:
                     await beside
@@ -144,6 +175,13 @@ def test_a_file_that_is_mentioned_goes_along(talk: Talk, home: Home):
     (home.work / "a.txt").write_text("x")
 
     assert "attached a.txt\n" in talk("look at @a.txt").text
+
+
+def test_what_may_pass_later_is_said_with_how_to_ask_again(talk: Talk):
+    ran = talk("fail 3 times with 503", "/retry")
+
+    assert "\n/retry asks again.\n" in ran.text
+    assert ran.text.count('heard: "fail 3 times with 503"') == 1
 
 
 def test_what_cannot_be_answered_is_said_and_the_conversation_goes_on(talk: Talk):
@@ -297,7 +335,7 @@ def test_profiles_are_listed_and_chosen(talk: Talk, home: Home):
 
     assert 'a (simulated) heard: "one"' in ran.text
     assert 'b (simulated) heard: "two"' in ran.text
-    assert "▸ two: round-robin: groq/a, xai/b" in ran.text
+    assert "▸ two: round-robin\n    groq/a: well\n    xai/b: well\n" in ran.text
     assert "did you mean 'two'?" in ran.text
 
 
@@ -368,7 +406,7 @@ def test_last_tells_what_was_sent_and_what_came_of_it(talk: Talk, home: Home):
     ran = talk("/last", "use read on a.txt", "/last", "fail with 402", "/last", "/last sent.json", "/last sent.json")
 
     assert "No request was made yet since this conversation was opened." in ran.text
-    assert "anthropic/claude-sonnet-4-5, in the form anthropic/anthropic, native tool history\n" in ran.text
+    assert "anthropic/claude-sonnet-4-5, in the form anthropic/anthropic, native tool\n  history\n" in ran.text
     assert "calls: 1 seen, 1 emitted (1 success)\n" in ran.text
     assert "answered: ended done, served by claude-sonnet-4-5" in ran.text
     assert "the provider said no:\n  QuotaExhausted: " in ran.text
@@ -398,7 +436,9 @@ def test_a_fault_of_ours_says_where_to_see_what_was_sent(talk: Talk, monkeypatch
         in ran.text
     )
     assert "/last shows what was sent, and which layer is at fault.\n" in ran.text
-    assert "  fault class: rendering, found in the layer provider: a result went out without its call\n" in ran.text
+    assert (
+        "  fault class: rendering, found in the layer provider: a result went out\n    without its call\n" in ran.text
+    )
 
 
 def test_lint_tells_what_a_provider_would_say(talk: Talk):
@@ -469,7 +509,7 @@ def test_a_stored_session_shows_where_it_stands(talk: Talk, home: Home):
 def test_a_command_of_ones_own_is_run_and_becomes_part_of_the_conversation(talk: Talk, home: Home):
     ran = talk("!echo hidden_word; exit 3", "hello", "!", "!true")
 
-    assert ran.text.startswith("hidden_word\n")
+    assert ran.text.startswith("hidden_word\n(exit code 3)\n")
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
     shown = home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
     assert "I ran this command in my shell: echo hidden_word; exit 3\n(exit code 3) It wrote:\n\nhidden_word\n" in shown
@@ -488,33 +528,80 @@ def test_a_shell_that_is_not_there_is_said(talk: Talk, monkeypatch: pytest.Monke
 UNTIL_GO = 'call shell with {"command": "until [ -e go ]; do sleep 0.01; done"}'
 
 
-def test_what_is_typed_while_a_tool_runs_joins_the_turn(talk: Talk, home: Home, keys: int):
+def test_what_is_sent_while_a_tool_runs_waits_and_is_heard_when_the_tool_has_ended(talk: Talk, home: Home):
     (home.work / "a.txt").write_text("")
 
-    def ask() -> str:
-        os.write(keys, b"steer_this way @a.txt\r/cost\r/undo 0\r")
-        return UNTIL_GO
-
-    async def heard(_: SharedTerminal, shown: Callable[[], str]) -> None:
-        await until(lambda: "together" in shown() and "(after this turn)" in shown())
+    async def meanwhile(prompt: Prompt, shown: Callable[[], str]) -> None:
+        await until(lambda: "● shell" in shown())
+        prompt.submit("remember apple_pie @a.txt")
+        prompt.submit("/cost")
+        await until(lambda: "together" in shown() or "Nothing was used" in shown())
+        assert prompt.queue == ["remember apple_pie @a.txt"]
+        assert "attached" not in shown()
         (home.work / "go").touch()
 
-    ran = talk(ask, meanwhile=heard, **{"approval.mode": "never"})
-    assert "› steer_this way @a.txt (joins at the next step)\nattached a.txt\n" in ran.text
-    assert "together" in ran.text
-    assert "› /undo 0 (after this turn)" in ran.text
+    ran = talk(UNTIL_GO, "what is apple_pie?", meanwhile=meanwhile, **{"approval.mode": "never"})
+
+    assert ran.text.count("attached a.txt\n") == 1
+    assert ran.prompt.queue == []
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    shown = home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+    assert shown.count("remember apple_pie") == 1
 
 
-def test_an_unfinished_line_becomes_the_beginning_of_the_next_prompt(talk: Talk, home: Home, keys: int):
-    def ask() -> str:
-        os.write(keys, b"half a li")
-        return UNTIL_GO
+def test_what_waits_when_a_turn_is_cancelled_is_put_back_and_not_sent(talk: Talk, home: Home):
+    async def meanwhile(prompt: Prompt, shown: Callable[[], str]) -> None:
+        await until(lambda: "● shell" in shown())
+        assert prompt.is_busy
+        prompt.submit("never sent")
+        prompt.actions.interrupt()
 
-    async def typed(terminal: SharedTerminal, _: Callable[[], str]) -> None:
-        await until(lambda: terminal.keyboard.ahead.typed == "half a li")
-        (home.work / "go").touch()
+    ran = talk(UNTIL_GO, meanwhile=meanwhile, **{"approval.mode": "never"})
 
-    assert talk(ask, meanwhile=typed, **{"approval.mode": "never"}).prompt.defaults == ["", "half a li"]
+    assert ran.prompt.taken_back == ["never sent"]
+    assert "cancelled while it ran" in ran.text
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+    assert "never sent" not in home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+
+
+def test_a_message_that_is_edited_takes_the_place_of_the_last_one(talk: Talk):
+    prompts: list[Prompt] = []
+
+    async def meanwhile(prompt: Prompt, shown: Callable[[], str]) -> None:
+        prompts.append(prompt)
+
+    def edit() -> str:
+        assert prompts[0].actions.last_message() == "remember apple_pie"
+        prompts[0].replaces = True
+        return "remember plum_cake"
+
+    ran = talk("remember apple_pie", edit, "what is apple_pie?", meanwhile=meanwhile)
+
+    assert "Undone: remember apple_pie\n" in ran.text
+    assert "Nothing in this conversation tells me about apple_pie" in ran.text
+
+
+def test_a_key_goes_through_the_approval_modes_that_still_ask(talk: Talk):
+    ran = talk("/quit")
+    modes: list[str] = []
+    for _ in range(4):
+        ran.prompt.actions.next_mode()
+        modes.append(ran.chat.setup.approval.mode)
+
+    assert modes == ["edits", "plan", "ask", "edits"]
+
+
+def test_the_window_says_that_something_runs_and_that_it_has_ended(talk: Talk):
+    assert talk("hello").prompt.titles == ["legato · work · working", "legato · work"]
+
+
+def test_leaving_tells_how_to_come_back(talk: Talk, home: Home):
+    ran = talk("hello", "/quit")
+    (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
+
+    assert ran.text.endswith(f"Resume with: legato --resume {msgspec.json.decode(line)['id']}\n")
+    assert "Resume with" not in talk("/quit").text
+    assert "Resume with" not in talk("hello", stores=False).text
 
 
 def test_a_signal_while_a_tool_runs_saves_and_leaves(talk: Talk, home: Home):
@@ -525,6 +612,19 @@ def test_a_signal_while_a_tool_runs_saves_and_leaves(talk: Talk, home: Home):
     assert "cancelled while it ran" in ran.text
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
     assert "cancelled while it ran" in home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+
+
+def test_a_command_can_let_the_person_pick_one_of_many(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    picked: list[int | None] = []
+
+    async def run(chat: Chat, _: str) -> None:
+        picked.append(await chat.pick("fruit", [Row(("apple",)), Row(("pear",))]))
+
+    monkeypatch.setitem(COMMANDS, "/fruit", Command("/fruit", "", "", run, at_once=True))
+    ran = talk("/fruit", "/fruit", answers=("2", ""))
+
+    assert picked == [1, None]
+    assert "fruit\n1  apple\n2  pear\n" in ran.text
 
 
 def test_a_subagent_is_watched(talk: Talk, home: Home):

@@ -2,6 +2,7 @@
 
 import io
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,13 +15,18 @@ from typing import Any
 import anyio
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from legato.cli.chat import oneshot
 from legato.cli.chat.outputs import JsonLines, OneJson, PipedText, PrintFormat, Report, TerminalText, output_for
+from legato.cli.chat.structured import Checked, check_answer
+from legato.cli.saying import escape_controls
 from legato.cli.terminal.screen import Screen
 from legato.model.records import TurnOutcome
 from legato.session import events
 from legato.store import open_store
+from legato.tools.sandbox.sandbox import ChosenMechanism, Sandbox
 from program import Home
 
 PROGRAM = [sys.executable, "-c", "from legato.cli import main; main()"]
@@ -51,6 +57,38 @@ def test_quiet_says_nothing_beside_the_answer(home: Home):
     result = home.legato("--simulate", "-q", "-p", "hello")
 
     assert (result.stdout, result.stderr) == ('claude-sonnet-4-5 (simulated) heard: "hello"\n', "")
+
+
+def test_quiet_tells_of_a_file_only_if_it_could_not_be_attached(home: Home):
+    (home.work / "a.txt").write_text("x")
+    result = home.legato("--simulate", "-q", "-p", "see @a.txt and @b.txt")
+
+    assert result.stderr == "legato: not attached: b.txt: there is no such file here\n"
+
+
+def test_nothing_is_stored_where_there_is_no_key(home: Home):
+    result = home.legato("-m", "anthropic/claude-sonnet-4-5", "-p", "hello")
+
+    assert (result.exit_code, result.stdout) == (4, "")
+    assert result.stderr.startswith("legato: there is no key for anthropic: set ANTHROPIC_API_KEY")
+    assert home.legato("sessions").stderr == "No session is stored yet.\n"
+
+
+def test_a_limit_on_dollars_is_refused_where_a_price_is_not_known(home: Home):
+    result = home.legato("--simulate", "-m", "ollama/qwen3", "--max-cost", "0.000001", "-p", "hello")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == (
+        "legato: the limit of $0.000001 cannot be kept: the price of ollama/qwen3 is not known; set price_input and "
+        "price_output for it in the settings, or leave the limit out\n"
+    )
+
+
+def test_streams_that_were_closed_before_the_program_began_are_empty_ones(home: Home):
+    command = f"{' '.join(map(shlex.quote, PROGRAM))} --simulate -p hello"
+    ended = subprocess.run(["sh", "-c", f"{command} <&- >&- 2>&-"], check=False)
+
+    assert ended.returncode == 0
 
 
 def test_standard_input_follows_the_prompt(home: Home):
@@ -93,6 +131,7 @@ def test_json_is_one_value_with_a_schema(home: Home):
         "steps": 1,
         "detail": "",
         "ending": "done",
+        "structured": None,
         "approvals_needed": [],
         "error": None,
         "request": None,
@@ -139,6 +178,149 @@ def test_a_terminal_sees_every_answer_as_it_comes_and_nothing_that_it_would_obey
     assert capsys.readouterr().out == "I look.\nDone.\n"
 
 
+def test_a_pipe_gets_no_remark_before_a_call_and_the_beginning_of_an_answer_while_it_comes():
+    stream = io.StringIO()
+    output = PipedText(Screen(stream))
+    seen: list[str] = []
+    for event in (
+        events.TextShown(text="I will "),
+        events.TextShown(text="look."),
+        events.CallsMade(calls=()),
+        events.TextShown(text="One"),
+        events.TextShown(text=" line.\nTwo"),
+        events.TextShown(text=" lines."),
+        events.TurnFinished(turn=1, outcome=TurnOutcome.DONE),
+    ):
+        output.event(event)
+        seen.append(stream.getvalue())
+
+    assert seen == ["", "", "", "", "One line.\nTwo", "One line.\nTwo lines.", "One line.\nTwo lines.\n"]
+
+
+@given(st.lists(st.text(alphabet="a\x1b[0137m;\r\n\x07\x9b\u200f"), max_size=6))
+def test_a_pipe_gets_the_same_text_however_it_is_cut_into_pieces(pieces: list[str]):
+    stream = io.StringIO()
+    output = PipedText(Screen(stream))
+    for piece in pieces:
+        output.event(events.TextShown(text=piece))
+    output.event(events.TurnFinished(turn=1, outcome=TurnOutcome.DONE))
+
+    text = escape_controls("".join(pieces))
+    assert stream.getvalue() == (text if not text or text.endswith("\n") else f"{text}\n")
+
+
+def test_a_pipe_gets_the_answer_with_escapes_for_what_a_terminal_behind_it_would_obey(
+    capsys: pytest.CaptureFixture[str],
+):
+    report = Report(outcome="done", text="\x1b]52;c;aGk=\x07a\r\n\tb\u200fc\x9b2J", exit_code=0)
+    piped = PipedText(Screen(sys.stdout))
+    piped.event(events.TextShown(text=report.text))
+    piped.result(report)
+    OneJson(Screen(sys.stdout)).result(report)
+
+    told, exact = capsys.readouterr().out.rsplit("\n", 2)[:2]
+    assert told == "\\x1b]52;c;aGk=\\x07a\r\n\tb\u200fc\\x9b2J"
+    assert msgspec.json.decode(exact)["text"] == report.text
+
+
+def test_a_reader_that_leaves_ends_the_answer(home: Home):
+    command = [*PROGRAM, "--simulate", "--pace", "200/s", "-q", "-p", "answer in 2000 lines"]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdout is not None
+        assert program.stderr is not None
+        assert program.stdout.readline() == b"Line 1 of 2000, by claude-sonnet-4-5.\n"
+        program.stdout.close()
+        assert (program.wait(60), program.stderr.read()) == (1, b"")
+
+    shown = home.legato("sessions", "show", lines(home.legato("sessions", "--json").stdout)[0]["id"]).stdout
+    assert shown.endswith("(not whole: it was cancelled)\n")
+    assert "Line 1999" not in shown
+
+
+# --- answers and messages for programs ---
+
+
+SCHEMA = '{"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}'
+
+
+def test_an_answer_that_fits_a_schema_is_alone_on_standard_output(home: Home):
+    (home.work / "schema.json").write_text(SCHEMA)
+    told = home.legato("--simulate", "--json-schema", "schema.json", "-p", "where?")
+    (report,) = lines(
+        home.legato("--simulate", "--json-schema", "schema.json", "--output-format", "json", "-p", "where?").stdout
+    )
+
+    value = {"city": 'claude-sonnet-4-5 (simulated) heard: "where?"'}
+    assert (told.exit_code, lines(told.stdout)) == (0, [value])
+    assert (report["exit_code"], report["structured"]) == (0, value)
+
+
+@pytest.mark.parametrize(
+    ("text", "checked"),
+    [
+        ('{"city": "Rome"}', Checked({"city": "Rome"})),
+        ('```json\n{"city": "Rome"}\n```\n', Checked({"city": "Rome"})),
+        ('{"city": 7}', Checked(fault="the answer does not fit the schema: `city` must be a string, not an integer")),
+        ("Rome", Checked(fault="the answer is not JSON: not valid JSON: Expecting value (line 1, column 1)")),
+    ],
+)
+def test_an_answer_is_checked_here_whatever_its_provider_promised(text: str, checked: Checked):
+    assert check_answer(text, msgspec.json.decode(SCHEMA)) == checked
+
+
+def test_an_answer_that_does_not_fit_is_no_answer(home: Home, monkeypatch: pytest.MonkeyPatch):
+    (home.work / "schema.json").write_text(SCHEMA)
+    monkeypatch.setattr(oneshot, "check_answer", lambda _text, _schema: Checked(fault="it does not fit"))
+    result = home.legato("--simulate", "-q", "--json-schema", "schema.json", "-p", "where?")
+
+    assert (result.exit_code, result.stdout, result.stderr) == (10, "", "legato: it does not fit\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(None, "cannot be read"), ("{", "is not JSON"), ("[1]", "holds no schema")]
+)
+def test_a_schema_that_is_none_is_refused(home: Home, content: str | None, told: str):
+    if content is not None:
+        (home.work / "schema.json").write_text(content)
+    result = home.legato("--simulate", "--json-schema", "schema.json", "-p", "where?")
+
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
+def test_each_line_of_json_is_a_message_that_is_answered_before_the_next(home: Home):
+    sent = (
+        '{"text": "one"}\n\n'
+        '{"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": "two"}]}}\n'
+        '{"text": "what did I say first?"}\n'
+    )
+    told = lines(
+        home.legato("--simulate", "--input-format", "stream-json", "--output-format", "stream-json", stdin=sent).stdout
+    )
+
+    results = [line["text"] for line in told if line["event"] == "result"]
+    assert [text.partition(": ")[2] for text in results[:2]] == ['"one"', '"two"']
+    assert len(results) == 3
+    assert len({line["session"] for line in told if line["event"] == "result"}) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("hello", "line 1 of standard input is not JSON"),
+        ("[]", "line 1 of standard input holds no message"),
+        ('{"text": ""}{', "line 1 of standard input is not JSON"),
+        ('{"type": "user", "message": {"content": [{"type": "audio"}]}}', "holds a block that is neither"),
+        ("", "there is nothing to ask"),
+    ],
+)
+def test_a_line_that_is_no_message_ends_the_run(home: Home, line: str, told: str):
+    result = home.legato("--simulate", "--input-format", "stream-json", stdin=line)
+
+    assert result.exit_code == 2
+    assert told in result.stderr
+
+
 # --- exit codes ---
 
 
@@ -169,7 +351,7 @@ def test_a_tool_that_needs_an_approval_is_not_run_the_others_are_and_the_exit_co
     assert "shell was not run: it needs an approval, and nobody is there to give it" in result.stderr
 
 
-@pytest.mark.parametrize("how", [["--approval", "never"], []])
+@pytest.mark.parametrize("how", [["--approval", "never", "--sandbox", "off"], []])
 def test_what_is_allowed_runs_without_a_person(home: Home, how: list[str]):
     if not how:
         home.configure('[approval]\nallow = ["shell(touch *)"]\n')
@@ -323,6 +505,8 @@ def test_long_outputs_are_kept_where_the_model_can_read_them(home: Home):
         "--simulate",
         "--approval",
         "never",
+        "--sandbox",
+        "off",
         "--output-format",
         "stream-json",
         "-p",
@@ -493,7 +677,8 @@ def test_a_signal_saves_what_happened_and_leaves(home: Home, number: signal.Sign
     started = home.work / "started"
     prompt = f'call shell with {{"command": "touch {started}; sleep 60"}}'
     process = subprocess.Popen(
-        [*PROGRAM, "--simulate", "--approval", "never", "--output-format", "stream-json", "-p", prompt],
+        [*PROGRAM, "--simulate", "--approval", "never", "--sandbox", "off", "--output-format", "stream-json",
+         "-p", prompt],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stdout is not None
@@ -575,3 +760,11 @@ def test_a_server_that_was_agreed_to_is_started_and_its_tools_are_used(home: Hom
     assert result.exit_code == 0
     assert "42" in result.stdout
     assert "MCP server gone: " in result.stderr
+
+
+def test_never_runs_no_command_where_the_sandbox_is_missing(home: Home, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Sandbox, "choice", ChosenMechanism(None, "nobody built one"))
+    result = home.legato("--simulate", "--approval", "never", "-p", 'call shell with {"command": "touch made"}')
+
+    assert (result.exit_code, (home.work / "made").exists()) == (5, False)
+    assert "shell was not run: there is no sandbox here, and nobody to be asked; --sandbox off runs" in result.stderr

@@ -1,6 +1,7 @@
 """inspect: the conversation turn by turn on the terminal, and beside the request on a page."""
 
 from pathlib import Path
+from unittest.mock import patch
 
 from file_samples import (
     ClaudeSession,
@@ -12,9 +13,11 @@ from file_samples import (
     use,
     used,
 )
+from legato.errors import RenderError
 from legato.model import CallId, Code, HostedTool, Media, MediaKind
 from legato.model.codec import dump_log
 from legato.model.records import Compacted, CompactionKind
+from legato.request.request import Request
 from page_support import read_page
 
 from builders import ai, call, instruction, result, talk, user
@@ -150,10 +153,13 @@ def test_the_page_goes_to_standard_output_if_asked(tmp_path: Path):
 def test_a_conversation_that_its_own_provider_would_refuse_has_a_page_and_one_that_was_asked_for_is_an_error(
     tmp_path: Path,
 ):
-    path = save(tmp_path / "body.json", anthropic_body(("user", "Hi."), max_tokens=0))
+    """No body is known that its own provider would still refuse, so the gate is told to refuse this one."""
+    refused = RenderError("this request would be refused: max_tokens", layer="wire")
+    path = save(tmp_path / "body.json", anthropic_body(("user", "Hi.")))
 
-    own = legato("inspect", path, "--html", tmp_path / "page.html")
-    asked = legato("inspect", path, "--html", tmp_path / "other.html", "--for", "anthropic")
+    with patch.object(Request, "verify", side_effect=refused):
+        own = legato("inspect", path, "--html", tmp_path / "page.html")
+        asked = legato("inspect", path, "--html", tmp_path / "other.html", "--for", "anthropic")
 
     assert (own.exit_code, asked.exit_code) == (0, 1)
     assert "max_tokens" in read_page(tmp_path / "page.html").outline["unsent"]

@@ -10,6 +10,7 @@ from legato.cli.settings.layers import every_setting
 from legato.cli.settings.schema import ENVIRONMENT, Settings
 from legato.request import default_catalogue
 from legato.request.model_list import current_model
+from legato.tools.sandbox.sandbox import ChosenMechanism, Mechanism, Sandbox
 from program import Home
 
 DOCS = Path(__file__).parents[4] / "docs"
@@ -181,9 +182,17 @@ def test_what_is_broken_is_said_with_what_to_do(home: Home):
 
     assert result.exit_code == 3
     assert ("broken", "openai: keys.openai names $NOT_SET, which is not set") in checks["keys"]
-    assert ("broken", "p: mistral/x has no key: set MISTRAL_API_KEY") in checks["routes"]
+    assert any(
+        told.startswith("p: mistral/x: there is no key for mistral: set MISTRAL") for _, told in checks["routes"]
+    )
     assert any(told.startswith("p: mistrall/y: no provider 'mistrall'") for _, told in checks["routes"])
     assert any("chmod 600" in told for _, told in checks["settings"])
+
+
+def test_a_server_of_ones_own_that_needs_no_key_is_not_broken(home: Home):
+    home.configure('model = "openai/mine"\n[endpoints]\nopenai = "http://127.0.0.1:9/v1"\n')
+
+    assert found(home)["routes"] == [("ok", "openai/mine answers first")]
 
 
 def test_settings_that_cannot_be_read_are_broken(home: Home):
@@ -222,3 +231,24 @@ def test_each_route_is_asked_for_a_word_where_that_is_wanted(home: Home, monkeyp
     assert [health for health, _ in checks] == ["ok", "ok", "broken"]
     assert checks[0][1].startswith("kimi/kimi-k2-thinking answered: ")
     assert checks[2][1].startswith("openai/unknown-x: ")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "mode", "told"),
+    [
+        (
+            ChosenMechanism(Mechanism.BUBBLEWRAP, ""),
+            "read-only",
+            "bubblewrap: commands cannot write anywhere but in $TMPDIR",
+        ),
+        (ChosenMechanism(Mechanism.LANDLOCK, ""), "workspace", "install bubblewrap (bwrap) for more"),
+        (ChosenMechanism(None, "nobody built one"), "workspace", "none: nobody built one; --approval never asks about"),
+        (ChosenMechanism(None, "nobody built one"), "off", "switched off: commands can do whatever you can"),
+    ],
+)
+def test_doctor_says_what_the_sandbox_holds(
+    home: Home, monkeypatch: pytest.MonkeyPatch, chosen: ChosenMechanism, mode: str, told: str
+):
+    monkeypatch.setattr(Sandbox, "choice", chosen)
+    monkeypatch.setenv("LEGATO_SANDBOX", mode)
+    assert told in " ".join(home.legato("doctor").stdout.split())

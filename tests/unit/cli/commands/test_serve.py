@@ -214,6 +214,8 @@ def test_the_settings_reach_the_server(home: Home, monkeypatch: pytest.MonkeyPat
     met: list[tuple[int, str, int]] = []
 
     class Server:
+        is_busy = False
+
         def __init__(self, app: GatewayApp, listener: Any, *, idle: int, patience: ConnectionPatience) -> None:
             self.app, self.idle = app, idle
             assert patience == ConnectionPatience(head=2.5, reading=9.0)
@@ -299,6 +301,8 @@ def test_requests_are_answered_also_when_nobody_reads_the_lines(home: Home, monk
     statuses: list[int] = []
 
     class Server:
+        is_busy = False
+
         def __init__(self, app: GatewayApp, listener: Any, **_: Any) -> None:
             self.app = app
 
@@ -306,7 +310,7 @@ def test_requests_are_answered_also_when_nobody_reads_the_lines(home: Home, monk
             def gone(*_: object, **__: object) -> None:
                 raise BrokenPipeError
 
-            monkeypatch.setattr(gateway_server.click, "echo", gone)
+            monkeypatch.setattr(gateway_server, "say", gone)
             statuses.append((await Caller(self.app, "/v1/messages", HELLO).call()).status)
 
     monkeypatch.setattr(gateway_server, "HttpServer", Server)

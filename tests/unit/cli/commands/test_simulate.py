@@ -124,3 +124,14 @@ def test_the_port_that_is_promised_is_the_one_that_is_taken(home: Home) -> None:
         taken.listen()
         result = home.legato("simulate", "--host", "127.0.0.5")
     assert result.stderr.startswith(f"legato: cannot listen on 127.0.0.5:{DEFAULT_PORT}: ")
+
+
+def test_a_malformed_request_ends_nothing(home: Home) -> None:
+    with simulating("--any-key") as (process, urls):
+        port = int(urls["openai"].split(":")[2].partition("/")[0])
+        for raw in (b"\x00\xff\r\n\r\n", b"POST / HTTP/1.1\r\nContent-Length: -5\r\n\r\n", b"G" * 100_000, b"["):
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                connection.sendall(raw)
+        with urllib.request.urlopen(asked(urls)) as response:
+            assert response.status == 200
+        assert process.poll() is None

@@ -49,6 +49,18 @@ def talk(home: Home, *prompts: str) -> list[str]:
 # --- sessions ---
 
 
+def test_sessions_without_a_command_takes_the_options_of_the_list(home: Home):
+    one, two = talk(home, "one", "two")
+
+    assert [msgspec.json.decode(line)["id"] for line in home.legato("sessions", "--json").stdout.splitlines()] == [
+        two,
+        one,
+    ]
+    assert home.legato("sessions", "-n", "1").stdout.startswith(two)
+    assert home.legato("sessions", "--here").stdout.count("\n") == 2
+    assert "go behind the command: legato sessions show" in home.legato("sessions", "--json", "show", one).stderr
+
+
 def test_a_stored_session_is_named_by_its_id_in_the_commands_about_files(home: Home, tmp_path: Path):
     (session,) = talk(home, "hello there")
 
@@ -324,4 +336,4 @@ def test_a_picker_shows_this_folder_first_and_takes_a_number(home: Home, capsys:
     assert anyio.run(pick, "2") == "far"
     assert anyio.run(pick, "") is None
     assert anyio.run(pick, KeyboardInterrupt()) is None
-    assert "1  near  just now  .     here\n2  far" in capsys.readouterr().out
+    assert "Go on with\n1  just now  .     here\n2  just now  /far  far away\n" in capsys.readouterr().out

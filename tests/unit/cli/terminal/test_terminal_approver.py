@@ -161,3 +161,24 @@ def test_ctrl_c_cancels_the_turn_which_withdraws_the_question():
         return turn.cancelled_caught and gate.is_open
 
     assert anyio.run(main)
+
+
+def test_a_question_says_whether_what_runs_is_in_a_sandbox():
+    _, text, _ = ask(question(sandbox="in the sandbox: writes only in this folder, no network"), "y")
+
+    assert "  │ git status\n  in the sandbox: writes only in this folder, no network\n" in text
+
+
+def test_an_offer_to_run_outside_is_answered_yes_or_no():
+    ruling, text, asked = ask(question("make", outside='"Read-only file system" \x1b[2K', pattern=None), "s", "e", "n")
+
+    assert text == (
+        "\nshell could run again, outside the sandbox:\n"
+        "  │ make\n"
+        '  "Read-only file system" \\x1b[2K\n'
+        "  Outside, it can do whatever you can. What it did already is done again.\n"
+        "  [y] yes, once   [n] no\n"
+        "Answer y or n.\nAnswer y or n.\n"
+    )
+    assert [line for line, _ in asked] == ["allow? "] * 3
+    assert ruling == Ruling(ID, DIGEST, verdict=Verdict.DENIED)

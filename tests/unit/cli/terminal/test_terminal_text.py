@@ -13,6 +13,7 @@ from legato.cli.terminal.folding import fold
 from legato.cli.terminal.styles import ColorChoice, Style, paint, wants_colour
 from legato.cli.terminal.words import about_route, dollars, is_failure, result_text, seconds, subject_of, tokens
 from legato.model import CallId, ClosureReason, Media, MediaKind, ToolResponse, Usage
+from legato.tools.budget import cut
 
 
 class Terminal(io.StringIO):
@@ -91,6 +92,16 @@ def test_a_very_long_line_is_cut():
 
 def test_one_line_of_room_shows_the_first():
     assert fold("a\nb\nc\nd", 1) == ["a", "… 3 more lines …"]
+
+
+def test_what_was_cut_before_anyone_saw_it_is_told_too() -> None:
+    text = cut("\n".join(map(str, range(100_000))), 4_000, kept="kept.txt")
+    lines, lost = len(text.split("\n")), text.partition("[cut: ")[2].partition(" ")[0]
+    assert fold(text, 3) == ["0", "1", f"… {lines - 3:,} more lines, and {lost} characters that were cut …", "99999"]
+    assert fold("a\n[cut: 1,234 characters are left out here]\nb\nc", 1) == [
+        "a",
+        "… 3 more lines, and 1,234 characters that were cut …",
+    ]
 
 
 # --- differences ---

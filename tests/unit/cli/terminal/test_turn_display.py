@@ -6,7 +6,7 @@ import pytest
 
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import ColorChoice
-from legato.cli.terminal.turn_display import ShowSettings, TurnDisplay
+from legato.cli.terminal.turn_display import Folded, ShowSettings, TurnDisplay
 from legato.model import CallId, ClosureReason, ToolCall, ToolResponse, Usage
 from legato.model.records import TurnOutcome
 from legato.session import events
@@ -38,10 +38,13 @@ def test_thinking_is_dimmed_and_stands_apart_from_the_text(monkeypatch: pytest.M
     monkeypatch.setenv("TERM", "xterm")
     stream = Terminal()
     show = TurnDisplay(Screen(stream, ColorChoice.ALWAYS), clock=lambda: 0.0)
-    show.show(events.Thought(text="hm"))
-    show.show(events.TextShown(text="yes"))
+    for event in (events.Thought(text="hm *"), events.TextShown(text="y*e*s"), events.CallsMade(calls=())):
+        show.show(event)
 
-    assert stream.getvalue() == "\x1b[2mhm\x1b[0m\nyes"
+    assert [line for line in stream.getvalue().replace("\r\x1b[K", "\n").split("\n") if " · " not in line and line] == [
+        "\x1b[2mhm *\x1b[0m",
+        "y\x1b[3me\x1b[0ms",
+    ]
 
 
 def test_thinking_can_be_left_out():
@@ -105,7 +108,33 @@ def test_an_edit_that_failed_shows_no_difference():
 def test_a_call_that_never_started_is_named_with_its_end():
     ended = events.ToolEnded(call=ID, name="shell", response=ToolResponse(reason=ClosureReason.DENIED, said="no"))
 
-    assert shown(ended) == "  shell:\n  denied: no\n"
+    assert shown(ended) == "└ shell\n  denied: no\n"
+    call = ToolCall(name="shell", id=ID, arguments={"command": "rm x"})
+    assert shown(events.CallsMade(calls=(call,)), ended) == "└ shell rm x\n  denied: no\n"
+
+
+def test_results_of_calls_that_ran_side_by_side_are_told_apart():
+    one, two = CallId("hist_tool_1"), CallId("hist_tool_2")
+    assert (
+        shown(
+            events.ToolBegan(call=one, name="read", arguments={"path": "a.txt"}),
+            events.ToolBegan(call=two, name="read", arguments={"path": "b.txt"}),
+            events.ToolEnded(call=one, name="read", response=ToolResponse(result="A")),
+            events.ToolEnded(call=two, name="read", response=ToolResponse(result="B")),
+        )
+        == "● read a.txt\n● read b.txt\n└ read a.txt\n  A\n└ read b.txt\n  B\n"
+    )
+
+
+def test_what_was_folded_is_kept_whole():
+    stream = io.StringIO()
+    show = TurnDisplay(Screen(stream), ShowSettings(lines=2), clock=lambda: 0.0)
+    text = "\n".join("abcdef")
+    show.show(events.ToolBegan(call=ID, name="read", arguments={"path": "x"}))
+    show.show(events.ToolEnded(call=ID, name="read", response=ToolResponse(result=text)))
+    show.show(events.ToolEnded(call=ID, name="read", response=ToolResponse(result="short")))
+
+    assert [*show.folded] == [Folded("read x", text)]
 
 
 def test_news_stands_on_lines_of_its_own():
@@ -148,15 +177,29 @@ def test_the_status_line_tells_route_time_tokens_and_what_runs():
     now = [0.0]
     show = TurnDisplay(Screen(io.StringIO()), clock=lambda: now[0])
     show.begin("a/b")
-    assert show.status == "a/b · 0.0 s · waiting"
+    assert show.status == "waiting · 0.0 s · a/b"
     now[0] = 3.0
     show.show(events.Calling(index=0, name="shell"))
-    assert show.status == "a/b · 3.0 s · writing a call of shell"
-    show.show(events.StepFinished(step=1, usage=Usage(input=10, output=2)))
-    show.show(events.ToolBegan(call=ID, name="shell", arguments={}))
+    assert show.status == "writing a call of shell · 3.0 s · a/b"
+    show.show(events.StepFinished(step=1, usage=Usage(input=10, output=2), cost=0.01))
+    show.show(events.ToolBegan(call=ID, name="shell", arguments={"command": "make"}))
     show.show(events.ToolProgress(call=ID, text="first\nsecond\x1b[2J\n"))
-    show.typed = "and then"
-    assert show.status == "a/b · 3.0 s · 10 in, 2 out · shell: second  › and then"
+    assert show.status == "shell make: second · 3.0 s · a/b · 10 in, 2 out · $0.0100"
+
+
+def test_the_status_line_tells_that_nothing_comes_and_when_it_is_tried_again():
+    now = [0.0]
+    show = TurnDisplay(Screen(io.StringIO()), clock=lambda: now[0])
+    show.begin("a/b")
+    now[0] = 9.0
+    assert show.status == "waiting · 9.0 s · a/b"
+    now[0] = 12.0
+    assert show.status == "waiting · nothing came for 12 s · 12.0 s · a/b"
+    show.show(events.TextShown(text="hm"))
+    assert show.status == "answering · 12.0 s · a/b"
+    show.show(events.Waiting(seconds=20.0, reason="Overloaded"))
+    now[0] = 25.0
+    assert show.status == "trying again in 7 s (Esc stops, /retry asks now) · 25.0 s · a/b"
 
 
 def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():

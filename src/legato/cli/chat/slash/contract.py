@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from msgspec import Struct
 
 from legato.cli.chat.setup import ChatSetup
+from legato.cli.terminal.picker import Row
 from legato.cli.terminal.screen import Screen
-from legato.session import Session
+from legato.routing import Profile
+from legato.session import Session, Turn
 
 
 class Leave(Struct, frozen=True):
@@ -19,9 +21,10 @@ class Leave(Struct, frozen=True):
 
 
 class Reopen(Struct, frozen=True):
-    """Another session takes the place of this one: a stored one, or a new one."""
+    """Another session takes the place of this one: a stored one, or a new one. Without a profile, who answers stays."""
 
     session_id: str | None = None
+    profile: Profile | None = None
 
 
 Next = Leave | Reopen | None
@@ -39,6 +42,14 @@ class Chat(Protocol):
     @property
     def session(self) -> Session:
         """The session that is open."""
+        ...
+
+    async def follow(self, turn: Turn) -> None:
+        """Show a turn to its end."""
+        ...
+
+    async def pick(self, title: str, rows: Sequence[Row], *, search: str = "") -> int | None:
+        """Let the person pick one of `rows`; its index, or None if they pick none."""
         ...
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from legato.cli.chat.attachments import words_of
 from legato.cli.chat.slash.contract import Chat, Next, Reopen
-from legato.cli.sessions.lookup import PICKED, as_rows, find_session
-from legato.cli.sessions.subagents import without_subagents
-from legato.cli.terminal.cells import clip, table
+from legato.cli.exits import line_of
+from legato.cli.providers import require_usable, resumed_profile
+from legato.cli.sessions.lookup import find_session, picker_rows, sessions_to_pick
+from legato.cli.terminal.cells import clip, one_line
 from legato.cli.terminal.styles import Style
-from legato.errors import CallerError
+from legato.errors import CallerError, LegatoError
 from legato.model import Authority, Entry, Speaker
+from legato.store import SessionSummary
 
 
 async def compact(chat: Chat, _: str) -> Next:
@@ -42,18 +44,32 @@ def _is_by_a_person(entry: Entry) -> bool:
 
 
 async def sessions(chat: Chat, wanted: str) -> Next:
-    """`/sessions`: those that are stored, or go on with one of them."""
+    """`/sessions`: pick a stored one, or name it, and go on with it."""
     store = chat.setup.store
     if store is None:
         raise CallerError("sessions are not stored in this run (--no-store)")
     if wanted:
-        return Reopen((await find_session(store, wanted)).id)
-    sessions = [one for one in without_subagents(await store.list()) if one.id != chat.session.id][:PICKED]
-    width = chat.screen.width
-    for line in table(as_rows(sessions, chat.setup.folder, width=width), width=width):
-        chat.screen.line(line)
-    chat.screen.line("/sessions ID goes on with one of them." if sessions else "No other session is stored.")
-    return None
+        return _reopened(chat, await find_session(store, wanted))
+    others = [one for one in await sessions_to_pick(store, chat.setup.folder) if one.id != chat.session.id]
+    if not others:
+        chat.screen.line("No other session is stored.")
+        return None
+    picked = await chat.pick("Go on with", picker_rows(others, chat.setup.folder, width=chat.screen.width))
+    return None if picked is None else _reopened(chat, others[picked])
+
+
+def _reopened(chat: Chat, summary: SessionSummary) -> Reopen:
+    """Go on in a stored session, with who answered there last: no conversation goes to another provider unasked."""
+    settings, profile = chat.setup.settings, None
+    try:
+        profile = resumed_profile(settings, summary.route)
+        if profile is not None:
+            require_usable(settings, profile)
+    except LegatoError as error:
+        told = f"{summary.route} answered there and cannot now: {line_of(error)}"
+        chat.screen.line(one_line(f"{told}; {chat.session.route} goes on"), Style.YELLOW)
+        profile = None
+    return Reopen(summary.id, profile)
 
 
 async def clear(chat: Chat, _: str) -> Next:

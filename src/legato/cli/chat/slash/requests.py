@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from legato.cli.chat.slash.contract import Chat, Next
+from legato.cli.chat.slash.layout import indented
 from legato.cli.private_files import write_new
 from legato.cli.terminal.cells import one_line
 from legato.cli.terminal.styles import Style
@@ -43,8 +44,8 @@ async def last(chat: Chat, name: str) -> Next:
         chat.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
         return None
     for line in sent.lines():
-        indent = len(line) - len(line.lstrip())
-        chat.screen.line(" " * indent + one_line(line), Style.DIM)
+        for piece in indented(line, chat.screen.width):
+            chat.screen.line(piece, Style.DIM)
     return None
 
 
@@ -58,11 +59,46 @@ def _write_last(sent: Sent, folder: Path, name: str) -> Path:
 
 
 async def export(chat: Chat, arguments: str) -> Next:
-    """`/export`: the conversation as a new file."""
-    name, _, form = arguments.partition(" ")
-    path = _write(chat, Path(name or f"{chat.session.id or 'conversation'}.jsonl"), form.strip() or "legato")
-    chat.screen.line(f"Wrote {path}.")
+    """`/export`: the conversation as a new file, in a form that its name or a second word says."""
+    words = arguments.split()
+    if len(words) > 2:
+        raise CallerError("/export takes a file and a format; name the file without spaces")
+    name, form = ([*words, "", ""])[:2]
+    if name in _READABLE:
+        name, form = "", name
+    form = form or _READABLE_ENDINGS.get(Path(name).suffix, "legato")
+    path = Path(name or f"{chat.session.id or 'conversation'}.{form if form in _READABLE else 'jsonl'}")
+    written = _write_readable(chat, path, form) if form in _READABLE else _write(chat, path, form)
+    chat.screen.line(f"Wrote {written}.")
     return None
+
+
+_READABLE = ("md", "html", "json")
+"""forms for people, and for programs that know no agent's format"""
+_READABLE_ENDINGS = {f".{form}": form for form in _READABLE}
+
+
+def _write_readable(chat: Chat, name: Path, form: str) -> Path:
+    path, talk = chat.setup.folder / name.expanduser(), chat.session.talk
+    title = chat.session.id or "Conversation"
+    match form:
+        case "md":
+            from legato.cli.sessions.as_markdown import as_markdown
+
+            _write_new(path, as_markdown(talk, title).encode())
+        case "html":
+            from legato.files import write_page
+            from legato.formats import write
+
+            write_page(write(talk, "legato").data, path, format="legato", name=title)
+        case _:
+            told = {
+                "schema": 1,
+                "session": chat.session.id,
+                "entries": [msgspec.to_builtins(one) for one in talk.entries],
+            }
+            _write_new(path, msgspec.json.format(msgspec.json.encode(told), indent=2) + b"\n")
+    return path
 
 
 def _write(chat: Chat, name: Path, form: str) -> Path:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 
-from legato.cli.chat.slash import answering, history, overview, requests
+from legato.cli.chat.slash import answering, history, overview, requests, thinking
 from legato.cli.chat.slash.contract import Chat, Command, Leave, Next
+from legato.cli.chat.slash.layout import hanging
 from legato.cli.exits import line_of
-from legato.cli.terminal.cells import table
 from legato.cli.terminal.styles import Style
 from legato.errors import LegatoError
 
@@ -36,12 +36,18 @@ async def _help(chat: Chat, _: str) -> Next:
     rows += [
         ("!command", "run a command in your shell and put its output into the conversation"),
         ("@file", "attach a file or an image to a message"),
-        ("Alt-Enter", "begin a new line"),
-        ("Ctrl-R", "search what you said before"),
+        ("Alt-Enter, Ctrl-J", "begin a new line"),
         ("Esc", "interrupt what runs; what you typed meanwhile stays"),
+        ("Esc, Esc", "at rest: edit your last message"),
+        ("Up", "in an empty box: take back what waits, then what you said before"),
+        ("Ctrl-R", "search what you said before"),
+        ("Ctrl-O", "open output that was folded"),
+        ("Shift-Tab", "the next approval mode: ask, edits, plan"),
+        ("Ctrl-X Ctrl-E", "write the message in your editor"),
+        ("Ctrl-Z", "suspend; fg goes on"),
         ("Ctrl-C", "interrupt what runs; twice at an empty prompt: leave"),
     ]
-    for line in table(rows, width=chat.screen.width):
+    for line in hanging(rows, chat.screen.width):
         chat.screen.line(line)
     return None
 
@@ -53,9 +59,15 @@ async def _quit(_chat: Chat, _: str) -> Next:
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("/model", "[ROUTE]", "let another model answer", answering.model, at_once=True),
-        Command("/route", "[PROFILE]", "let a profile choose who answers", answering.route, at_once=True),
+        Command("/model", "[ROUTE]", "pick who answers, or name them", answering.model, at_once=True),
+        Command(
+            "/route", "[PROFILE]", "profiles, and how their routes are; let one choose", answering.route, at_once=True
+        ),
+        Command("/retry", "", "ask again for an answer that did not come", answering.retry, at_once=True),
         Command("/approval", "[MODE]", "ask, edits, plan or never", answering.approval, at_once=True),
+        Command("/thinking", "[on|off|default]", "whether the model thinks first", thinking.thinking, at_once=True),
+        Command("/effort", "[WORD]", "how hard it thinks", thinking.effort, at_once=True),
+        Command("/history", "[NAME VALUE]", "how much it is sent of what was said", thinking.history, at_once=True),
         Command("/status", "", "route, session, size and cost", overview.status, at_once=True),
         Command("/tools", "", "the tools that the model may use", overview.tools, at_once=True),
         Command("/mcp", "", "the MCP servers and how they are", overview.mcp, at_once=True),
@@ -63,9 +75,11 @@ COMMANDS: dict[str, Command] = {
         Command("/undo", "[N]", "take back the last message and what followed", history.undo),
         Command("/lint", "[ROUTE]", "what a provider would say to this conversation", requests.lint, at_once=True),
         Command("/last", "[FILE]", "the last request: what was decided, what came of it", requests.last, at_once=True),
-        Command("/export", "[FILE] [FORMAT]", "write the conversation to a file", requests.export),
+        Command(
+            "/export", "[FILE] [FORMAT]", "write it to a file: md, html, json, or for another agent", requests.export
+        ),
         Command("/cost", "", "what was used, by route", overview.cost, at_once=True),
-        Command("/sessions", "[ID]", "stored sessions; go on with one", history.sessions),
+        Command("/sessions", "[ID]", "pick a stored session, and go on with it", history.sessions),
         Command("/clear", "", "begin a new conversation", history.clear),
         Command("/help", "", "this list", _help, at_once=True),
         Command("/quit", "", "leave", _quit),
