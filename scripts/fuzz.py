@@ -1,13 +1,14 @@
 """Run the properties and the campaigns for a given time, on examples never tried before, and say what was tried.
 
-The time is shared evenly between the folders and a campaign of damaged answers. In each folder, rounds of pytest follow
-one another, each with a fresh seed and twice the examples of the one before, so that everything is tried early and the
-time left goes into depth. The campaign (scripts/fuzz_answers.py) goes on from case FUZZ_START of seed FUZZ_SEED, if
-those are set. Afterwards come sessions of thousands of turns, and processes that are killed, as often as asked for. The
-first failure ends the run.
+The time is shared evenly between the folders and two campaigns: damaged answers and mutated files. In each folder,
+rounds of pytest follow one another, each with a fresh seed and twice the examples of the one before, so that everything
+is tried early and the time left goes into depth. The campaigns (scripts/fuzz_answers.py, scripts/fuzz_files.py) go on
+from case FUZZ_START of seed FUZZ_SEED, if those are set. Afterwards come sessions of thousands of turns, and processes
+that are killed, as often as asked for. The first failure ends the run.
 
-When time is up the running round is interrupted. It may be shrinking a failure at that moment; Hypothesis keeps what it
-found in its database, so one last short round replays the database, and no finding is lost to the clock.
+When time is up the running round is interrupted. What failed before that was written down by the tests themselves. What
+was being made smaller at that moment is in Hypothesis's database, so one last short round replays the database, and no
+finding is lost to the clock.
 
 At the end stands what was tried: examples that ran and held, counted by the tests themselves
 (tests/support/tally.py), also in a round that was interrupted.
@@ -30,7 +31,7 @@ FIRST_EXAMPLES = 100
 MOST_EXAMPLES = 64_000
 GRACE = 30.0  # seconds for an interrupted round to end by itself
 
-ANSWERS = "scripts/fuzz_answers.py"
+CAMPAIGNS = ("scripts/fuzz_answers.py", "scripts/fuzz_files.py")
 LONG_SESSIONS = "tests/scenarios/test_long_session.py"
 STORE_KILLS = "tests/scenarios/test_store_survives_kills.py"
 SESSION_KILLS = "tests/scenarios/test_session_survives_kills.py"
@@ -42,6 +43,8 @@ LOGS = (
     "test_compaction_properties",
     "test_results_survive",
 )
+FAILED = "failed: "  # begins what they write of a test that failed
+FAILURES = ".failures"  # ends the name of the file in which they tell what happened
 BAD_DAYS = "test_campaign::test_a_bad_day_breaks_nothing"
 FIRST, RETRIED = "first attempts on bad days", "retries on bad days"
 RESERVE = 10  # retries that each of these days may begin with; after that, one for five requests
@@ -90,11 +93,14 @@ def fuzz(folder: str, *, seconds: float, workers: int, seed: int, tally: str) ->
             options=["-n", str(workers), f"--hypothesis-seed={seed}"],
             seconds=left,
         )
+        failed = [name for name in read_tally(tally) if name.startswith(FAILED)]
+        if status or failed:
+            say("\n".join([f"repeat with --seed {seed} {folder}", *failed]))
+            told = Path(tally + FAILURES)
+            print(told.read_text(encoding="utf-8") if told.exists() else "", flush=True)
+            return status or 1
         if status is None:
             break
-        if status:
-            say(f"failed; repeat with --seed {seed} {folder}")
-            return status
         seed += 1
         examples = min(examples * 2, MOST_EXAMPLES)
     say(f"{folder}: time is up, replaying what Hypothesis remembers")
@@ -106,9 +112,9 @@ def fuzz(folder: str, *, seconds: float, workers: int, seed: int, tally: str) ->
     return 1 if replayed is None else replayed
 
 
-def fuzz_answers(*, seconds: float, workers: int, seed: int | None, tally: str) -> int:
-    """Run the campaign of damaged answers for `seconds`; its exit status."""
-    command = [sys.executable, ANSWERS, f"--seconds={seconds}", f"--workers={workers}"]
+def run_campaign(script: str, *, seconds: float, workers: int, seed: int | None, tally: str) -> int:
+    """Run the campaign of that script for `seconds`; its exit status."""
+    command = [sys.executable, script, f"--seconds={seconds}", f"--workers={workers}"]
     if seed is not None:
         command.append(f"--seed={seed}")
     return subprocess.run(command, env=os.environ | {"LEGATO_TALLY": tally}, check=False).returncode
@@ -139,7 +145,7 @@ def read_tally(path: str) -> Counter[str]:
 
 def summary(counted: Counter[str]) -> list[str]:
     """What was tried, in lines: first what the campaigns are for, then property by property."""
-    tests = {name: number for name, number in counted.items() if "::" in name}
+    tests = {name: number for name, number in counted.items() if "::" in name and not name.startswith(FAILED)}
     logs = sum(number for name, number in tests.items() if name.partition("::")[0] in LOGS)
     days = tests.get(BAD_DAYS, 0)
     first = counted[FIRST]
@@ -176,11 +182,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as place:
         tally = str(Path(place) / "tally")
         status = 0
-        share = options.seconds / (len(folders) + (0 if options.folders else 1))
+        campaigns = () if options.folders else CAMPAIGNS
+        share = options.seconds / (len(folders) + len(campaigns))
         for folder in folders:
             status = status or fuzz(folder, seconds=share, workers=options.workers, seed=seed, tally=tally)
-        if not options.folders:
-            status = status or fuzz_answers(seconds=share, workers=options.workers, seed=options.seed, tally=tally)
+        for script in campaigns:
+            status = status or run_campaign(
+                script, seconds=share, workers=options.workers, seed=options.seed, tally=tally
+            )
         status = status or run_longer(LONG_SESSIONS, "LEGATO_TURNS", options.turns, tally=tally)
         status = status or run_longer(STORE_KILLS, "LEGATO_KILLS", options.store_kills, tally=tally)
         status = status or run_longer(SESSION_KILLS, "LEGATO_KILLS", options.session_kills, tally=tally)
