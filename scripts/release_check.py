@@ -4,6 +4,7 @@
 
 Builds the wheel and the source distribution, then checks that
 
+- both are the same bytes when they are built again, and a bill of materials lies beside them;
 - versions agree: pyproject.toml, `legato.__version__`, the packages, and a section of the changelog;
 - the wheel holds the marker for type checkers and all modules, and the source distribution what its tests need;
 - the metadata is complete, and the long description is Markdown that an index shows;
@@ -34,7 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import legato  # noqa: E402
-from scripts.try_packages import build, interpreters, promised, run, try_out  # noqa: E402
+from scripts.supply_chain import write_sbom  # noqa: E402
+from scripts.try_packages import SBOM, build_twice, interpreters, promised, run, try_out  # noqa: E402
 
 _FIELDS = ("Name", "Version", "Summary", "Requires-Python", "License-Expression", "License-File", "Keywords")
 _IN_SOURCE = (
@@ -58,8 +60,9 @@ def main() -> int:
     options = parser.parse_args()
     with TemporaryDirectory(prefix="legato-release-") as name:
         folder = Path(name)
-        packages = options.out or folder / "packages"
-        wheel, source = build(packages)
+        packages = options.out.resolve() if options.out else folder / "packages"
+        wheel, source = build_twice(packages)
+        write_sbom(packages / SBOM)
         wrong = [*_versions(wheel), *_contents(wheel, source), *_metadata(_message(wheel))]
         found = interpreters()
         for python in found:

@@ -1,5 +1,7 @@
 """Build the packages and use them as a stranger would, then run all tests on them: on every supported Python here.
 
+They are built twice, and have to be the same bytes; beside them, in `dist`, is a bill of materials.
+
 For each interpreter that `pyproject.toml` promises and this machine has: a new environment, the wheel from the file
 just built, then `legato --version`, the demonstration and the types; and another environment from the hash lock, in
 which the whole suite runs against the installed wheel. The newest one also gets the source distribution and all extras.
@@ -16,12 +18,14 @@ import shutil
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).parent.parent
 EXTRAS = "mcp,postgres,otel,serve"
+SBOM = "legato.cdx.json"
 
 
 def run(*command: str | Path, cwd: Path, shows: bool = False, variables: Mapping[str, str] | None = None) -> str:
@@ -55,11 +59,51 @@ def interpreters() -> list[str]:
     return found or [sys.executable]
 
 
-def build(folder: Path) -> tuple[Path, Path]:
+def build(folder: Path, source: Path = ROOT) -> tuple[Path, Path]:
     """Build into `folder`; returns the wheel and the source distribution."""
     folder.mkdir(parents=True, exist_ok=True)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT, cwd=folder)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, source, cwd=folder)
     return next(folder.glob("*.whl")), next(folder.glob("*.tar.gz"))
+
+
+def build_twice(folder: Path) -> tuple[Path, Path]:
+    """The same, and once more from a copy with other times and another mask: what is released can be built again."""
+    built = build(folder)
+    with TemporaryDirectory(prefix="legato-again-") as name:
+        copy = Path(name) / "source"
+        shutil.copytree(ROOT, copy, ignore=_made_here, copy_function=_touched, symlinks=True)
+        mask = os.umask(0o077)
+        try:
+            again = build(Path(name) / "packages", copy)
+        finally:
+            os.umask(mask)
+        for one, other in zip(built, again, strict=True):
+            if one.read_bytes() != other.read_bytes():
+                sys.exit(f"failed: {one.name} is not the same when it is built again: {_difference(one, other)}")
+    print(f"built twice, with the same bytes: {', '.join(one.name for one in built)}", flush=True)
+    return built
+
+
+def _made_here(folder: str, names: list[str]) -> set[str]:
+    """What tools have made here, and no checkout holds."""
+    is_root = Path(folder) == ROOT
+    made = {name for name in names if is_root and (name in ("dist", "build", ".git") or name.endswith("_cache"))}
+    return made | {name for name in names if name == "__pycache__" or (is_root and name.startswith((".venv", ".hypo")))}
+
+
+def _touched(source: str, target: str) -> None:
+    shutil.copyfile(source, target)
+    os.utime(target, (1_700_000_000, 1_700_000_000))
+
+
+def _difference(one: Path, other: Path) -> str:
+    if one.suffix != ".whl":
+        return "compare them with diffoscope"
+    with zipfile.ZipFile(one) as first, zipfile.ZipFile(other) as second:
+        old, new = ({item.filename: item.CRC for item in archive.infolist()} for archive in (first, second))
+    return (
+        ", ".join(sorted(name for name in {**old, **new} if old.get(name) != new.get(name))) or "their order or times"
+    )
 
 
 def try_out(python: str, package: str, folder: Path) -> None:
@@ -80,7 +124,7 @@ def run_tests(python: str, wheel: Path, folder: Path, workers: int) -> None:
     environment = folder / f"tests-{Path(python).name}"
     run(python, "-m", "venv", environment, cwd=folder)
     pip = (environment / "bin/python", "-m", "pip", "install", "--quiet")
-    run(*pip, "--require-hashes", "-r", ROOT / "requirements/dev.txt", cwd=folder)
+    run(*pip, "--no-deps", "--require-hashes", "-r", ROOT / "requirements/dev.txt", cwd=folder)
     run(*pip, "--no-deps", "--no-index", wheel, cwd=folder)
     name = run(environment / "bin/python", "--version", cwd=folder).strip()
     print(f"{name}: all tests", flush=True)
@@ -95,7 +139,9 @@ def main() -> None:
     options = parser.parse_args()
     with TemporaryDirectory(prefix="legato-packages-") as name:
         folder = Path(name)
-        wheel, source = build(folder / "packages")
+        wheel, source = build_twice(folder / "packages")
+        run(sys.executable, ROOT / "scripts/supply_chain.py", "--sbom", ROOT / "dist" / SBOM, cwd=folder)
+        print(f"bill of materials: dist/{SBOM}", flush=True)
         found = interpreters()
         for python in found:
             try_out(python, str(wheel), folder)
