@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from tally import count_runs
+from tally import count_failure, count_runs
 
 # Tests talk to this machine alone, and no proxy of whoever runs them leads there.
 for _name in ("NO_PROXY", "no_proxy"):
@@ -64,6 +64,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("live"):
             item.add_marker(unasked)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Write down what failed where it failed: an interrupted run may not come to say so."""
+    report = yield
+    if report.failed and not _is_interrupt(call.excinfo.value if call.excinfo else None):
+        count_failure(item.nodeid, report.longreprtext)
+    return report
+
+
+def _is_interrupt(error: BaseException | None) -> bool:
+    """Whether `error` came of a Ctrl-C that met something on its way, such as Hypothesis in the middle of an example."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _count_examples(items: list[pytest.Item]) -> None:
