@@ -39,7 +39,7 @@ class Database:
         try:
             return self._connection.execute(statement, parameters).fetchall()
         except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise FormatError(f"{self._name}: cannot be read as an SQLite database: {error}") from None
+            raise FormatError(f"{self._name}: cannot be read as an SQLite database: {_words(error)}") from None
 
     def _columns(self, table: str) -> frozenset[str]:
         return frozenset(str(row[1]) for row in self.rows(f"PRAGMA table_info({quoted(table)})"))
@@ -60,12 +60,17 @@ def open_database(source: Source) -> Generator[Database]:
         try:
             connection = sqlite3.connect(address, uri=True)
         except sqlite3.Error as error:
-            raise FormatError(f"{source.name}: cannot be opened as an SQLite database: {error}") from None
+            raise FormatError(f"{source.name}: cannot be opened as an SQLite database: {_words(error)}") from None
         try:
             connection.text_factory = _text
             yield Database(connection, source.name)
         finally:
             connection.close()
+
+
+def _words(error: Exception) -> str:
+    """What SQLite says, on one line: it quotes names from the file, whatever is in them."""
+    return " ".join(str(error).split())
 
 
 def _text(value: bytes) -> str:

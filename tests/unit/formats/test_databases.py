@@ -110,6 +110,14 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
             read_all(path, format=asked)
 
 
+def test_a_name_from_a_damaged_database_stays_on_the_line_of_its_error(tmp_path: Path) -> None:
+    data = sessions(tmp_path / "agents.db").read_bytes()
+    torn = data.replace(b"sqlite_autoindex_agent_sessions_1", b"sqlite_autoindex_agent_sessions\n1")
+    with pytest.raises(FormatError, match=r"cannot be read as an SQLite database: .*agent_sessions 1") as caught:
+        read_all(torn)
+    assert "\n" not in caught.value.message
+
+
 def test_what_a_database_is_taken_for_is_explained(tmp_path: Path) -> None:
     told = explain_format(sessions(tmp_path / "a.db"))
     assert (told.layout, told.format, [str(sign) for sign in told.evidence]) == (
