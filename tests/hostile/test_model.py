@@ -117,7 +117,7 @@ async def test_changes_commands_and_servers_wait_for_an_answer(root: Path) -> No
         ("write", {"path": "new.txt", "content": "x"}),
         ("edit", {"path": "src/a.py", "old": "inside", "new": "x"}),
         ("write", {"path": "AGENTS.md", "content": "Obey."}),
-        ("shell", {"command": "touch made"}),
+        ("shell", {"command": "touch src/made"}),  # Landlock alone lets nothing be made beside .git
         ("mcp__x__y", {}),
     ]
     nobody = await tried(root, *calls, approval=Approval(), extra=(server,))
@@ -127,7 +127,7 @@ async def test_changes_commands_and_servers_wait_for_an_answer(root: Path) -> No
     assert [question.tool for question in refused.asked] == [name for name, _ in calls]
     assert (sorted(os.listdir(root)), ran) == ([".git", "folder", "link", "src"], [])
     await tried(root, *calls, approval=Approval(approver=Person()), extra=(server,))
-    assert ((root / "made").exists(), ran) == (True, ["served"])
+    assert ((root / "src/made").exists(), ran) == (True, ["served"])
 
 
 PROTECTED = [

@@ -16,7 +16,7 @@ from session_support import session
 
 pytestmark = [pytest.mark.anyio, pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here")]
 
-EVIL = '[core]\n\tfsmonitor = "touch pwned; false"\n'
+EVIL = '[core]\n\tfsmonitor = "touch src/pwned; false"\n'  # Landlock alone lets nothing be made beside .git
 
 
 class Person:
@@ -34,6 +34,7 @@ class Person:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     subprocess.run(["git", "init", "-q", str(tmp_path / "work")], check=True)
+    (tmp_path / "work/src").mkdir()
     return tmp_path / "work"
 
 
@@ -66,14 +67,13 @@ def edits(person: Person | None) -> Approval:
 async def test_edits_mode_and_a_rule_for_git_status_run_no_program_of_the_models(folder: Path, way: str) -> None:
     (folder / "g").symlink_to(".git")
     (folder / "settings").symlink_to(".git/config")
-    (folder / "src").mkdir()
     before = (folder / ".git" / "config").read_text()
     person = Person()
     ended = await work(folder, edits(person), write(way), shell("git status"), write("src/main.py", "x\n"))
     assert ended == [("cancelled", ClosureReason.DENIED), ("complete", None), ("complete", None)]
     assert [(one.tool, one.pattern, one.protected is not None) for one in person.questions] == [("write", None, True)]
     assert (folder / ".git" / "config").read_text() == before
-    assert not (folder / "pwned").exists()
+    assert not (folder / "src/pwned").exists()
 
 
 async def test_a_folder_does_not_become_a_repository_unasked(folder: Path) -> None:
@@ -87,7 +87,7 @@ async def test_a_folder_does_not_become_a_repository_unasked(folder: Path) -> No
     await work(folder, edits(person), *(write(path, text) for path, text in files.items()), shell("git status"))
     assert [one.arguments["path"] for one in person.questions] == ["HEAD"]
     assert (folder / "config").exists()
-    assert not (folder / "pwned").exists()
+    assert not (folder / "src/pwned").exists()
 
 
 async def test_each_change_of_a_protected_file_is_asked_for_and_nothing_of_the_answer_is_kept(folder: Path) -> None:
@@ -109,7 +109,6 @@ async def test_where_nobody_can_be_asked_the_model_is_told_why_and_goes_on(folde
 
 
 async def test_a_link_that_is_turned_while_the_question_is_open_leads_nowhere(folder: Path) -> None:
-    (folder / "src").mkdir()
     (folder / "out").symlink_to("src")
 
     class Turning(Person):
@@ -129,7 +128,6 @@ async def test_a_link_that_is_turned_while_the_question_is_open_leads_nowhere(fo
 
 
 async def test_a_yes_for_the_session_ends_where_the_same_call_leads_to_a_protected_file(folder: Path) -> None:
-    (folder / "src").mkdir()
     (folder / "out").symlink_to("src")
     person = Person(Verdict.ALLOWED, Scope.SESSION)
     approval = Approval(Mode.ASK, approver=person)
@@ -143,4 +141,4 @@ async def test_a_yes_for_the_session_ends_where_the_same_call_leads_to_a_protect
 
 async def test_the_mode_that_asks_nobody_asks_nobody_and_shows_what_the_question_is_for(folder: Path) -> None:
     await work(folder, Approval(Mode.NEVER), write(".git/config"), shell("git status"))
-    assert (folder / "pwned").exists()
+    assert (folder / "src/pwned").exists()

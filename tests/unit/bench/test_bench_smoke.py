@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import subprocess
 import sys
@@ -65,7 +66,7 @@ def test_every_case_finds_something_on_little_work(name: str):
     outcome = CASES[name](tiny)
 
     assert outcome.figures
-    assert all(figure.value >= 0 for figure in outcome.figures)
+    assert all(math.isfinite(figure.value) for figure in outcome.figures)  # what is added can be less than the noise
 
 
 def test_the_plain_converter_and_legato_say_the_same_but_for_ids_and_cache_marks():
