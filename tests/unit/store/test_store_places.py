@@ -123,7 +123,7 @@ def test_the_file_its_journals_and_its_folder_are_the_owners_alone(tmp_path: Pat
 
     anyio.run(scenario)
     wal = {"a.db-wal": 0o600, "a.db-shm": 0o600} if version == (3, 53, 0) else {}
-    assert seen == {"place": 0o700, "a.db": 0o600, **wal}
+    assert seen == {"place": 0o700, "a.db": 0o600, "a.db-reserve": 0o600, **wal}
 
 
 def test_a_file_that_others_may_read_is_closed_to_them_and_a_folder_of_somebodys_choice_is_left(

@@ -47,7 +47,7 @@ _SYNCHRONOUS = {
 }
 
 _UNAVAILABLE = {
-    sqlite3.SQLITE_FULL: "its disk is full; free some space and try again",
+    sqlite3.SQLITE_FULL: "its disk is full; free some space or delete a session, and try again",
     sqlite3.SQLITE_IOERR: "the disk failed to read or write it; look at the system's log, then try again",
     sqlite3.SQLITE_BUSY: "another program keeps it locked; close that program or try again",
     sqlite3.SQLITE_LOCKED: "another connection keeps it locked; try again",
@@ -62,6 +62,10 @@ _CORRUPT = {
     sqlite3.SQLITE_NOTADB: "it is no database, or its beginning is damaged, and nothing in it was changed; name another"
     " file for {holds}, or restore it from a backup if it held some",
 }
+
+
+_FULL = frozenset({"SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"})
+"""what SQLite says of a full disk: the second when it opens a file with a write-ahead log, which needs one more"""
 
 
 def sessions_file() -> Path:
@@ -119,8 +123,15 @@ def translated(path: Path, schema: Schema = SESSIONS) -> Generator[None]:
         raise StoreUnavailable(message, path=str(path)) from error
 
 
+def is_of_full_disk(error: StoreError) -> bool:
+    """Whether the error was raised because the disk has no room left."""
+    return error.facts.get("sqlite") in _FULL
+
+
 def _refusal(error: sqlite3.Error, path: Path, schema: Schema) -> StoreError:
     code: int = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if getattr(error, "sqlite_errorname", "") in _FULL:
+        code = sqlite3.SQLITE_FULL
     facts = {"path": str(path), "sqlite": getattr(error, "sqlite_errorname", "")}
     if code in _CORRUPT:
         return StoreCorrupt(f"{path} cannot be used ({error}): {_CORRUPT[code].format(holds=schema.holds)}", **facts)

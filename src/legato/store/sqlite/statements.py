@@ -129,6 +129,15 @@ def remove_session(connection: sqlite3.Connection, session_id: str, where: str) 
     connection.execute("DELETE FROM sessions WHERE number = ?", (number,))
 
 
+def sizes_for_removal(connection: sqlite3.Connection, session_id: str, where: str) -> list[tuple[int, int]]:
+    """The places of the records of a session that no one writes, and how many bytes each has."""
+    refuse_if_held(connection, session_id, where)
+    (number,) = _row(connection, "number", session_id, where)
+    return connection.execute(
+        "SELECT place, length(data) FROM records WHERE place >= ? AND place < ?", (number * SPAN, (number + 1) * SPAN)
+    ).fetchall()
+
+
 def load_records(
     connection: sqlite3.Connection, session_id: str, start: int, *, stop: int | None, where: str
 ) -> list[Record]:

@@ -13,7 +13,9 @@ from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
 
-from legato.errors import CallerError, StoreCorrupt, StoreError
+import anyio.to_thread
+
+from legato.errors import CallerError, StoreCorrupt, StoreError, StoreUnavailable
 from legato.model.jsonvalue import JsonObject
 from legato.model.records import Record
 from legato.store.checksums import rows_of_records
@@ -22,7 +24,15 @@ from legato.store.lease_owner import this_process
 from legato.store.new_session import prepare_session
 from legato.store.sqlite import statements
 from legato.store.sqlite.access import Beat, SqliteFile
-from legato.store.sqlite.file import connect_file, create_file, safe_journal, sessions_file, translated
+from legato.store.sqlite.file import (
+    connect_file,
+    create_file,
+    is_of_full_disk,
+    safe_journal,
+    sessions_file,
+    translated,
+)
+from legato.store.sqlite.reserve import give_up_reserve, keep_reserve, steps_to_delete
 from legato.store.summary import clean_title, log_summary_of
 
 
@@ -54,8 +64,14 @@ class SqliteStore(Store):
         )
 
     async def connect(self) -> None:
-        """Make or migrate the file; see `Store.connect`."""
-        await self._file.connect()
+        """Make or migrate the file; see `Store.connect`. On a full disk this may need the room that was laid by."""
+        try:
+            await self._file.connect()
+        except StoreUnavailable as error:
+            if not is_of_full_disk(error):
+                raise
+            await anyio.to_thread.run_sync(give_up_reserve, self.path)
+            await self._file.connect()
 
     async def create(
         self,
@@ -68,6 +84,7 @@ class SqliteStore(Store):
         """A new session; see `Store.create`."""
         new = prepare_session(session_id, meta, records=records, parent=parent)
         await self._file.write(lambda connection: statements.insert_session(connection, new))
+        await anyio.to_thread.run_sync(keep_reserve, self.path)
         return new.id
 
     async def open(self, session_id: str, *, holder: str) -> Lease:
@@ -133,8 +150,25 @@ class SqliteStore(Store):
         )
 
     async def delete(self, session_id: str) -> None:
-        """Forget a session; see `Store.delete`."""
+        """Forget a session; see `Store.delete`. On a full disk it takes more steps, and the room that was laid by."""
+        try:
+            await self._remove(session_id)
+        except StoreUnavailable as error:
+            if not is_of_full_disk(error):
+                raise
+            await self._remove_in_steps(session_id)
+
+    async def _remove(self, session_id: str) -> None:
         await self._file.write(lambda connection: statements.remove_session(connection, session_id, str(self.path)))
+
+    async def _remove_in_steps(self, session_id: str) -> None:
+        await anyio.to_thread.run_sync(give_up_reserve, self.path)
+        sizes = await self._file.write(
+            lambda connection: statements.sizes_for_removal(connection, session_id, str(self.path))
+        )
+        for step in steps_to_delete(sizes):
+            await self._file.write(step)
+        await self._remove(session_id)
 
     async def check(self, session_id: str | None = None) -> Sequence[Problem]:
         """Look at every byte; see `Store.check`. A file that is no database is a finding too."""
