@@ -117,9 +117,8 @@ def words(rows: list[str]) -> str:
     return "".join("".join(rows).split()).replace("│", "").replace("─", "")
 
 
-@settings(max_examples=40)
-@given(NO_TABLES, st.lists(SIZES, min_size=2, max_size=6), st.integers(0, 2**32))
-def test_resizing_tears_doubles_and_erases_nothing(text: str, sizes: list[tuple[int, int]], seed: int):
+def resized(text: str, sizes: list[tuple[int, int]], seed: int) -> Emulator:
+    """A terminal that was resized while `text` came."""
     dice = random.Random(seed)
 
     async def stream(terminal: LiveTerminal) -> None:
@@ -136,8 +135,22 @@ def test_resizing_tears_doubles_and_erases_nothing(text: str, sizes: list[tuple[
                 await anyio.lowlevel.checkpoint()
         streamed.end()
 
-    shown = in_terminal(stream, *sizes[0])
+    return in_terminal(stream, *sizes[0])
+
+
+@settings(max_examples=40)
+@given(NO_TABLES, st.lists(SIZES, min_size=2, max_size=6), st.integers(0, 2**32))
+def test_resizing_tears_doubles_and_erases_nothing(text: str, sizes: list[tuple[int, int]], seed: int):
+    shown = resized(text, sizes, seed)
     assert words(shown.rows) == words(at_once(text, (shown.columns, shown.lines)))
+
+
+@settings(max_examples=20)
+@given(MARKDOWN, st.lists(SIZES, min_size=2, max_size=6), st.integers(0, 2**32))
+def test_resizing_takes_nothing_from_a_table(text: str, sizes: list[tuple[int, int]], seed: int):
+    """How a table's cells are folded depends on the width at which it was printed, and so does what follows what."""
+    shown = resized(text, sizes, seed)
+    assert sorted(words(shown.rows)) == sorted(words(at_once(text, (shown.columns, shown.lines))))
 
 
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
