@@ -33,7 +33,7 @@ from legato.gateway.chain import BEGINNING, SIZE, answer_digest, links
 from legato.gateway.giving_back import as_given, joined, visible
 from legato.gateway.judged import SaidJudge
 from legato.gateway.scans import Scan
-from legato.gateway.state import GatewayState, GivenAnswer, RecentlyUsed, size_of
+from legato.gateway.state import MAX_ANSWER_KEYS, GatewayState, GivenAnswer, RecentlyUsed, size_of
 from legato.model import (
     Authority,
     Dialect,
@@ -92,8 +92,8 @@ class Told(Struct):
     links: list[bytes] = field(default_factory=list[bytes])
     """what the client said in it, entry by entry (`chain`)"""
     turns: Turns = field(default_factory=Turns)
-    places: set[str] = field(default_factory=set[str])
-    """the keys of the places where an answer was looked for"""
+    places: dict[str, int] = field(default_factory=dict[str, int])
+    """the keys of the places where an answer was looked for, and how many had been given by then"""
     thinkers: list[Origin] = field(default_factory=list[Origin])
     """where the answers in it were made that hold reasoning"""
     size: int = 0
@@ -145,6 +145,10 @@ class Recall:
         self._sealer = sealer
         self._state = state
         self._kept: RecentlyUsed[Told] = RecentlyUsed(conversations, max_bytes)
+        self._count = 0
+        """how many answers were given"""
+        self._given: RecentlyUsed[int] = RecentlyUsed(MAX_ANSWER_KEYS, MAX_ANSWER_KEYS)
+        """the number of the newest answer at each place"""
 
     # --- conversations ------------------------------------------------------------------------------------------------
 
@@ -189,9 +193,8 @@ class Recall:
         """Remember `answer`, with the ids that the client sees, and keep the conversation for the next request."""
         clues = _Clues.of(answer, recalled.links, len(recalled.links))
         await self._state.remember(tenant, clues.keys, GivenAnswer(answer, route, response_id))
-        for link, told in self._kept.of(tenant):
-            if clues.place in told.places:  # what it has there was given before
-                self._kept.pop(tenant, link)
+        self._count += 1
+        self._given.put(tenant, clues.place, self._count, 1)
         self.give_back(recalled, tenant)
 
     def give_back(self, recalled: Recalled, tenant: str) -> None:
@@ -206,9 +209,13 @@ class Recall:
         """The kept conversation that holds most of the beginning, and nothing else; it is kept no longer."""
         for link in reversed(chain):
             kept = self._kept.pop(tenant, link)
-            if kept is not None:
+            if kept is not None and not self._is_outdated(kept, tenant):
                 return kept
         return None
+
+    def _is_outdated(self, told: Told, tenant: str) -> bool:
+        """Whether an answer was given at one of its places since it was looked for there."""
+        return any((self._given.get(tenant, place) or 0) > then for place, then in told.places.items())
 
     # --- answers ------------------------------------------------------------------------------------------------------
 
@@ -226,7 +233,7 @@ class Recall:
         """The answer that `entry` shows as it was given, and the route that gave it."""
         given = _first(clues.calls, known)
         if given is None:
-            told.places.add(clues.place)
+            told.places[clues.place] = self._count
             (carried,), carriers = restore([entry], dialect, self._sealer, tenant)
             if carriers:
                 return replace(carried, blocks=joined(carried.blocks)), carriers[0].route
