@@ -16,7 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 
 SIZE = 1 << 20
+"""bytes of the reserve: our choice, little for any disk and enough for the steps below"""
+
 _AMPLE = 4 * SIZE
+"""bytes that have to be free before it is laid by: with less, what is left is for the store itself"""
+
 STEP = SIZE // 4
 """bytes that one step deletes: its journal has whole pages, and those of the tree above them"""
 
