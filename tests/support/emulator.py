@@ -1,9 +1,11 @@
 """A terminal that is none: what a real one would show, with its history, also after it was resized.
 
 pyte obeys what is written; it keeps no track of rows that a terminal wrapped by itself, and cuts them when it is made
-narrower. Nearly all terminals wrap them anew instead, and this one does as well.
+narrower. Nearly all terminals wrap them anew instead, and this one does as well. Where terminals differ otherwise, this
+one is tmux.
 """
 
+import copy
 from typing import Any
 
 import pyte
@@ -37,9 +39,18 @@ class Emulator(pyte.HistoryScreen):
             self.buffer[self.cursor.y].goes_on = False  # type: ignore[attr-defined]
 
     def erase_in_display(self, how: int = 0, *arguments: Any, **options: Any) -> None:
+        if how == 0 and (self.cursor.x, self.cursor.y) == (0, 0):
+            self._keep_what_is_cleared()
         super().erase_in_display(how, *arguments, **options)
         for y in range(self.cursor.y if how == 0 else 0, self.lines):
             self.buffer[y].goes_on = False  # type: ignore[attr-defined]
+
+    def _keep_what_is_cleared(self) -> None:
+        """tmux puts a screen that is erased from its first cell on into the history (its option scroll-on-clear)."""
+        rows = [self.buffer[y] for y in range(self.lines)]
+        while rows and not any(cell.data.strip() for cell in rows[-1].values()):
+            rows.pop()
+        self.history.top.extend(copy.copy(row) for row in rows)
 
     # --- what is there ---
 

@@ -64,6 +64,17 @@ class HeldOutput(Vt100_Output):
         if not self._holders:
             super().flush()
 
+    def erase_down(self) -> None:
+        """Erase from the cursor, which is at the beginning of a row, to the end of the screen.
+
+        tmux takes the erasing of the whole screen for a wish to keep it, and puts it into the history (its option
+        `scroll-on-clear`): so the first row is erased by itself, and the rest from its second column on.
+        """
+        self.erase_end_of_line()
+        self.cursor_forward(1)
+        super().erase_down()
+        self.cursor_backward(1)
+
     @contextmanager
     def held(self) -> Generator[None]:
         """Write nothing until this is left, and then all of it at once."""

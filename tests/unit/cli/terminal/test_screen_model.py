@@ -153,6 +153,16 @@ def test_resizing_takes_nothing_from_a_table(text: str, sizes: list[tuple[int, i
     assert sorted(words(shown.rows)) == sorted(words(at_once(text, (shown.columns, shown.lines))))
 
 
+def test_a_region_in_the_first_row_leaves_nothing_in_the_history():
+    async def act(terminal: LiveTerminal) -> None:
+        terminal.types("draft")
+        await terminal.shows(lambda rows: rows == ["› draft"])
+        terminal.screen.line("finished")
+        await terminal.shows(lambda rows: rows == ["finished", "› draft"])
+
+    assert in_terminal(act).rows == ["finished"]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (40, 12)])
 def test_the_region_is_below_what_is_finished_and_goes_away_without_a_trace(size: tuple[int, int]):
     async def act(terminal: LiveTerminal) -> None:
