@@ -294,12 +294,12 @@ class Interactive:
         finally:
             self._terminal.give_back()
 
-    async def pick(self, title: str, rows: Sequence[Row], *, search: str = "") -> int | None:
+    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
         """Let the person pick one of `rows`; its index, or None if they pick none."""
         await self._terminal.take()
         try:
             async with self._prompt.aside():
-                return await pick(title, rows, screen=self.screen, reader=self._prompt, search=search)
+                return await pick(title, rows, screen=self.screen, reader=self._prompt, columns=columns)
         finally:
             self._terminal.give_back()
 

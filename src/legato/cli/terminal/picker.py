@@ -1,11 +1,11 @@
 """Let a person pick one of many: with arrows and a search where the terminal can, by number where it cannot.
 
-In:  a title, rows of cells, and what may be typed into the search already.
+In:  a title, rows of cells, and what the columns are called.
 Out: the index of the row that was picked, or None if the person left.
 
 Typing narrows the rows to those that hold every word; Up, Down, Page Up and Page Down move, Enter picks, Esc and Ctrl-C
-leave. The list is erased when it is done, so that nothing of it stays in the terminal's history. Rows may hold what
-someone else wrote: each becomes one harmless line.
+leave. What is picked already is marked first, so that Enter changes nothing. The list is erased when it is done, so
+that nothing of it stays in the terminal's history. Rows may hold what someone else wrote: each is one harmless line.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from legato.cli.terminal.cells import clip, table
+from legato.cli.terminal.cells import clip, one_line, table
 from legato.cli.terminal.keys import ESCAPE_SECONDS
 from legato.cli.terminal.live_screen import LiveScreen
 from legato.cli.terminal.reading import PromptReader
 from legato.cli.terminal.screen import Screen
+from legato.cli.terminal.spans import wrap_text
 from legato.cli.terminal.styles import Style
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ _MOST = 12
 """rows that are shown at once: our choice, half of the usual screen"""
 _NAME = 30
 """columns that the column which gives way keeps, if it needs them and others can be left out"""
-_AROUND = 5
-"""lines that a picker needs beside its rows"""
+_MOST_ABOUT = 3
+"""lines about the marked row, where one is too short for it"""
+_AROUND = 4 + _MOST_ABOUT
+"""lines that a picker needs beside its rows: title, columns, those about the marked row, keys, and one to spare"""
 
 
 class Row(Struct, frozen=True):
@@ -40,20 +43,28 @@ class Row(Struct, frozen=True):
 
     cells: tuple[str, ...]
     about: str | Callable[[], str] = ""
+    is_present: bool = False
+    """whether it is picked already"""
 
 
 async def pick(
-    title: str, rows: Sequence[Row], *, screen: Screen, reader: PromptReader, search: str = "", flexible: int = -1
+    title: str,
+    rows: Sequence[Row],
+    *,
+    screen: Screen,
+    reader: PromptReader,
+    columns: Sequence[str] = (),
+    flexible: int = -1,
 ) -> int | None:
     """The index of the row that a person picks; None if they pick none, or if there is none.
 
-    `search` is typed already; `flexible` is the column that gives way where the terminal is narrow.
+    `columns` are their names, if they have any; `flexible` is the one that gives way where the terminal is narrow.
     """
     if not rows:
         return None
     if not screen.is_live:
         return await _pick_by_number(title, rows, screen=screen, reader=reader, flexible=flexible)
-    return await _run(PickList(title, rows, search=search, flexible=flexible), screen)
+    return await _run(PickList(title, rows, columns=columns, flexible=flexible), screen)
 
 
 async def _pick_by_number(
@@ -78,20 +89,19 @@ async def _pick_by_number(
 class PickList:
     """What is being picked: the rows that fit the search, and the one that is marked."""
 
-    def __init__(self, title: str, rows: Sequence[Row], *, search: str = "", flexible: int = -1) -> None:
-        self.title, self._rows, self._flexible = title, rows, flexible
+    def __init__(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = (), flexible: int = -1) -> None:
+        self.title, self._rows, self._columns, self._flexible = title, rows, tuple(columns), flexible
         self._texts = [" ".join(row.cells).casefold() for row in rows]
         self.marked = 0
         """which of the rows that fit is marked"""
-        self.searched = search
-        self.search(search)
+        self.search("")
 
     def search(self, text: str) -> None:
         """Only rows with every word of `text` fit from now on."""
-        self.searched = text
         words = text.casefold().split()
         self.fitting = [at for at, row in enumerate(self._texts) if all(word in row for word in words)]
-        self.marked = 0
+        present = [number for number, at in enumerate(self.fitting) if self._rows[at].is_present]
+        self.marked = present[0] if present and not words else 0
 
     def move(self, by: int) -> None:
         """Mark another row, as far as there are rows."""
@@ -105,34 +115,62 @@ class PickList:
     def lines(self, width: int, height: int) -> list[tuple[str, bool]]:
         """The rows around the marked one, as lines, each with whether it is marked."""
         first = max(min(self.marked - height // 2, len(self.fitting) - height), 0)
-        # All rows are laid out together, so that the columns stay where they are while one searches.
-        laid_out = self._laid_out(width - 3)
+        laid_out = self._laid_out(width)[-len(self._rows) :]
         seen = self.fitting[first : first + height]
-        return [(laid_out[at], first + number == self.marked) for number, at in enumerate(seen)]
+        return [
+            (f"{self._sign(at, is_marked)} {laid_out[at]}", is_marked)
+            for at, is_marked in ((at, first + number == self.marked) for number, at in enumerate(seen))
+        ]
+
+    def heading(self, width: int) -> str:
+        """The names of the columns, above them; empty if they have none."""
+        return f"  {self._laid_out(width)[0]}" if self._columns else ""
+
+    def _sign(self, at: int, is_marked: bool) -> str:
+        return "▸" if is_marked else "•" if self._rows[at].is_present else " "
 
     def _laid_out(self, width: int) -> list[str]:
-        """Every row as a line; columns are left out, the first ones first, where the one that matters has no room."""
-        from rich.cells import cell_len
+        """The names of the columns, if they have any, and every row as a line.
 
-        rows, flexible = [row.cells for row in self._rows], self._flexible
-        flexible %= len(rows[0])
-        wanted = min(max(cell_len(row[flexible]) for row in rows), _NAME)
-        while flexible and sum(max(cell_len(row[at]) for row in rows) + 2 for at in range(flexible)) + wanted > width:
-            rows, flexible = [row[1:] for row in rows], flexible - 1
-        return table(rows, width=width, flexible=flexible)
+        All of them are laid out together, so that the columns stay where they are while one searches.
+        """
+        room, left_out = width - 3, self._left_out(width)
+        rows = [cells[left_out:] for cells in self._cells]
+        return table(rows, width=room, flexible=self._flexible % len(self._cells[0]) - left_out)
 
     @property
-    def about(self) -> str:
-        """The line about the marked row, or how many rows there are."""
-        about = "nothing fits" if self.picked is None else self._rows[self.picked].about
-        told = about() if callable(about) else about
-        return told or f"{len(self.fitting)} of {len(self._rows)}"
+    def _cells(self) -> list[tuple[str, ...]]:
+        return [*([self._columns] if self._columns else []), *(row.cells for row in self._rows)]
+
+    def _left_out(self, width: int) -> int:
+        """How many columns, the first ones, are left out so that the one that matters has room."""
+        from rich.cells import cell_len
+
+        rows, room, left_out = self._cells, width - 3, 0
+        flexible = self._flexible % len(rows[0])
+        sizes = [max(cell_len(row[at]) for row in rows) for at in range(flexible + 1)]
+        wanted = min(sizes.pop(), _NAME)
+        while left_out < flexible and sum(size + 2 for size in sizes[left_out:]) + wanted > room:
+            left_out += 1
+        return left_out
+
+    def about(self, width: int) -> list[str]:
+        """Lines about the marked row, with its columns that found no room; or how many rows there are."""
+        if self.picked is None:
+            return ["nothing fits"]
+        row = self._rows[self.picked]
+        told = row.about() if callable(row.about) else row.about
+        parts = [*(cell for cell in row.cells[: self._left_out(width)] if cell), told]
+        text = " · ".join(part for part in parts if part) or f"{len(self.fitting)} of {len(self._rows)}"
+        room = max(width - 1, 8)
+        lines = wrap_text(one_line(text), room)
+        last = _MOST_ABOUT - 1
+        return lines if len(lines) <= _MOST_ABOUT else [*lines[:last], clip(" ".join(lines[last:]), room)]
 
 
 async def _run(choice: PickList, screen: Screen) -> int | None:
     from prompt_toolkit.application import Application
     from prompt_toolkit.buffer import Buffer
-    from prompt_toolkit.document import Document
     from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, VSplit, Window
     from prompt_toolkit.output import ColorDepth
 
@@ -145,11 +183,13 @@ async def _run(choice: PickList, screen: Screen) -> int | None:
         size = shutil.get_terminal_size((80, 24))
         height = max(min(_MOST, size.lines - _AROUND), 1)
         parts: StyleAndTextTuples = []
+        if heading := choice.heading(size.columns):
+            parts.append(("ansibrightblack", f"{heading}\n"))
         for line, is_marked in choice.lines(size.columns, height):
-            parts.append(("bold" if is_marked else "", f"{'▸' if is_marked else ' '} {line}\n"))
-        return [*parts, ("ansibrightblack", clip(choice.about, size.columns - 1))]
+            parts.append(("bold" if is_marked else "", f"{line}\n"))
+        return [*parts, ("ansibrightblack", "\n".join(choice.about(size.columns)))]
 
-    field = Buffer(document=Document(choice.searched), multiline=False, on_text_changed=typed)
+    field = Buffer(multiline=False, on_text_changed=typed)
     title = f"{clip(choice.title, 60)}: "
     keys = "type to search · ↑ ↓ · Enter picks · Esc leaves"
     output = output_of(screen) if isinstance(screen, LiveScreen) else None

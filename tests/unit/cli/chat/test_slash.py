@@ -44,7 +44,7 @@ class Chat:
         """Wait for the end of a turn."""
         await turn
 
-    async def pick(self, title: str, rows: Sequence[Row], *, search: str = "") -> int | None:
+    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
         """Pick what is to be picked next."""
         self.offered = [*rows]
         return self.picks.pop(0)
@@ -163,7 +163,7 @@ def test_a_model_is_picked_with_its_window_price_and_key_and_what_a_switch_would
             chat.picks = [0, None]
             lines = await chat.prints("/model")
             first = chat.offered[0]
-            assert first.cells == ("", "key", "400k", "$1.25/10", GPT), "what is configured comes first"
+            assert first.cells == ("key", "400k", "$1.25/10", GPT), "what is configured comes first"
             assert callable(first.about)
             assert first.about() == first.about()
             assert lines[0] == f"{GPT} answers from now on."
@@ -172,8 +172,7 @@ def test_a_model_is_picked_with_its_window_price_and_key_and_what_a_switch_would
             assert " with a cold cache; " in told
             assert "thinking" in told
             assert await chat.prints("/model") == [f"{GPT} answers."]
-            marked = [row.cells[4] for row in chat.offered if row.cells[0]]
-            assert marked == [GPT]
+            assert [row.cells[-1] for row in chat.offered if row.is_present] == [GPT]
 
     anyio.run(main)
 
@@ -185,7 +184,7 @@ def test_models_without_a_key_come_last_and_say_so(home: Home, monkeypatch: pyte
         async with chatting(home, simulate=False, model=MISTRAL) as chat:
             chat.picks = [None]
             await chat.prints("/model")
-            states = [row.cells[1] for row in chat.offered]
+            states = [row.cells[0] for row in chat.offered]
             assert states.index("no key") > states.index("key")
             assert set(states) == {"key", "no key", "keyless"}
 

@@ -1,6 +1,7 @@
 """Picking one of many: with keys typed into a terminal that is none, and by number."""
 
 import io
+from collections.abc import Sequence
 
 import anyio
 import pytest
@@ -19,13 +20,13 @@ UP, DOWN, PAGE_DOWN, ENTER, ESC, CTRL_C, BACKSPACE = "\x1b[A", "\x1b[B", "\x1b[6
 ROWS = [Row(("apple", "red")), Row(("banana", "yellow"), about="is bent"), Row(("cherry", "red"))]
 
 
-def picked(keys: str, search: str = "") -> int | None:
+def picked(keys: str, rows: Sequence[Row] = ROWS) -> int | None:
     screen = Screen(io.StringIO())
     screen.is_live = True
 
     async def main() -> int | None:
         with anyio.fail_after(60):
-            return await pick("fruit", ROWS, screen=screen, reader=Answers(), search=search)
+            return await pick("fruit", rows, screen=screen, reader=Answers())
 
     with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
         keyboard.send_text(keys)
@@ -50,25 +51,41 @@ def test_keys_move_and_search_and_pick(keys: str, index: int | None):
     assert picked(keys) == index
 
 
-def test_a_search_may_be_there_already_and_can_be_changed():
-    assert picked(ENTER, search="yellow") == 1
-    assert picked(BACKSPACE * 6 + ENTER, search="yellow") == 0
+def test_what_is_picked_already_is_marked_until_one_searches():
+    rows = [ROWS[0], Row(("banana", "yellow"), is_present=True), ROWS[2]]
+    assert picked(ENTER, rows) == 1
+    assert picked(f"e{ENTER}", rows) == 0
+    assert picked(f"e{BACKSPACE}{ENTER}", rows) == 1
+    assert PickList("", rows).lines(80, 9)[1] == ("▸ banana  yellow", True)
+    choice = PickList("", rows)
+    choice.move(1)
+    assert choice.lines(80, 9) == [("  apple   red", False), ("• banana  yellow", False), ("▸ cherry  red", True)]
 
 
 def test_the_marked_row_is_described():
     choice = PickList("fruit", ROWS)
-    assert choice.about == "3 of 3"
+    assert choice.about(80) == ["3 of 3"]
     choice.move(1)
-    assert choice.about == "is bent"
+    assert choice.about(80) == ["is bent"]
     choice.search("zzz")
-    assert (choice.about, choice.picked) == ("nothing fits", None)
+    assert (choice.about(80), choice.picked) == (["nothing fits"], None)
 
 
-def test_in_a_narrow_terminal_the_name_is_there_and_other_columns_are_not():
-    rows = [Row(("key", "200k", "$5/25", "anthropic/claude-sonnet-4-5")), Row(("", "1M", "?", "a/b"))]
+def test_in_a_narrow_terminal_the_name_is_there_and_other_columns_are_told_of_the_marked_row():
+    rows = [
+        Row(("key", "200k", "$5/25", "anthropic/claude-sonnet-4-5"), "about 3k tokens " * 9),
+        Row(("", "1M", "?", "a/b")),
+    ]
+    choice = PickList("", rows, columns=("key", "window", "price", "model"))
 
-    assert next(line for line, _ in PickList("", rows).lines(80, 9)) == "key  200k  $5/25  anthropic/claude-sonnet-4-5"
-    assert [line for line, _ in PickList("", rows).lines(40, 9)] == ["$5/25  anthropic/claude-sonnet-4-5", "?      a/b"]
+    assert choice.heading(80) == "  key  window  price  model"
+    assert choice.lines(80, 9)[0][0] == "▸ key  200k    $5/25  anthropic/claude-sonnet-4-5"
+    assert choice.heading(40) == "  price  model"
+    assert [line for line, _ in choice.lines(40, 9)] == ["▸ $5/25  anthropic/claude-sonnet-4-5", "  ?      a/b"]
+    first, second, third = choice.about(40)
+    assert (first, second) == ("key · 200k · about 3k tokens about 3k", "tokens about 3k tokens about 3k tokens")
+    assert third.endswith("…")
+    assert len(third) <= 39
 
 
 def test_where_nothing_can_be_drawn_a_number_is_asked_for():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from legato.cli.chat.slash.contract import Chat, Next
 from legato.cli.chat.slash.layout import indented
-from legato.cli.chat.slash.model_picker import in_words, models_to_pick, picker_rows
+from legato.cli.chat.slash.model_picker import COLUMNS, in_words, models_to_pick, picker_rows
 from legato.cli.exits import line_of
 from legato.cli.providers import find_profile, missing_credentials, profiles_of, require_usable
 from legato.cli.terminal.cells import one_line
@@ -35,7 +35,7 @@ async def model(chat: Chat, route: str) -> Next:
 async def _pick_model(chat: Chat) -> str | None:
     models = models_to_pick(chat.session.world.catalogue, chat.setup.settings)
     rows = picker_rows(models, chat.session, chat.setup.settings)
-    picked = await chat.pick("Let answer", rows)
+    picked = await chat.pick("Let answer", rows, columns=COLUMNS)
     return None if picked is None else models[picked].route
 
 

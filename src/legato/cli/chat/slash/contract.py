@@ -48,7 +48,7 @@ class Chat(Protocol):
         """Show a turn to its end."""
         ...
 
-    async def pick(self, title: str, rows: Sequence[Row], *, search: str = "") -> int | None:
+    async def pick(self, title: str, rows: Sequence[Row], *, columns: Sequence[str] = ()) -> int | None:
         """Let the person pick one of `rows`; its index, or None if they pick none."""
         ...
 

@@ -22,6 +22,8 @@ from legato.request.model_list import ListedModel, describe_route, list_models
 from legato.request.prices import cost
 from legato.session import Session, SwitchPreview
 
+COLUMNS = ("key", "window", "in/out per M", "model")
+"""of the picker; the model is last, because its name may be long: what is said before it stays in sight"""
 _KEYS = {KeyState.FOUND: "key", KeyState.NOT_NEEDED: "keyless", KeyState.MISSING: "no key"}
 
 
@@ -40,13 +42,13 @@ def picker_rows(models: Sequence[ListedModel], session: Session, settings: Setti
     return [
         Row(
             (
-                "▸" if model.route == session.route else "",
                 _KEYS[state(model.provider)],
                 short_count(model.window),
-                f"${price}" if (price := price_of(model)) != "unknown" else "$ unknown",
-                model.route,  # last, because it may be long: what is said before it stays in sight
+                f"${price}" if (price := price_of(model)) != "unknown" else "unknown",
+                model.route,
             ),
             cache(partial(_about, session, model.route)),
+            is_present=model.route == session.route,
         )
         for model in models
     ]
