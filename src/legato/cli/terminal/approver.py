@@ -131,21 +131,25 @@ class TerminalApprover:
                     self._screen.line(f"Answer {', '.join(letters[:-1])} or {letters[-1]}.", Style.DIM)
 
     async def _edited(self, question: Question) -> JsonObject | None:
-        """The arguments as the person wants them; None if they cannot be read."""
+        """The arguments as the person wants them; None if they emptied the line.
+
+        What cannot be read is put back to be mended.
+        """
         name = next(iter(question.arguments)) if len(question.arguments) == 1 else ""
         value = question.arguments.get(name)
         if isinstance(value, str) and "\n" not in value:
             return {name: await self._reader.line(f"{reveal_line(name)}: ", default=value)}
-        text = await self._reader.line("arguments: ", default=msgspec.json.encode(question.arguments).decode())
-        try:
-            arguments = msgspec.json.decode(text)
-        except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-            self._screen.line(f"That is not JSON: {error}", Style.RED)
-            return None
-        if not isinstance(arguments, dict):
+        text = msgspec.json.encode(question.arguments).decode()
+        while (text := await self._reader.line("arguments: ", default=text)).strip():
+            try:
+                arguments = msgspec.json.decode(text)
+            except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+                self._screen.line(f"That is not JSON: {error}", Style.RED)
+                continue
+            if isinstance(arguments, dict):
+                return cast(JsonObject, arguments)
             self._screen.line("The arguments have to be a JSON object.", Style.RED)
-            return None
-        return cast(JsonObject, arguments)
+        return None
 
 
 def _read(line: str) -> _Choice:
@@ -160,7 +164,7 @@ def _choices(question: Question) -> dict[str, str]:
     if question.outside:
         return {**choices, "n": "no"}
     if not question.protected:
-        choices["s"] = "yes, this very call for this session"
+        choices["s"] = "yes, this very call all session"
     if _is_offered(question):
         choices["a"] = f"{_ALWAYS} {_rule(question)}"
     return {**choices, "e": "edit it", "n": "no, and why"}

@@ -85,7 +85,7 @@ def test_the_choices_are_not_broken_where_the_screen_ends(monkeypatch: pytest.Mo
 
     assert text.splitlines()[-6:] == [
         "  [y] yes, once",
-        "  [s] yes, this very call for this session",
+        "  [s] yes, this very call all session",
         "  [e] edit it   [n] no, and why",
         "  [a] always, everywhere:",
         f"  │ shell(git commit --message *{'x' * 17}",
@@ -137,11 +137,19 @@ def test_several_arguments_are_edited_as_json():
 
 
 @pytest.mark.parametrize(("written", "told"), [("{", "That is not JSON"), ("[1]", "have to be a JSON object")])
-def test_arguments_that_cannot_be_read_are_asked_for_again(written: str, told: str):
-    ruling, text, _ = ask(question(arguments={"a": 1, "b": 2}), "e", written, "y")
+def test_arguments_that_cannot_be_read_are_put_back_to_be_mended(written: str, told: str):
+    ruling, text, asked = ask(question(arguments={"a": 1, "b": 2}), "e", written, '{"a": 3}')
+
+    assert ruling.arguments == {"a": 3}
+    assert told in text
+    assert asked[-1] == ("arguments: ", written)
+
+
+def test_whoever_empties_the_arguments_is_asked_again_whether_the_call_may_run():
+    ruling, _, asked = ask(question(arguments={"a": 1, "b": 2}), "e", " ", "y")
 
     assert ruling == Ruling(ID, DIGEST)
-    assert told in text
+    assert [line for line, _ in asked] == ["allow? ", "arguments: ", "allow? "]
 
 
 def test_ctrl_c_cancels_the_turn_which_withdraws_the_question():
