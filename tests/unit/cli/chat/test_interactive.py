@@ -347,8 +347,9 @@ def test_approval_can_be_changed_on_the_way(talk: Talk, home: Home):
 
 
 def test_what_there_is_is_shown(talk: Talk):
-    ran = talk("/status", "/tools", "/mcp", "/help")
+    ran = talk("/model groq/x", "/status", "/tools", "/mcp", "/help")
 
+    assert "profile       groq/x (manual)" in ran.text
     assert "endpoint      simulated" in ran.text
     assert "shell  execute  Run a shell command" in ran.text
     assert "one  connected, 2 tools" in ran.text
@@ -442,9 +443,12 @@ def test_a_fault_of_ours_says_where_to_see_what_was_sent(talk: Talk, monkeypatch
 
 
 def test_lint_tells_what_a_provider_would_say(talk: Talk):
-    ran = talk("hello", "/lint mistral/mistral-large-latest")
+    ran = talk("use list on .", "/lint mistral/mistral-large-latest")
 
-    assert "mistral/mistral-large-latest: 0 findings." in ran.text
+    told = ran.text.partition("mistral/mistral-large-latest: 0 findings.\n")[2]
+    assert told.startswith("mistral/mistral-large-latest, in the form ")
+    assert "\ncalls: 1 seen, 1 emitted (1 success)\n  hist_tool_" in told
+    assert "prefix:" not in told
 
 
 def test_a_conversation_is_written_to_a_file_once(talk: Talk, home: Home):
@@ -452,7 +456,7 @@ def test_a_conversation_is_written_to_a_file_once(talk: Talk, home: Home):
         "hello", "/export out.jsonl", "/export out.jsonl", "/export body.json anthropic", "/export x.json nonsense"
     )
 
-    assert f"Wrote {home.work / 'out.jsonl'}." in ran.text
+    assert f"Wrote {home.work / 'out.jsonl'}, as legato." in ran.text
     assert "exists already" in ran.text
     assert "'nonsense' is not a format that is written" in ran.text
     assert msgspec.json.decode((home.work / "body.json").read_bytes())["model"] == "claude-sonnet-4-5"

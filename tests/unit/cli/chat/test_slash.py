@@ -280,10 +280,11 @@ def test_help_and_the_last_request_fit_the_screen_and_nothing_is_cut(
     async def main() -> None:
         async with chatting(home) as chat:
             await chat.session.send("hello")
-            for command in ("/help", "/last"):
+            for command in ("/help", "/last", "/status", "/cost", "/lint"):
                 lines = await chat.prints(command)
                 assert max(map(len, lines)) <= columns
                 assert not any("…" in line for line in lines)
+            assert str(chat.session.id) in " ".join(await chat.prints("/status"))
             words = " ".join((" ".join(await chat.prints("/help"))).split())
             assert "run a command in your shell and put its output into the conversation" in words
 

@@ -12,17 +12,17 @@ _LEAST = 20
 
 
 def hanging(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
-    """Titles and texts side by side; a text that is longer goes on below itself."""
+    """Titles and texts side by side, or below each other where a word would be broken."""
     column = max(len(title) for title, _ in rows) + 2
     room = width - column - 1
     for title, text in rows:
-        if room >= _LEAST:
-            first, *rest = wrap(text, room) or [""]
+        if room >= max(_LEAST, *map(len, text.split())):
+            first, *rest = wrap(text, room, break_on_hyphens=False) or [""]
             yield f"{title:<{column}}{first}".rstrip()
             yield from (f"{' ' * column}{line}" for line in rest)
         else:
             yield title
-            yield from (f"  {line}" for line in wrap(text, max(width - 3, _LEAST)))
+            yield from (f"  {line}" for line in wrap(text, max(width - 3, _LEAST), break_on_hyphens=False))
 
 
 def indented(line: str, width: int) -> list[str]:

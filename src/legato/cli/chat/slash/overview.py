@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from legato.cli.chat.slash.contract import Chat, Next
+from legato.cli.chat.slash.layout import hanging
 from legato.cli.terminal.cells import table
 from legato.cli.terminal.words import dollars, tokens
 
@@ -10,12 +11,13 @@ from legato.cli.terminal.words import dollars, tokens
 async def status(chat: Chat, _: str) -> Next:
     """`/status`: everything about this conversation in a table."""
     session, setup = chat.session, chat.setup
-    target = session.target((session.router.pending or session.router.profile).routes[0])
+    profile = session.router.pending or session.router.profile
+    target = session.target(profile.routes[0])
     preview = session.preview_switch(session.route)
     usage = session.spending.usage
     rows = [
         ("route", session.route),
-        ("profile", f"{session.router.profile.name} ({session.router.profile.policy})"),
+        ("profile", f"{profile.name} ({profile.policy})"),
         ("endpoint", "simulated" if setup.settings.simulate else target.endpoint),
         ("session", session.id or "not stored"),
         ("folder", str(setup.folder)),
@@ -24,7 +26,7 @@ async def status(chat: Chat, _: str) -> Next:
         ("used", f"{tokens(usage)}, {dollars(session.spending.cost, known=session.spending.known)}"),
         ("tools", str(len(session.tools))),
     ]
-    for line in table(rows, width=chat.screen.width):
+    for line in hanging(rows, chat.screen.width):
         chat.screen.line(line)
     return None
 
@@ -49,8 +51,8 @@ async def mcp(chat: Chat, _: str) -> Next:
 async def cost(chat: Chat, _: str) -> Next:
     """`/cost`: tokens and dollars, by route."""
     spending = chat.session.spending
-    rows = [(route, tokens(usage), dollars(cost)) for route, (usage, cost) in spending.by_route.items()]
-    rows.append(("together", tokens(spending.usage), dollars(spending.cost, known=spending.known)))
-    for line in table(rows, width=chat.screen.width, flexible=0):
+    rows = [(route, f"{tokens(usage)} · {dollars(cost)}") for route, (usage, cost) in spending.by_route.items()]
+    rows.append(("together", f"{tokens(spending.usage)} · {dollars(spending.cost, known=spending.known)}"))
+    for line in hanging(rows, chat.screen.width):
         chat.screen.line(line)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from legato.cli.chat.slash.contract import Chat, Next
 from legato.cli.chat.slash.layout import indented
@@ -24,13 +25,19 @@ async def lint(chat: Chat, route: str) -> Next:
     target = session.world.target(route or session.route)
     request = render(session.talk, target, tools=session.tools.specs, system=session.system, thinking=session.thinking)
     found = request.check()
-    for violation in found:
-        text = f"{violation.severity}: {violation.message} ({violation.rule} at {violation.path})"
-        chat.screen.line(one_line(text), Style.YELLOW)
-    for line in report_lines(request.report):
-        chat.screen.line(one_line(line), Style.DIM)
     chat.screen.line(f"{target.route}: {len(found)} finding{'s' * (len(found) != 1)}.")
+    for violation in found:
+        text = f"  {violation.severity}: {violation.message} ({violation.rule} at {violation.path})"
+        _show(chat, text, Style.YELLOW)
+    # No one asked for this request, so what it would do to a cache says nothing.
+    for line in report_lines(replace(request.report, prefix_change=None)):
+        _show(chat, line, Style.DIM)
     return None
+
+
+def _show(chat: Chat, line: str, style: Style) -> None:
+    for piece in indented(line, chat.screen.width):
+        chat.screen.line(piece, style)
 
 
 async def last(chat: Chat, name: str) -> Next:
@@ -44,8 +51,7 @@ async def last(chat: Chat, name: str) -> Next:
         chat.screen.line(f"Wrote {path}: the request with its report, and what came of it.")
         return None
     for line in sent.lines():
-        for piece in indented(line, chat.screen.width):
-            chat.screen.line(piece, Style.DIM)
+        _show(chat, line, Style.DIM)
     return None
 
 
@@ -69,7 +75,7 @@ async def export(chat: Chat, arguments: str) -> Next:
     form = form or _READABLE_ENDINGS.get(Path(name).suffix, "legato")
     path = Path(name or f"{chat.session.id or 'conversation'}.{form if form in _READABLE else 'jsonl'}")
     written = _write_readable(chat, path, form) if form in _READABLE else _write(chat, path, form)
-    chat.screen.line(f"Wrote {written}.")
+    chat.screen.line(f"Wrote {written}{'' if form in _READABLE else f', as {form}'}.")
     return None
 
 
