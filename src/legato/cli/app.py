@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 import click
 
-from legato.cli.exits import ExitCode, Terminated, code_of, complain, is_debugging, line_of, silence_stdout
+from legato.cli.exits import (
+    ExitCode,
+    Terminated,
+    code_of,
+    complain,
+    drop_unwritten,
+    is_debugging,
+    line_of,
+    silence_stdout,
+)
 from legato.cli.saying import say
 
 if TYPE_CHECKING:
@@ -123,16 +132,16 @@ class App(click.Group):
         _open_missing_streams()
         before = _on_sigterm(_terminate)
         try:
-            sys.exit(self._run(args, prog_name or "legato", extra))
+            code = self._run(args, prog_name or "legato", extra)
+            drop_unwritten()
+            sys.exit(code)
         finally:
             _on_sigterm(before)
 
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
         try:
-            result = super().main(args, prog_name, **extra)
+            result = self._result(args, prog_name, extra)
             sys.stdout.flush()  # find out now, not while Python shuts down, that no one reads our output
-        except click.exceptions.Exit as error:
-            return error.exit_code
         except click.ClickException as error:
             complain(_of_click(error))
             return ExitCode.USAGE if isinstance(error, click.UsageError | click.FileError) else error.exit_code
@@ -149,6 +158,12 @@ class App(click.Group):
             complain(line_of(error))
             return code_of(error)
         return result if isinstance(result, int) else ExitCode.OK
+
+    def _result(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> object:
+        try:
+            return super().main(args, prog_name, **extra)
+        except click.exceptions.Exit as error:
+            return error.exit_code
 
 
 def _of_click(error: click.ClickException) -> str:

@@ -130,6 +130,14 @@ def is_debugging() -> bool:
     return os.environ.get("LEGATO_DEBUG", "") not in ("", "0")
 
 
+def drop_unwritten() -> None:
+    """Forget what could not be written to standard output (a disk is full): it was told, and Python tries it again."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        silence_stdout()
+
+
 def silence_stdout() -> None:
     """No one reads our output any more: let what is still buffered go nowhere, without another error."""
     try:

@@ -255,6 +255,19 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, unbuffered: str):
     assert (process.returncode, complaints) == (1, b"")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a full disk is needed")
+@pytest.mark.parametrize("arguments", [["--help"], ["--simulate", "--no-store", "-q", "-p", "hello"], ["formats"]])
+def test_output_that_finds_no_room_is_told_in_one_line(tmp_path: Path, arguments: list[str]):
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", "from legato.cli import main; main()", *arguments],
+            stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, check=False,
+            cwd=tmp_path, env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        )  # fmt: skip
+
+    assert (ran.returncode, ran.stderr) == (1, "legato: no space left on device\n")
+
+
 def test_sigterm_ends_the_program_with_its_own_code():
     program = (
         "import sys; sys.argv = ['legato', 'lint', '-']\n"
