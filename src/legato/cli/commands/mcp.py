@@ -26,14 +26,17 @@ def mcp() -> None:
 def add(
     name: str, command: tuple[str, ...], url: str | None, variables: tuple[str, ...], headers: tuple[str, ...]
 ) -> None:
-    """Add the server NAME, which COMMAND starts, or which is reached by --url.
+    """Add the server NAME, which COMMAND starts, or which is reached at a URL.
 
     Options of COMMAND go behind --: legato mcp add files -- npx -y some-server. A secret is better written as ${NAME},
     which is filled in from the environment when the server is started. What you add here is started without asking.
     """
-    if bool(command) == bool(url):
+    words = list(command)
+    if url is None and len(words) == 1 and words[0].startswith(("http://", "https://")):
+        url = words.pop()
+    if bool(words) == bool(url):
         raise click.UsageError("a server has a command or a --url; give one of them")
-    entry: dict[str, Any] = {"url": url} if url else {"command": command[0], "args": list(command[1:])}
+    entry: dict[str, Any] = {"url": url} if url else {"command": words[0], "args": words[1:]}
     if variables:
         entry["env"] = _pairs(variables, "=", "--env")
     if headers:

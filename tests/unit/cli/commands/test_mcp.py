@@ -26,6 +26,7 @@ def test_a_server_is_added_agreed_to_listed_and_removed(home: Home):
     (home.work / ".mcp.json").write_text('{"other": 1, "mcpServers": {"old": {"command": "old-server", "x": 2}}}')
     added = home.legato("mcp", "add", "new", "-e", "A=${B}", "--", "npx", "-y", "server")
     web = home.legato("mcp", "add", "web", "--url", "https://example.invalid/mcp", "-H", "X-Key: ${KEY}")
+    home.legato("mcp", "add", "brief", "https://example.invalid/brief")
 
     path = home.work / ".mcp.json"
     assert (added.exit_code, added.stderr) == (0, f"Added new to {path}.\n")
@@ -36,16 +37,19 @@ def test_a_server_is_added_agreed_to_listed_and_removed(home: Home):
             "old": {"command": "old-server", "x": 2},
             "new": {"command": "npx", "args": ["-y", "server"], "env": {"A": "${B}"}},
             "web": {"url": "https://example.invalid/mcp", "headers": {"X-Key": "${KEY}"}},
+            "brief": {"url": "https://example.invalid/brief"},
         },
     }
     assert home.legato("mcp", "list").stdout.splitlines() == [
         "new: npx -y server",
         "web: https://example.invalid/mcp",
+        "brief: https://example.invalid/brief",
         "old: old-server  (not agreed to; `legato config trust`)",
     ]
     assert home.legato("mcp", "remove", "new").exit_code == 0
     assert [msgspec.json.decode(line)["name"] for line in home.legato("mcp", "list", "--json").stdout.splitlines()] == [
         "web",
+        "brief",
         "old",
     ]
 
