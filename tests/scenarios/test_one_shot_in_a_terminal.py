@@ -94,3 +94,12 @@ def test_ctrl_c_in_the_middle_of_a_line_leaves_it_as_it_is(ask: Ask):
     shown, code = finished(person)
 
     assert (shown[-2:], code) == (["cancelled", "anthropic/claude-sonnet-4-5"], 130)
+
+
+@pytest.mark.parametrize("size", [(80, 40), (40, 60)])
+def test_what_the_doctor_says_breaks_no_word(tmp_path: Path, size: tuple[int, int]):
+    person = Person(tmp_path, "doctor", size=size)
+    assert person.left() == 0
+    told = " ".join(" ".join(person.screen.rows).split())
+    assert "AWS_BEARER_TOKEN_BEDROCK, GOOGLE_ACCESS_TOKEN" in told
+    assert "set a key (export ANTHROPIC_API_KEY=...)" in told

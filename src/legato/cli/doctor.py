@@ -105,9 +105,9 @@ def _keys(settings: Settings) -> Iterator[DoctorCheck]:
             told = f"{name}: keys.{name} names {settings.keys[name]}, which is not set"
             yield DoctorCheck("keys", Health.BROKEN, told)
         elif provider.keys:
-            missing.append(f"{name} ({provider.keys[0]})")
+            missing.append(provider.keys[0])
     if missing:
-        yield DoctorCheck("keys", Health.NOTE, f"none for {', '.join(missing)}")
+        yield DoctorCheck("keys", Health.NOTE, f"not set: {', '.join(dict.fromkeys(missing))}")
 
 
 def _routes(settings: Settings) -> Iterator[DoctorCheck]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
 
 from legato.cli.exits import ExitCode
 from legato.cli.saying import say, say_data
+
+_LEAST = 30
+"""columns that a text gets beside what it is about, or it goes on at the left: our choice, a few words"""
 
 
 @click.command(short_help="Check keys, routes, store and terminal.")
@@ -37,7 +41,6 @@ def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool
     from legato.cli.async_main import run_async
     from legato.cli.checks import Health
     from legato.cli.doctor import examine
-    from legato.cli.terminal.cells import one_line
     from legato.cli.terminal.styles import Style, paint
 
     found = run_async(lambda: examine(config, online=online, gateway=gateway))
@@ -46,6 +49,23 @@ def doctor(config: Path | None, online: bool, gateway: str | None, as_json: bool
         if as_json:
             say_data(msgspec.json.encode(check).decode())
         else:
+            first, *rest = _rows(f"{check.health:<7} {check.about:<9} ", check.told)
             # click takes the colours away again where they are unwanted.
-            say(f"{paint(f'{check.health:<7}', styles[check.health])} {check.about:<9} {one_line(check.told)}")
+            say(f"{paint(first[:7], styles[check.health])}{first[7:]}")
+            for row in rest:
+                say(row)
     return ExitCode.FINDINGS if any(check.health is Health.BROKEN for check in found) else ExitCode.OK
+
+
+def _rows(begin: str, told: str) -> list[str]:
+    """A check as one line, or on a terminal as rows that fit it."""
+    from legato.cli.terminal.cells import one_line
+    from legato.cli.terminal.screen import Screen
+    from legato.cli.terminal.spans import StyledText, wrapped
+
+    if not sys.stdout.isatty():
+        return [f"{begin}{one_line(told)}"]
+    width = Screen(sys.stdout).width
+    rest = " " * (len(begin) if width - len(begin) >= _LEAST else 2)
+    rows = wrapped([StyledText(one_line(told))], width, first=begin, rest=rest)
+    return ["".join(span.text for span in row) for row in rows]
