@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 import anyio
 
@@ -72,7 +73,8 @@ class Interactive:
         self._group: anyio.abc.TaskGroup | None = None
         """what runs beside the conversation"""
         self._asking: anyio.CancelScope | None = None
-        self._shell: anyio.CancelScope | None = None
+        self._work: anyio.CancelScope | None = None
+        """what is done beside turns, which the same keys interrupt"""
         self._opening = ""
         """what was said on the command line"""
         self._behind: list[Turn] = []
@@ -185,7 +187,9 @@ class Interactive:
         if not said:
             return None
         if said.startswith("/"):
-            return await run_command(self, said)
+            with self._interruptible():
+                return await run_command(self, said)
+            return None  # it was interrupted
         if said.startswith("!"):
             await self._run(said[1:].strip())
             return None
@@ -195,11 +199,8 @@ class Interactive:
         for note in message.notes:
             self.screen.line(note, Style.DIM)
         if self.setup.servers.are_starting:
-            self.screen.status("waiting for MCP servers; Ctrl-C goes on without them")
-            with anyio.CancelScope() as self._shell:
+            with self._interruptible("waiting for MCP servers; Esc goes on without them", "goes on without them"):
                 await self.setup.servers.ready()
-            self._shell = None
-            self.screen.status("")
         try:
             turn = self.session.send(*message.blocks)
         except CallerError as error:
@@ -211,10 +212,22 @@ class Interactive:
     async def _run(self, command: str) -> None:
         if not command:
             return
-        with self._prompt.busy(), anyio.CancelScope() as self._shell:
+        with self._interruptible(f"running {one_line(command)[:60]}; Esc stops it"):
             entry = await run_for_person(command, folder=self.setup.folder, screen=self.screen)
             await self.session.journal.record(entry)
-        self._shell = None
+
+    @contextmanager
+    def _interruptible(self, doing: str = "", told: str = "cancelled") -> Generator[None]:
+        """Esc and Ctrl-C end what is done meanwhile, and `told` says so; `doing` is its status."""
+        self.screen.status(doing)
+        try:
+            with self._prompt.busy(), anyio.CancelScope() as self._work:
+                yield
+            if self._work.cancelled_caught:
+                self._display.note(told, Style.YELLOW)
+        finally:
+            self._work = None
+            self.screen.status("")
 
     # --- a turn ---
 
@@ -322,8 +335,8 @@ class Interactive:
             self._terminal.interrupt()
             if is_end:
                 self._terminal.interrupt()  # no one waits for tools now
-        elif self._shell is not None:
-            self._shell.cancel()
+        elif self._work is not None:
+            self._work.cancel()
         elif self._asking is not None:
             self._interrupts += not is_end
             self._asking.cancel()

@@ -17,6 +17,7 @@ import pytest
 
 from legato.cli.chat.completion import Suggestions
 from legato.cli.chat.interactive import Interactive
+from legato.cli.chat.running_servers import RunningServers
 from legato.cli.chat.setup import ChatSetup
 from legato.cli.chat.shared_terminal import SharedTerminal
 from legato.cli.chat.slash.contract import Chat, Command
@@ -566,6 +567,40 @@ def test_what_waits_when_a_turn_is_cancelled_is_put_back_and_not_sent(talk: Talk
     assert "cancelled while it ran" in ran.text
     (line,) = home.legato("sessions", "list", "--json").stdout.splitlines()
     assert "never sent" not in home.legato("sessions", "show", msgspec.json.decode(line)["id"]).stdout
+
+
+def test_what_runs_beside_turns_is_interrupted_by_the_same_keys(talk: Talk, monkeypatch: pytest.MonkeyPatch):
+    async def for_ever(chat: Chat, _: str) -> None:
+        chat.screen.line("it goes on")
+        await anyio.sleep_forever()
+
+    async def meanwhile(prompt: Prompt, shown: Callable[[], str]) -> None:
+        for words in ("it goes on", "begun"):
+            await until(lambda words=words: words in shown())
+            assert prompt.is_busy
+            prompt.actions.interrupt()
+
+    monkeypatch.setitem(COMMANDS, "/ever", Command("/ever", "", "", for_ever))
+    ran = talk("/ever", "!echo begun; sleep 600", "hello", meanwhile=meanwhile)
+
+    assert ran.text.count("cancelled\n") == 2
+    assert 'heard: "hello"' in ran.text
+
+
+def test_servers_that_are_starting_are_waited_for_until_someone_does_not_want_to(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(RunningServers, "are_starting", True)
+    monkeypatch.setattr(RunningServers, "ready", lambda _: anyio.sleep_forever())
+
+    async def meanwhile(prompt: Prompt, shown: Callable[[], str]) -> None:
+        await until(lambda: prompt.is_busy)
+        prompt.actions.interrupt()
+
+    ran = talk("hello", meanwhile=meanwhile)
+
+    assert "goes on without them\n" in ran.text
+    assert 'heard: "hello"' in ran.text
 
 
 def test_a_message_that_is_edited_takes_the_place_of_the_last_one(talk: Talk):

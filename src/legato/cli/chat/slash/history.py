@@ -16,6 +16,7 @@ from legato.store import SessionSummary
 
 async def compact(chat: Chat, _: str) -> Next:
     """`/compact`: shorten the conversation now."""
+    chat.screen.status("shortening the conversation; Esc stops")
     told = await chat.session.compact()
     if told is None:
         chat.screen.line("There is nothing that could be shortened.")
