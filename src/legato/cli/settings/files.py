@@ -56,8 +56,13 @@ def load(
         # The bytes whose digest is looked up are those that were parsed.
         is_trusted = Trust().knows(file.path.parent, project.digest)
     layers += [*read_environment(variables), *read_flags(flags or {})]
+    merged = merge(layers, project=project, is_trusted=is_trusted)
+    if merged.settings.providers or merged.settings.families:
+        from legato.cli.providers import catalogue_of  # slow to load
+
+        catalogue_of(merged.settings, merged.origins)  # here, where it is known which file says what is wrong
     return replace(
-        merge(layers, project=project, is_trusted=is_trusted),
+        merged,
         user_file=user,
         project_file=None if file is None else file.path,
         project=project,

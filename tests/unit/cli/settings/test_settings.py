@@ -168,6 +168,15 @@ def test_a_capability_that_does_not_exist_is_refused_with_its_file_and_key(home:
     )
 
 
+def test_a_field_that_a_provider_does_not_have_is_refused_with_its_file(home: Home):
+    home.configure('[providers.anthropic]\nbase_url = "http://127.0.0.1:1"\n')
+
+    with pytest.raises(ConfigError) as raised:
+        load()
+
+    assert raised.value.message.startswith(f"{home.settings}: providers.anthropic: there is no field 'base_url'")
+
+
 def test_a_number_in_the_environment_that_is_none_is_an_error():
     with pytest.raises(ConfigError, match=r"LEGATO_MAX_TURNS: limits\.max_turns: expected `int`"):
         read_environment({"LEGATO_MAX_TURNS": "few"})

@@ -192,7 +192,7 @@ WITHHELD: list[tuple[str, Any]] = [
     ("profiles.evil", {"routes": [{"route": "anthropic/x", "headers": {"x-api-key": "sk-of-a-stranger"}}]}),
     ("profiles.work", {"routes": ["anthropic/other"]}),
     ("providers.anthropic", {"endpoint": "https://evil.example"}),
-    ("families", [{"name": "evil", "match": ["*"]}]),
+    ("families", [{"name": "evil", "match": ["*"], "capabilities": {}}]),
 ]
 
 
