@@ -80,6 +80,8 @@ class TurnDisplay:
         self._doing = ""
         self._again_at: float | None = None
         """when a request is tried again"""
+        self._attempt = 0
+        """which attempt that will be"""
         self._usage = Usage()
         self._cost: float | None = 0.0
         self._subjects: dict[CallId, str] = {}
@@ -107,7 +109,8 @@ class TurnDisplay:
         now = self._clock()
         doing = self._doing
         if self._again_at is not None:
-            doing = f"trying again in {max(self._again_at - now, 0):.0f} s (Esc stops, /retry asks now)"
+            keys = "Esc stops · /retry asks now · /model switches" if self._screen.has_keys else "Ctrl-C stops"
+            doing = f"attempt {self._attempt} in {max(self._again_at - now, 0):.0f} s · {keys}"
         parts = [" | ".join(self._named(call) for call in self._running) or doing]
         silent = now - self._heard
         if silent >= _STALLED and not self._running and self._again_at is None:
@@ -253,8 +256,10 @@ class TurnDisplay:
             case events.CallsMade():
                 self._show_made(event.calls)
             case events.Waiting():
-                self._again_at = self._clock() + event.seconds
-                self.note(f"{event.reason}; trying again in {event.seconds:.1f} s", Style.YELLOW)
+                self._again_at, self._attempt = self._clock() + event.seconds, event.attempt + 1
+                # Where it can be counted down, one line for a route that is waited for is enough.
+                if event.attempt == 1 or not self._screen.is_live:
+                    self.note(f"{event.reason}; {_again(event)}", Style.YELLOW)
             case events.RouteLost():
                 self.note(f"{event.reason}; {event.following} goes on", Style.YELLOW)
             case events.SwitchDeferred():
@@ -278,6 +283,11 @@ class TurnDisplay:
         self._running.clear()
         self._subjects.clear()
         self._doing = ""
+
+
+def _again(event: events.Waiting) -> str:
+    limit = f", for up to {seconds(event.left)}" if event.left else ""
+    return f"trying again in {event.seconds:.1f} s{limit}"
 
 
 def _subject(name: str, arguments: JsonObject) -> str:

@@ -199,7 +199,21 @@ def test_the_status_line_tells_that_nothing_comes_and_when_it_is_tried_again():
     assert show.status == "answering · 12.0 s · a/b"
     show.show(events.Waiting(seconds=20.0, reason="Overloaded"))
     now[0] = 25.0
-    assert show.status == "trying again in 7 s (Esc stops, /retry asks now) · 25.0 s · a/b"
+    assert show.status == "attempt 2 in 7 s · Ctrl-C stops · 25.0 s · a/b"
+
+
+def test_where_keys_are_read_a_wait_is_told_once_and_counted_down_with_what_the_keys_do():
+    stream = io.StringIO()
+    screen = Screen(stream)
+    screen.is_live = screen.has_keys = True
+    show = TurnDisplay(screen, clock=lambda: 0.0)
+    show.begin("a/b")
+    for attempt in (1, 2, 3):
+        show.show(events.Waiting(seconds=2.0, reason="Overloaded", attempt=attempt, left=300.0 - attempt))
+
+    assert stream.getvalue().count("Overloaded; trying again in 2.0 s, for up to 4 min 59 s\n") == 1
+    assert stream.getvalue().count("trying again") == 1
+    assert show.status == "attempt 4 in 2 s · Esc stops · /retry asks now · /model switches · 0.0 s · a/b"
 
 
 def test_without_answers_the_text_of_the_model_is_left_to_somebody_else():
