@@ -115,7 +115,8 @@ class TerminalApprover:
                     return Ruling(question.call, question.digest, scope=Scope.SESSION)
                 case "a":
                     default = choice.rest or question.pattern or ""
-                    pattern = await self._reader.line(f"always, for {reveal_line(question.tool)}: ", default=default)
+                    asked = f"always, for {reveal_line(question.tool)} (* is anything): "
+                    pattern = await self._reader.line(asked, default=default)
                     if pattern:
                         return Ruling(question.call, question.digest, scope=Scope.ALWAYS, pattern=pattern)
                 case "e":
