@@ -20,6 +20,7 @@ from legato.errors import ProviderError
 from legato.model.records import RouteSelected
 from legato.routing import only
 from legato.session import Session, Turn
+from legato.session.events import Waiting
 from legato.store import open_store
 from program import Home
 
@@ -202,6 +203,20 @@ def test_the_health_of_each_route_is_told(home: Home):
             assert mistral.startswith(f"    {MISTRAL}: failed 1 time; rests for 1")
             assert nowhere.startswith("    nowhere/x: no provider 'nowhere'")
             assert present == f"▸ {CLAUDE}: well"
+
+    anyio.run(main)
+
+
+def test_a_route_that_is_waited_for_is_not_called_well(home: Home):
+    async def main() -> None:
+        async with chatting(home) as chat:
+            turn = chat.session.send("fail 30 times with 529")
+            async for event in turn:
+                if isinstance(event, Waiting):
+                    break
+            assert (await chat.prints("/route"))[-1] == f"▸ {CLAUDE}: fails at present; is tried again"
+            turn.cancel()
+            await turn
 
     anyio.run(main)
 

@@ -12,6 +12,7 @@ from legato.cli.terminal.styles import Style
 from legato.cli.terminal.words import seconds, subject_of
 from legato.errors import CallerError, LegatoError
 from legato.routing import Profile, Route, only
+from legato.session import State
 from legato.tools import Mode
 
 
@@ -68,6 +69,8 @@ def _health(chat: Chat, route: Route) -> str:
         return line_of(error)
     if missing is not None:
         return missing.brief
+    if chat.session.state is State.WAITING and route.name == chat.session.route:
+        return "fails at present; is tried again"
     world = chat.session.world
     condition = world.health.condition(route.name)
     if not condition.failures:
