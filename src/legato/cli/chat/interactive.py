@@ -94,7 +94,8 @@ class Interactive:
         if self._session is None:
             return ""
         spent = self.session.spending
-        used = f" · {tokens(spent.usage)} · {dollars(spent.cost, known=spent.known)}" if spent.by_route else ""
+        # Dollars first: where the line is cut, they are what one looks for.
+        used = f" · {dollars(spent.cost, known=spent.known)} · {tokens(spent.usage)}" if spent.by_route else ""
         return about_route(self.session.route, f"{self.setup.approval.mode}{used}", self.screen.width)
 
     async def run(self, session_id: str | None = None, *, profile: Profile | None = None, opening: str = "") -> int:

@@ -29,6 +29,8 @@ from legato.session import events
 _MARGIN = "  "
 _NAMED = 60
 """columns that a running call gets in the status line"""
+_BESIDE = 20
+"""columns that running calls leave for what follows them, above all the seconds: our choice"""
 _STALLED = 10.0
 """seconds without anything from the provider that are told: our choice, a model thinks a few of them"""
 _MOST_FOLDED = 50
@@ -111,11 +113,13 @@ class TurnDisplay:
         if self._again_at is not None:
             keys = "Esc stops · /retry asks now · /model switches" if self._screen.has_keys else "Ctrl-C stops"
             doing = f"attempt {self._attempt} in {max(self._again_at - now, 0):.0f} s · {keys}"
-        parts = [" | ".join(self._named(call) for call in self._running) or doing]
+        running = " | ".join(self._named(call) for call in self._running)
+        parts = [clip(running, max(self._screen.width - _BESIDE, _BESIDE)) or doing]
         silent = now - self._heard
         if silent >= _STALLED and not self._running and self._again_at is None:
             parts.append(f"nothing came for {silent:.0f} s")
-        parts += [seconds(now - self._began), self._route]
+        stops = ["Esc stops"] if self._screen.has_keys and self._again_at is None else []
+        parts += [seconds(now - self._began), *stops, self._route]
         if self._usage.input or self._usage.output:
             parts += [tokens(self._usage), dollars(self._cost)]
         return " · ".join(parts)

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from legato.cli.terminal.cells import clip
 from legato.cli.terminal.screen import Screen
 from legato.cli.terminal.styles import ColorChoice
 from legato.cli.terminal.turn_display import Folded, ShowSettings, TurnDisplay
@@ -185,6 +186,24 @@ def test_the_status_line_tells_route_time_tokens_and_what_runs():
     show.show(events.ToolBegan(call=ID, name="shell", arguments={"command": "make"}))
     show.show(events.ToolProgress(call=ID, text="first\nsecond\x1b[2J\n"))
     assert show.status == "shell make: second · 3.0 s · a/b · 10 in, 2 out · $0.0100"
+
+
+def test_however_narrow_the_screen_the_seconds_are_told_beside_what_runs(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    show = TurnDisplay(Screen(io.StringIO()), clock=lambda: 0.0)
+    show.begin("a/b")
+    show.show(events.ToolBegan(call=ID, name="shell", arguments={"command": "make " + "x" * 90}))
+
+    assert clip(show.status, 39).endswith("… · 0.0 s · a/b")
+
+
+def test_the_status_line_says_how_to_stop_where_keys_are_read():
+    screen = Screen(io.StringIO())
+    screen.has_keys = True
+    show = TurnDisplay(screen, clock=lambda: 0.0)
+    show.begin("a/b")
+
+    assert show.status == "waiting · 0.0 s · Esc stops · a/b"
 
 
 def test_the_status_line_tells_that_nothing_comes_and_when_it_is_tried_again():
