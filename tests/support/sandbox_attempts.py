@@ -103,9 +103,15 @@ PIPES = {"a pipe that is there": "timeout 9 bash -c 'echo x > $OUT/pipe-of-a-ser
 ATTRIBUTES = {
     "modes outside": "chmod 700 $OUT/victim",
     "times outside": "touch -d 2001-01-01 $OUT/victim",
-    "attributes outside": python("import os; os.setxattr(os.environ['OUT'] + '/victim', 'user.x', b'x')"),
 }
 MODES = {
+    "attributes outside": python("import os; os.setxattr(os.environ['OUT'] + '/victim', 'user.x', b'x')"),
+    "a file outside that a list of access opens to everybody": python(
+        "import os, struct\n"
+        "entries = [(0x01, 6), (0x04, 4), (0x20, 6)]  # its owner, its group, everybody\n"
+        "listed = struct.pack('<I', 2) + b''.join(struct.pack('<HHi', who, may, -1) for who, may in entries)\n"
+        "os.setxattr(os.environ['OUT'] + '/victim', 'system.posix_acl_access', listed)"
+    ),
     "an owner outside": "chown 12345 $OUT/victim",
     "a set-user-id file outside": "chmod u+s $OUT/victim",
     "a file outside that everybody may write": "chmod o+w $OUT/victim",
@@ -152,7 +158,16 @@ NETWORK = {
     "the crypto interface": socket_of("38, socket.SOCK_SEQPACKET", ""),
     "a Unix socket": socket_of("socket.AF_UNIX, socket.SOCK_STREAM", "one.connect(os.environ['UNIX'])"),
     "an abstract Unix socket": socket_of("socket.AF_UNIX, socket.SOCK_STREAM", "one.connect('\\0' + os.environ['ABSTRACT'])"),
-    "datagrams to a Unix socket": socket_of("socket.AF_UNIX, socket.SOCK_DGRAM", "one.sendto(b'x', os.environ['UNIX'])"),
+    "datagrams to a Unix socket": socket_of("socket.AF_UNIX, socket.SOCK_DGRAM", "one.sendto(b'x', os.environ['DATAGRAMS'])"),
+    **{
+        f"datagrams from a pair of sockets, {kind}": python(
+            "import os, socket\n"
+            f"one, other = socket.socketpair(socket.AF_UNIX, socket.{kind})\n"
+            "one.sendto(b'x', os.environ['DATAGRAMS'])\n"
+            "one.connect(os.environ['DATAGRAMS']); one.send(b'x')"
+        )
+        for kind in ("SOCK_DGRAM", "SOCK_DGRAM | socket.SOCK_CLOEXEC", "SOCK_RAW", "SOCK_SEQPACKET")
+    },
 }  # fmt: skip
 PROCESSES = {
     "the environment of its parents": "cat /proc/$HOST/environ /proc/$PPID/environ 2>/dev/null | tr '\\0' '\\n' | "
@@ -176,6 +191,10 @@ PROCESSES = {
         "import os, resource\n"
         "resource.prlimit(int(os.environ['DECOY']), resource.RLIMIT_NOFILE, (1, 1))\nprint('ESCAPED')"
     ),
+    "the priority of another process": python(
+        "import os\nos.setpriority(os.PRIO_PROCESS, int(os.environ['DECOY']), 19)"
+    ),
+    "the priority of all processes": python("import os\nos.setpriority(os.PRIO_USER, 0, 19)"),
     "a session of its own": f"setsid sh -c 'sleep {LATE}; echo x > src/late-session' >/dev/null 2>&1 &",
     "two forks": f"(setsid sh -c '(sleep {LATE}; echo x > src/late-forks) &' &) >/dev/null 2>&1",
     "a job of its own": f"set -m; (sleep {LATE}; echo x > src/late-job) >/dev/null 2>&1 & disown",
@@ -245,6 +264,7 @@ WORKS = {
         "import os, threading\n"
         "threading.Thread(target=print).start()\nassert os.waitpid(os.posix_spawn('/bin/true', ['true'], {}), 0)[1] == 0"
     ),
+    "a low priority": "nice -n 19 true && ionice -c 3 true",
     "waiting for the background": "sleep 0.01 & wait && (exit 0)",
     "an interpreter": python("import sys; sys.exit(0)"),
 }
@@ -266,6 +286,7 @@ class Scene:
         self._tcp = self._listen(socket.AF_INET, ("127.0.0.1", 0))
         self._udp = self._listen(socket.AF_INET, ("127.0.0.1", 0), socket.SOCK_DGRAM)
         self._unix = self._listen(socket.AF_UNIX, str(top / "service"))
+        self._datagrams = self._listen(socket.AF_UNIX, str(top / "datagrams"), socket.SOCK_DGRAM)
         self._abstract = self._listen(socket.AF_UNIX, f"\0{self.shared}")
         self.build()
 
@@ -307,6 +328,7 @@ class Scene:
             "TCP": str(self._tcp.getsockname()[1]),
             "UDP": str(self._udp.getsockname()[1]),
             "UNIX": str(self.top / "service"),
+            "DATAGRAMS": str(self.top / "datagrams"),
             "ABSTRACT": self.shared,
             "SHARED": self.shared,
             "TOO_MANY": str(ALLOWED + threads_of_machine() + 200),
@@ -333,11 +355,13 @@ class Scene:
     def close(self) -> None:
         """Nothing of it goes on, its services neither."""
         self.end()
-        for service in (self._tcp, self._udp, self._unix, self._abstract):
+        for service in (self._tcp, self._udp, self._unix, self._datagrams, self._abstract):
             service.close()
 
     def _seen(self) -> Iterator[tuple[str, object]]:
         yield "the decoy", self.decoy.poll() if self.decoy.returncode is None else self.decoy.returncode
+        with suppress(ProcessLookupError):
+            yield "its priority", os.getpriority(os.PRIO_PROCESS, self.decoy.pid)
         yield "shared memory", os.path.exists(f"/dev/shm/{self.shared}")
         yield "beside", sorted(os.listdir(self.top))
         for path in (self.outside, *self.outside.rglob("*")):
@@ -360,9 +384,10 @@ class Scene:
             with suppress(BlockingIOError):
                 service.accept()[0].close()
                 yield name
-        with suppress(BlockingIOError):
-            self._udp.recv(10)
-            yield "UDP"
+        for name, service in (("UDP", self._udp), ("datagrams", self._datagrams)):
+            with suppress(BlockingIOError):
+                while service.recv(10):
+                    yield name
         with suppress(BlockingIOError):
             if os.read(self._pipe, 10):
                 yield "a pipe"

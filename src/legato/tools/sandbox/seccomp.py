@@ -15,11 +15,12 @@ import errno
 import struct
 from collections.abc import Iterator
 from functools import lru_cache
-from socket import AF_INET, AF_INET6, AF_UNIX
+from socket import AF_INET, AF_INET6, AF_UNIX, SOCK_SEQPACKET, SOCK_STREAM
 
 AF_NETLINK = 16  # with it a program asks the kernel for its network interfaces; macOS has none
 _ALLOW, _ERRNO = 0x7FFF_0000, 0x0005_0000
 _LOAD, _JUMP_IF_EQUAL, _JUMP_IF_AT_LEAST, _JUMP_IF_ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_KEEP_BITS = 0x54
 _NUMBER, _MACHINE, _FIRST_ARGUMENT = 0, 4, 16
 """offsets in the kernel's `struct seccomp_data`"""
 
@@ -52,10 +53,20 @@ _SHARED_MEMORY: dict[str, tuple[int | None, int | None]] = {
     "shmget": (29, 194), "shmat": (30, 196), "msgget": (68, 186), "semget": (64, 190), "mq_open": (240, 180),
 }  # fmt: skip
 """what an own namespace keeps apart, and is refused where there is none"""
+_ATTRIBUTES: dict[str, tuple[int | None, int | None]] = {
+    "setxattr": (188, 5), "lsetxattr": (189, 6), "fsetxattr": (190, 7), "setxattrat": (463, 463),
+    "removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466),
+}  # fmt: skip
+"""with which a list of access lets everybody write a file; refused as by a file system that knows no such lists, which
+programs take calmly"""
 _CHANGE_MODE = {"chmod": (90, None, 1), "fchmod": (91, 52, 1), "fchmodat": (268, 53, 2), "fchmodat2": (452, 452, 2)}
 """with the place of the mode among the arguments"""
+_PRIORITIES = {"setpriority": (141, 140, 2), "ioprio_set": (251, 30, 3)}
+"""with the number by which they mean all processes of a user"""
 _CLONE, _CLONE3 = (56, 220), 435
-_SOCKET, _IOCTL, _LIMIT = (41, 198), (16, 29), (302, 261)
+_SOCKET, _SOCKET_PAIR, _IOCTL, _LIMIT = (41, 198), (53, 199), (16, 29), (302, 261)
+_KIND_OF_SOCKET = 0xF
+"""the bits of a socket's type that name its kind; the others are flags"""
 
 _NEW_NAMESPACE = 0x7E02_0000
 """CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID and NEWNET"""
@@ -81,10 +92,16 @@ def call_filter(machine: str, *, network: bool, unix_sockets: bool, own_namespac
         *_if_call(_IOCTL[column], _refuse_values(1, (_TYPE_FOR_TERMINAL, _TERMINAL_LINUX))),
         *_if_call(_SOCKET[column], _accept_values(0, families)),
     ]
+    if not unix_sockets:  # one of a pair of datagram sockets can write to any other socket
+        parts += _if_call(_SOCKET_PAIR[column], _accept_values(1, [SOCK_STREAM, SOCK_SEQPACKET], _KIND_OF_SOCKET))
     if not own_namespaces:
+        parts += [part for calls in _ATTRIBUTES.values() for part in _refuse(calls[column], errno.EOPNOTSUPP)]
         for call in _CHANGE_MODE.values():  # Landlock does not know modes
             parts += _if_call(call[column], _refuse_bits(call[2], _DANGEROUS_MODES))
         parts += _if_call(_LIMIT[column], _accept_values(0, [0]))  # the limits of other processes
+        for priority in _PRIORITIES.values():
+            of_user = [_argument(0), *_refuse(priority[2], errno.EACCES)]
+            parts += _if_call(priority[column], [*of_user, *_accept_values(1, [0])])
     return b"".join([*parts, _instruction(_RETURN, _ALLOW)])
 
 
@@ -134,8 +151,10 @@ def _refuse_values(index: int, values: tuple[int, ...]) -> list[bytes]:
     return [_argument(index), *judged, _instruction(_RETURN, _ALLOW)]
 
 
-def _accept_values(index: int, values: list[int]) -> list[bytes]:
+def _accept_values(index: int, values: list[int], bits: int | None = None) -> list[bytes]:
+    """Only these; of the argument only `bits` count."""
     judged: list[bytes] = []
     for value in values:
         judged += [_instruction(_JUMP_IF_EQUAL, value, 0, 1), _instruction(_RETURN, _ALLOW)]
-    return [_argument(index), *judged, _instruction(_RETURN, _ERRNO | errno.EACCES)]
+    loaded = [_argument(index), *([] if bits is None else [_instruction(_KEEP_BITS, bits)])]
+    return [*loaded, *judged, _instruction(_RETURN, _ERRNO | errno.EACCES)]
