@@ -96,6 +96,7 @@ FILES = {
     ),
     "shared memory of the machine": "echo x > /dev/shm/$SHARED",
     "a device": "test -c /dev/kmsg && echo x > /dev/kmsg && echo ESCAPED; mknod src/disk b 8 0 && echo ESCAPED",
+    "what a person types": "timeout 9 head -1 $TERMINAL | grep -q typed && echo ESCAPED",
     "a setting of the kernel": "cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern && echo ESCAPED",
     "the temporary folder of all": "echo x > $TOP/new",
 }  # fmt: skip
@@ -266,6 +267,8 @@ WORKS = {
     ),
     "a low priority": "nice -n 19 true && ionice -c 3 true",
     "waiting for the background": "sleep 0.01 & wait && (exit 0)",
+    "reading": 'cat /etc/passwd /proc/self/status /proc/cpuinfo > /dev/null && test -n "$(cat < $OUT/victim)"',
+    "a here-document and a pipe that are opened again": "cat /dev/stdin <<END | cat /dev/fd/0 | grep x\nx\nEND",
     "an interpreter": python("import sys; sys.exit(0)"),
 }
 
@@ -288,6 +291,8 @@ class Scene:
         self._unix = self._listen(socket.AF_UNIX, str(top / "service"))
         self._datagrams = self._listen(socket.AF_UNIX, str(top / "datagrams"), socket.SOCK_DGRAM)
         self._abstract = self._listen(socket.AF_UNIX, f"\0{self.shared}")
+        self._terminal = os.openpty()
+        os.write(self._terminal[0], b"typed\n")
         self.build()
 
     def _listen(self, family: int, address: Any, kind: int = socket.SOCK_STREAM) -> socket.socket:
@@ -331,6 +336,7 @@ class Scene:
             "DATAGRAMS": str(self.top / "datagrams"),
             "ABSTRACT": self.shared,
             "SHARED": self.shared,
+            "TERMINAL": os.ttyname(self._terminal[1]),
             "TOO_MANY": str(ALLOWED + threads_of_machine() + 200),
             "PYTHON": sys.executable,
             "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
@@ -357,6 +363,8 @@ class Scene:
         self.end()
         for service in (self._tcp, self._udp, self._unix, self._datagrams, self._abstract):
             service.close()
+        for end in self._terminal:
+            os.close(end)
 
     def _seen(self) -> Iterator[tuple[str, object]]:
         yield "the decoy", self.decoy.poll() if self.decoy.returncode is None else self.decoy.returncode

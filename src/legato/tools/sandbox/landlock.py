@@ -25,7 +25,7 @@ from legato.tools.sandbox.seccomp import MACHINES
 OLDEST = 3
 """the version of Landlock's interface that we need, of Linux 6.2: before it, a file outside could be emptied"""
 
-_WRITE_FILE, _TRUNCATE, _IOCTL_DEVICE = 1 << 1, 1 << 14, 1 << 15
+_WRITE_FILE, _READ_FILE, _TRUNCATE, _IOCTL_DEVICE = 1 << 1, 1 << 2, 1 << 14, 1 << 15
 _CHANGE_FOLDER = sum(1 << bit for bit in range(4, 14))
 """remove, make files of every kind, link and rename across folders"""
 _ALL_WRITES = _WRITE_FILE | _CHANGE_FOLDER | _TRUNCATE
@@ -79,7 +79,7 @@ def weaknesses() -> tuple[str, ...]:
 def handled(*, network: bool) -> tuple[int, ...]:
     """What Landlock is asked to decide about, as far as this kernel can."""
     known = version()
-    files = _ALL_WRITES | (_IOCTL_DEVICE if known >= _WITH_DEVICES else 0)
+    files = _ALL_WRITES | _READ_FILE | (_IOCTL_DEVICE if known >= _WITH_DEVICES else 0)
     if known < _WITH_NETWORK:
         return (files,)
     sockets = 0 if network else _BIND_TCP | _CONNECT_TCP
@@ -88,10 +88,15 @@ def handled(*, network: bool) -> tuple[int, ...]:
 
 
 def rules(folders: Iterable[str], protected: Iterable[str]) -> list[tuple[bytes, int]]:
-    """Which paths may be written: `folders`, without what is `protected` in them."""
+    """Which paths may be written: `folders`, without what is `protected` in them; and all but devices may be read.
+
+    A terminal is a device: who reads from one takes away what a person types there.
+    """
     kept = frozenset(protected)
     on_the_way = {str(folder) for path in kept for folder in Path(path).parents}
-    allowed = [(device, _WRITE_FILE) for device in _DEVICES]
+    allowed = [(device, _WRITE_FILE | _READ_FILE) for device in _DEVICES]
+    allowed += [(f"/{name}", _READ_FILE) for name in sorted(os.listdir("/")) if name != "dev"]
+    allowed.append(("/dev/shm", _READ_FILE))
     for folder in folders:
         allowed += _allowed_in(folder, kept, on_the_way)
     return [(os.fsencode(path), access) for path, access in allowed]
