@@ -82,6 +82,25 @@ def test_a_folder_that_is_too_large_is_looked_at_from_the_top(tmp_path: Path, mo
     assert (known.find(), known.is_complete) == ({".git": ""}, False)
 
 
+def test_a_flood_of_files_takes_the_protection_from_nothing_that_had_it_and_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a/b").mkdir(parents=True)
+    (tmp_path / "a/b/.git").touch()
+    (tmp_path / "a/b/.vscode").symlink_to("x")
+    known = ProtectedPlaces(str(tmp_path), Protection(folder=tmp_path))
+    before = known.find()
+    monkeypatch.setattr(places, "MOST_ENTRIES", 3)
+    for number in range(3):
+        (tmp_path / f"{number}").touch()
+    (tmp_path / ".envrc").touch()
+    assert known.take_back(before) == ([".envrc"], [], True)
+    assert known.find() == before == {"a/b/.git": "", "a/b/.vscode": "x"}
+    assert known.take_back(before) == ([], [], False)  # it was so before
+    (tmp_path / "a/b/.git").unlink()
+    assert known.find() == {"a/b/.vscode": "x"}
+
+
 def test_what_was_written_on_purpose_meanwhile_is_not_taken_back(tmp_path: Path) -> None:
     known = ProtectedPlaces(str(tmp_path), Protection(folder=tmp_path))
     before = known.find()

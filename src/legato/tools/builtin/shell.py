@@ -121,6 +121,8 @@ def _told_of_taken(taken: TakenBack | None) -> list[str]:
         notes.append(f"It made {_listed(taken.moved)}, which is protected: moved to {WITHHELD}.")
     if taken.stuck:
         notes.append(f"It made {_listed(taken.stuck)}, which is protected and could not be moved away.")
+    if taken.has_flooded:
+        notes.append("It made so many files that not every folder could be looked through for protected ones.")
     return notes
 
 

@@ -55,11 +55,11 @@ class _Look(NamedTuple):
 
 
 class TakenBack(NamedTuple):
-    """What was moved away, what could not be, and whether everything was looked at."""
+    """What was moved away, what could not be, and whether there are folders that could be looked at before."""
 
     moved: list[str]
     stuck: list[str]
-    is_complete: bool
+    has_flooded: bool
 
 
 class ProtectedPlaces:
@@ -69,6 +69,7 @@ class ProtectedPlaces:
         self._root = folder
         self._protection = protection
         self._looks: dict[str, _Look] = {}
+        self._found: dict[str, str] = {}
         self.is_complete = True
         """whether the last look reached every folder"""
 
@@ -86,22 +87,28 @@ class ProtectedPlaces:
             left -= look.entries
             found |= look.protected
             waiting.extend(look.folders)
-        self._looks, self.is_complete = looks, not waiting
+        if waiting:  # a flood of files takes the protection from nothing that had it
+            found = {path: leads_to for path, leads_to in self._found.items() if self._is_there(path)} | found
+        self._looks, self._found, self.is_complete = looks, found, not waiting
         return found
+
+    def _is_there(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self._root, path))
 
     def take_back(self, before: dict[str, str], *, spared: frozenset[str] = frozenset()) -> TakenBack:
         """Move away what is protected and new since `before`.
 
         `spared` are the absolute paths of files that were written on purpose meanwhile.
         """
+        was_complete = self.is_complete
         now = self.find()
         new = [path for path in now if before.get(path) != now[path] and not self._is_spared(path, spared)]
         moved = [path for path in new if self._move_away(path)]
         for path, leads_to in before.items():
-            if leads_to and not os.path.lexists(os.path.join(self._root, path)):
+            if leads_to and not self._is_there(path):
                 with suppress(OSError):
                     os.symlink(leads_to, os.path.join(self._root, path))  # as it was
-        return TakenBack(moved, [path for path in new if path not in moved], self.is_complete)
+        return TakenBack(moved, [path for path in new if path not in moved], was_complete and not self.is_complete)
 
     def _is_spared(self, path: str, spared: frozenset[str]) -> bool:
         place = os.path.join(self._root, path)
