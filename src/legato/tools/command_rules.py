@@ -44,6 +44,10 @@ _HARMLESS_OF_GIT = frozenset({"--no-pager", "-P", "--no-optional-locks", "--lite
 _VALUED_OF_GIT = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"})
 
 
+_HARMLESS_SETTINGS_OF_GIT = ("user.", "author.", "committer.", "color.", "advice.", "init.", "commit.gpgsign=", "i18n.")
+"""settings that name no program: with most others, git runs what their value says"""
+
+
 class Match(IntEnum):
     """Whether a pattern speaks about a command."""
 
@@ -136,6 +140,19 @@ def _global_options(words: tuple[Word, ...]) -> Iterator[str]:
             yield name
 
 
+def _names_programs(words: tuple[Word, ...]) -> bool:
+    """Whether the options of git before its subcommand may name programs for it to run."""
+    options = [*words]
+    while options and options[0].text.startswith("-"):
+        option = options.pop(0)
+        if option.text.startswith(("--config-env", "--exec-path=")):
+            return True
+        value = options.pop(0) if option.text in _VALUED_OF_GIT and options else None
+        if option.text == "-c" and not (value and value.text.lower().startswith(_HARMLESS_SETTINGS_OF_GIT)):
+            return True
+    return False
+
+
 def _leads_out(path: str) -> bool:
     """Whether `path` may be outside of the folder; `git diff` compares any two files if one of them is."""
     return path.startswith(("/", "~")) or ".." in path.split("/")
@@ -169,6 +186,8 @@ def _speaks(glob: str, command: SimpleCommand) -> Match:
     spellings = [*_spellings(command)]
     if any(matches(_joined(words)) or matches(" ".join(words)) for words in spellings):
         return Match.YES
+    if program_of(command) == "git" and _names_programs(command.words[1:]):
+        return Match.MAYBE
     unknown = next((index for index, word in enumerate(command.words) if not word.is_literal or word.globs), None)
     if unknown is None:
         return Match.NO

@@ -122,8 +122,12 @@ class _Reader(WordReader):
 
     def _take_word(self) -> None:
         begin = self._at
-        word = self._read_word()
+        word = self._read_plain_word()
         raw = self._text[begin : self._at]
+        if not raw:
+            raise Unclear("an operator in it is out of place")
+        if raw[0] == "{" and raw[-1] == "}" and self._peek() in ("<", ">"):
+            raise Unclear("it holds a redirection that is not read")  # `{x}>file`, which is no word
         is_first = not self._words
         if is_first and not self._assignments:
             if raw in _UNREAD:
@@ -143,8 +147,21 @@ class _Reader(WordReader):
         else:
             self._words.append(word)
 
+    def _read_plain_word(self) -> Word:
+        """The next word. Many commands of a shell run what a quoted text says, if it is a place in an array."""
+        word = self._read_word()
+        place = word.text.find("[")
+        if word.is_literal and place >= 0 and max(word.text.rfind("$("), word.text.rfind("`")) > place:
+            raise Unclear("it holds a substitution in quotes")
+        return word
+
     def _read_list(self) -> None:
         """The words that a loop goes through: no command, but there may be some inside them."""
+        self._skip_blanks()
+        self._read_word()  # its variable
+        self._skip_blanks()
+        if self._peek() not in ("", ";", "\n") and self._read_word().text != "in":
+            raise Unclear("it holds a loop that is not read")
         while True:
             self._skip_blanks()
             if not self._peek() or self._peek() in ";\n":
@@ -163,7 +180,7 @@ class _Reader(WordReader):
             if self._peek() in "\n;&|<>()" and self._peek(2) not in ("<(", ">("):
                 self._at += 1
                 continue
-            word = self._read_word()
+            word = self._read_plain_word()
             self._words.append(word)
             if word.text == "]]":
                 return

@@ -19,6 +19,10 @@ _BETWEEN = frozenset(" \t\n;&|<>()")
 # Compiled when a first command is looked at: many a session never sees one.
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-]"
 _BRACES = r"\{[^{}]*(?:,|\.\.)[^{}]*\}"
+_COMPUTED = r"\$\{[#!]?\w*(?:\[(?!\d+\]|[@*]\])|\[?[@*]?\]?:(?![-+=?]|\s*-?\d+\s*(?::\s*-?\d+\s*)?\}))|@[A-Za-z]\}\Z"
+"""an expansion in which the shell calculates, or expands a second time"""
+_BRACKETS = frozenset({"[", "[["})
+"""commands, where they stand alone, and no wildcards"""
 
 
 class Word(Struct, frozen=True):
@@ -99,7 +103,7 @@ class WordReader:
                 plain.append(letter)
         unquoted = "".join(plain)
         is_literal = is_literal and re.search(_BRACES, unquoted) is None
-        return Word("".join(parts), is_literal, bool(set("*?[") & set(unquoted)))
+        return Word("".join(parts), is_literal, unquoted not in _BRACKETS and bool(set("*?[") & set(unquoted)))
 
     def _single(self) -> str:
         end = self._text.find("'", self._at + 1)
@@ -142,6 +146,10 @@ class WordReader:
             self.refuse_depth()
             self._braced()
             self._depth -= 1
+            if re.search(_COMPUTED, self._text[begin : self._at]):
+                raise Unclear("it holds arithmetic")
+        elif two == "$[":
+            raise Unclear("it holds arithmetic")
         elif not in_quotes and two in ("$'", '$"'):
             return self._special_quotes(parts)
         elif letter == "$" and (found := re.compile(_NAME).match(self._text, self._at + 1)):

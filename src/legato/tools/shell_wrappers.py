@@ -83,7 +83,14 @@ WRAPPERS: dict[str, Wrapper] = {
 }
 """programs that run what they are given, with how their manual pages write their options"""
 
+_UNTOLD = "what its shell runs is not written in it"
+_HIDING: dict[str, str] = {
+    "alias": r".*=.*", "hash": r"-\w*p.*", "enable": r"-\w*f.*", "fc": r".*", "bind": r"-\w*x.*", "jobs": r"-\w*x.*",
+    "compgen": r"-\w*[CF].*", "mapfile": r"-\w*C.*", "readarray": r"-\w*C.*",
+}  # fmt: skip
+"""commands of a shell that change what a name means, or run a text, if one of their words looks like this"""
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash"})
+_SOURCING = frozenset({".", "source"})
 _RUN_BY_FIND = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
@@ -148,6 +155,11 @@ def _part(command: SimpleCommand, depth: int) -> CommandPart:
 
 def _behind(name: str, words: tuple[Word, ...], depth: int) -> Reading | None:
     """What the program `name` runs, if it is one that runs what it is given."""
+    if name in _HIDING:
+        is_hiding = any(not word.is_literal or re.fullmatch(_HIDING[name], word.text) for word in words[1:])
+        return Reading((), _UNTOLD) if is_hiding else None
+    if name in _SOURCING:
+        return None if len(words) > 1 and _is_file(words[1]) else Reading((), _UNTOLD)
     if name not in WRAPPERS and name not in SHELLS and name not in ("find", "fd"):
         return None
     if depth > _DEEPEST:
@@ -160,14 +172,31 @@ def _behind(name: str, words: tuple[Word, ...], depth: int) -> Reading | None:
 
 
 def _behind_shell(words: tuple[Word, ...], depth: int) -> Reading | None:
-    """The text behind `-c`, which may be among other letters; without it, a shell runs a file or its input."""
-    for index, word in enumerate(words[1:], 1):
-        if not word.text.startswith(("-", "+")):
-            return None if word.is_literal else Reading((), "what its shell runs is not written in it")
-        if re.fullmatch(r"-[A-Za-z]*c[A-Za-z]*", word.text):
-            rest = [one for one in words[index + 1 :] if not one.text.startswith(("-", "+"))]
-            return _as_text(rest[:1], depth)
-    return None
+    """The text that is behind the options if `-c` is among them; without it, a shell runs a file or its input."""
+    at, letters = 1, ""
+    while at < len(words) and words[at].text.startswith(("-", "+")):
+        option = words[at].text
+        at += 1
+        if option in ("--version", "--help"):
+            return None
+        if not words[at - 1].is_literal or re.match("--command|--init-command|-[a-z]*C", option):
+            return Reading((), _UNTOLD)
+        if option in ("-", "--"):
+            break
+        if option.startswith("--"):
+            at += option in ("--rcfile", "--init-file")
+        else:
+            letters += option.replace("+", "")
+            at += option.count("o") + option.count("O")
+    rest = words[at:]
+    if "c" in letters:
+        return _as_text([*rest[:1]], depth)
+    return None if rest and "s" not in letters and _is_file(rest[0]) else Reading((), _UNTOLD)
+
+
+def _is_file(word: Word) -> bool:
+    """Whether what a shell runs from there is a file, and not what was written for it in the same command."""
+    return word.is_literal and not word.text.startswith(("/dev/", "/proc/"))
 
 
 def _behind_find(words: tuple[Word, ...], depth: int) -> Reading:
@@ -222,5 +251,5 @@ def _behind_wrapper(name: str, wrapper: Wrapper, words: tuple[Word, ...], depth:
 def _as_text(words: list[Word], depth: int) -> Reading:
     """What a shell makes of `words`, which it is given as one text."""
     if not all(word.is_literal for word in words):
-        return Reading((), "what its shell runs is not written in it")
+        return Reading((), _UNTOLD)
     return _read(read_script(" ".join(word.text for word in words), depth=depth), depth + 1)

@@ -149,6 +149,37 @@ def test_a_command_that_is_denied_is_denied_however_it_is_spelled(root: Path, co
 
 
 @pytest.mark.parametrize(
+    "command",
+    [
+        "bash -eo pipefail -c 'rm x'", "bash -o errexit -c 'rm x'", "bash -O extglob -c 'rm x'", "sh +o errexit -c 'rm x'",
+        "bash --rcfile y -c 'rm x'", "bash -c -e 'rm x'", "bash -c -- 'rm x'", "bash -oc errexit 'rm x'",
+        "bash <<E\nrm x\nE", "bash <<< 'rm x'", "echo 'rm x' | bash", "echo 'rm x' | sh -s a", "echo 'rm x' | sh -",
+        "bash /dev/stdin <<< 'rm x'", ". /dev/stdin <<< 'rm x'", "source <(echo rm x)", "fish -C 'rm x'",
+        "set -- 1; for i do rm x; done", "rm {fd}>/dev/null x", "alias a=rm; a x", "hash -p /bin/rm a; a x",
+        "x='$(rm y)'; echo ${x@P}", "x='a[$(rm y)]'; echo $[x]", "x='a[$(rm y)]'; echo ${z:x}", "echo ${z[x]}",
+        "[[ 'a[$(rm x)]' -eq 0 ]]", "let 'a[0`rm x`]'", "printf -v 'a[$(rm x)]' y", "jobs -x rm x",
+        "mapfile -C 'rm x' y", "compgen -C 'rm x'", "fc -s rm", "enable -f x y",
+        "git -c alias.x='!rm y' x", "git --config-env=alias.x=Y x", "git --exec-path=. status",
+    ],
+)  # fmt: skip
+def test_a_command_that_hides_what_it_runs_is_no_way_around_a_rule(root: Path, command: str) -> None:
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["run(rm x)"]) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash script.sh rm", "bash -e ./script.sh x", "bash --version", "bash -euo pipefail -c 'ls x'", "source env.sh",
+        "echo ${x:-y} ${x:0:3} ${x: -1} ${#x} ${x%.*} ${a[0]} ${a[@]} ${x^^}", "for i in a b; do ls; done", "for i\ndo ls; done",
+        "[[ -f a && $x =~ ^[a-z]+$ ]]", "mapfile -t a < x", "printf '%s' a", "git -c user.name=x commit -m y", "ls {a}",
+        "echo \"[$(date)] done\"", "hash -r", "jobs",
+    ],
+)  # fmt: skip
+def test_a_rule_about_one_program_leaves_others_alone(root: Path, command: str) -> None:
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["run(rm x)"]) == "allow"
+
+
+@pytest.mark.parametrize(
     "command", ["$(echo rm) x", "$X", 'eval "$x"', "case a in b) c;; esac", "f() { a; }", "git $x"]
 )
 def test_a_command_that_may_be_denied_is_asked_about_and_refused_where_no_one_can_be_asked(

@@ -29,10 +29,10 @@ def told(command: SimpleCommand) -> str:
         ("a && b || c; d & e |& f\ng", ["a", "b", "c", "d", "e", "f", "g"]),
         ("A=1 B='x y' git st", ["[A=1] | [B=x y] | git | st"]),
         ("(cd a; { rm b; }) && ! c", ["cd | a", "rm | b", "c"]),
-        ("if [ -f a ]; then rm a; elif b; then c; else d; fi", ["[* | -f | a | ]", "rm | a", "b", "c", "d"]),
+        ("if [ -f a ]; then rm a; elif b; then c; else d; fi", ["[ | -f | a | ]", "rm | a", "b", "c", "d"]),
         ("for f in $(ls) b; do rm $f; done", ["ls", "rm | $f~"]),
         ("while read l; do echo \"$l\"; done < x", ["read | l", "echo | $l~", "<x"]),
-        ("[[ -f a && b < c ]] && d", ["[[* | -f | a | b | c | ]]", "d"]),
+        ("[[ -f a && b < c ]] && d", ["[[ | -f | a | b | c | ]]", "d"]),
         ("echo $(a `b` \"$(c)\") ${x:-$(d)}", ["b", "c", "a | `b`~ | $(c)~", "d", 'echo | $(a `b` "$(c)")~ | ${x:-$(d)}~']),
         ("diff <(a) >(b)", ["a", "b", "diff | <(a)~ | >(b)~"]),
         ("cat <<E >o\n$(a)\nE\nb", ["cat | <<E | >o", "a", "b"]),
@@ -56,6 +56,7 @@ def test_a_text_is_read_as_a_shell_reads_it(text: str, commands: list[str]) -> N
     [
         "f() { rm x; }", "function f { rm x; }", "case x in a) rm x;; esac", "((a))", "echo $((1))", "a=(1 2)", "echo 'a",
         'echo "a', "echo `a", "echo $(a", "(a", "a)", "a >", "a \\", "coproc a", "for ((;;)); do a; done", "${a", "[[ a",
+        "a &>(b)", "for i &>(b)", "[[ a &>(b)",
         "$(" * 20 + ")" * 20, "x" * (LONGEST + 1),
     ],
 )  # fmt: skip
@@ -88,7 +89,7 @@ def test_what_cannot_be_told_from_the_text_is_a_problem(text: str) -> None:
 
 
 PIECES = st.sampled_from(
-    ["echo ", "a", "'", '"', "$(", ")", "`", "\\", "\n", ";", "&&", "|", "<<E\n", "E\n", ">", "(", "{", "}", "$x", "${", " ", "#"]
+    ["echo ", "a", "'", '"', "$(", ")", "`", "\\", "\n", ";", "&&", "|", "<<E\n", "E\n", ">", "<", "&", "[[ ", "for ", "in ", "(", "{", "}", "$x", "${", " ", "#"]
 )  # fmt: skip
 
 
