@@ -29,13 +29,16 @@ _FURTHER_OPTIONS: dict[str, tuple[str, ...]] = {
     "fd": ("--exec", "--exec-batch", "-x", "-X"),
     "rg": ("--pre", "--hostname-bin"),
     "sort": ("--output", "--compress-program", "-o"),
-    "tree": ("-o",),
-    "tar": ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "-I"),
-    "curl": ("--output", "--remote-name", "--config", "--upload-file", "-o", "-O", "-K", "-T"),
-    "wget": ("--output-document", "--output-file", "--execute", "-O", "-o", "-e"),
+    "tree": ("-o", "-R"),
+    "tar": ("--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command", "--rmt-command",
+            "--info-script", "--new-volume-script", "-I", "-F"),
+    "curl": ("--output", "--output-dir", "--remote-name", "--config", "--upload-file", "--dump-header", "--cookie-jar",
+             "--trace", "--trace-ascii", "--stderr", "--libcurl", "--etag-save", "-o", "-O", "-K", "-T", "-D", "-c"),
+    "wget": ("--output-document", "--output-file", "--append-output", "--directory-prefix", "--execute",
+             "--use-askpass", "--save-cookies", "--post-file", "--body-file", "-O", "-o", "-a", "-P", "-e"),
     "date": ("--set", "-s"),
     "file": ("--compile", "-C"),
-}
+}  # fmt: skip
 """options by which a program that is known for reading writes a file, runs a program, or reads elsewhere"""
 _CLUSTERING = frozenset({"fd", "sort", "tree", "tar", "curl", "wget", "file"})
 """programs that take several options of one letter behind one dash"""

@@ -190,12 +190,12 @@ def _why_by_pattern(parts: list[str]) -> str | None:
             window = parts[start : start + len(entry)]
             if len(window) < len(entry) and not entry[0].startswith("."):
                 continue
-            if window[0][:1] not in _GLOB and all(map(_may_mean, window, entry)):
+            if window[0][:1] not in _GLOB and all(map(may_mean, window, entry)):
                 return f"{'/'.join(entry)} is protected: {why}"
     return None
 
 
-def _may_mean(word: str, name: str) -> bool:
+def may_mean(word: str, name: str) -> bool:
     """Whether a shell may put `name` where `word` is; hidden names are not found by a wildcard at their beginning."""
     if not _GLOB & set(word):
         return fnmatchcase(word, name)

@@ -19,7 +19,7 @@ from msgspec import Struct
 from legato.errors import ConfigError
 from legato.model import JsonObject
 from legato.model.trust import Party, Power, has
-from legato.tools.access import KINDS, Access, covers_host, covers_path, hosts_of, paths_of
+from legato.tools.access import KINDS, Access, covers_host, hosts_of, match_path, paths_of
 from legato.tools.command_rules import Match, is_allowed, speaks_about
 from legato.tools.patterns import GlobKind, matches
 from legato.tools.protected import Protection
@@ -104,8 +104,7 @@ class Rule(Struct, frozen=True):
             return speaks_about(self.pattern, subject)
         if self.covers(tool, subject):
             return Match.YES
-        is_touched = self.effect is not Effect.ALLOW and self._is_about(tool, arguments, folder)
-        return Match.YES if is_touched else Match.NO
+        return Match.NO if self.effect is Effect.ALLOW else self._is_about(tool, arguments, folder)
 
     def covers_tool(self, tool: Tool) -> bool:
         """Whether the rule is about such calls at all."""
@@ -113,7 +112,7 @@ class Rule(Struct, frozen=True):
         is_meant = access is not None and KINDS.get(access) is tool.kind
         return is_meant or matches(self.tool, tool.name, GlobKind.TEXT)
 
-    def _is_about(self, tool: Tool, arguments: JsonObject, folder: str) -> bool:
+    def _is_about(self, tool: Tool, arguments: JsonObject, folder: str) -> Match:
         """Whether the call touches what the rule is about."""
         is_file = tool.kind in (ToolKind.READ, ToolKind.EDIT) and matches(self.tool, tool.name, GlobKind.TEXT)
         match self.access:
@@ -123,12 +122,14 @@ class Rule(Struct, frozen=True):
                 is_file = tool.kind is not ToolKind.READ
             case Access.NET:
                 hosts = hosts_of(tool, arguments)
-                return bool(hosts) if self.pattern is None else covers_host(self.pattern, hosts)
+                is_named = bool(hosts) if self.pattern is None else covers_host(self.pattern, hosts)
+                return Match.YES if is_named else Match.NO
             case Access.RUN | None:
                 pass
         if not is_file or self.pattern is None:
-            return False
-        return covers_path(self.pattern, paths_of(tool, arguments, folder=folder))
+            return Match.NO
+        paths = paths_of(tool, arguments, folder=folder)
+        return match_path(self.pattern, paths, is_command=tool.kind is ToolKind.EXECUTE)
 
 
 def parse_rules(*, allow: Iterable[str] = (), ask: Iterable[str] = (), deny: Iterable[str] = ()) -> tuple[Rule, ...]:
@@ -195,8 +196,9 @@ def judge(
         if denied is not None:  # no one can be asked
             return Judgement(
                 Effect.DENY,
-                f"The rule `{denied[0]}` of this project may forbid this command: what it runs cannot be told from its "
-                "text. The tool did not run. Write it plainly: one command, without variables and substitutions.",
+                f"The rule `{denied[0]}` of this project may forbid this command: what it does cannot be told from its "
+                "text. The tool did not run. Write it plainly: one command, without variables, substitutions and "
+                "wildcards.",
             )
         return Judgement(Effect.ALLOW, writes=writes, unreadable=unreadable)
     if why := _protected(tool, arguments, writes, protection):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 from pathlib import Path
 
 import pytest
@@ -54,9 +55,43 @@ def test_what_may_not_be_read_is_read_by_no_tool(root: Path, tool: str, field: s
     assert effect(root, tool, {field: path, "pattern": "x"}, deny=["read(.env)"]) == "deny"
 
 
-@pytest.mark.parametrize("command", ["cat .env", "cat './.env'", "head -1 <.env", "cp .env x", "X=1 cat $PWD/.env"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .env",
+        "cat './.env'",
+        "head -1 <.env",
+        "cp .env x",
+        "X=1 cat $PWD/.env",
+        "cat .e*",
+        "cat .en?",
+        "cat ./.[e]nv",
+        "cat .e{n,x}v",
+        "cd sub && cat ../.env",
+        "cd .. && cat ABOVE/.env",
+        "cat ~+/.env",
+        "cat /proc/self/cwd/.env",
+        "cat .e*/x",
+    ],
+)
 def test_what_may_not_be_read_is_named_by_no_command(root: Path, command: str) -> None:
+    command = command.replace("ABOVE", root.name)
     assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["read(.env)"]) == "deny"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat *", "cat a*", "cat .e", "cat .e*x", "cat ?env", "cd sub; cat .e/v", "cat keys*/.env"]
+)
+def test_a_pattern_that_cannot_mean_it_may_be_read(root: Path, command: str) -> None:
+    assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=["read(.env)"]) == "allow"
+
+
+@pytest.mark.parametrize(
+    "command", ["cat keys/a", "cat k*/a", "cat keys/*", "cd keys; cat a", "cd keys/b; cat ../a", "cat keys*/b/c"]
+)
+def test_what_is_in_a_folder_may_not_be_read_by_a_pattern_either(root: Path, command: str) -> None:
+    for rule in ("read(keys)", "read(keys/**)", "read(keys/*)"):
+        assert effect(root, "shell", {"command": command}, Mode.NEVER, deny=[rule]) == "deny"
 
 
 async def test_a_search_leaves_out_what_may_not_be_read(root: Path) -> None:
@@ -129,6 +164,18 @@ def test_a_rule_about_hosts_is_about_every_call_that_names_one(
 def test_hosts_are_denied_or_asked_about_and_never_allowed_by_a_rule() -> None:
     with pytest.raises(ConfigError, match="`net` rules deny or ask"):
         parse_rules(allow=["net(example.com)"])
+
+
+@pytest.mark.parametrize("piece", ["cd a;", "cd a/..;b ", "a ", "[a]*", "a*/", "{a,b}", "$x/"])
+def test_the_paths_of_a_long_command_are_looked_through_in_linear_time(root: Path, piece: str) -> None:
+    def seconds(length: int) -> float:
+        begin = time.process_time()
+        effect(
+            root, "shell", {"command": piece * (length // len(piece))}, Mode.ASK, deny=["read(**/*.pem)", "write(k)"]
+        )
+        return time.process_time() - begin
+
+    assert min(seconds(80_000) for _ in range(3)) < 40 * min(seconds(8_000) for _ in range(3)) + 0.05
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------
@@ -227,6 +274,11 @@ def test_a_subcommand_is_found_behind_options_and_not_in_other_words(root: Path,
         ("git -c core.pager=x log", "ask"),
         ("git -C / log", "ask"),
         ("git log --output=F", "ask"),
+        ("tree -a", "allow"),
+        ("tree -aR", "ask"),
+        ("curl -sD F x", "ask"),
+        ("curl --cookie-j F x", "ask"),
+        ("tar -cf F --info-script=x -L 1 y", "ask"),
         ("time -o F git log", "ask"),
         ("command -v git log", "ask"),
         ("bash -c 'git log'", "ask"),
@@ -237,7 +289,14 @@ def test_a_subcommand_is_found_behind_options_and_not_in_other_words(root: Path,
     ],
 )
 def test_rules_that_allow_cover_a_command_only_part_by_part(root: Path, command: str, expected: str) -> None:
-    allow = ["shell(git status *)", "shell(git log *)", "shell(head *)"]
+    allow = [
+        "shell(git status *)",
+        "shell(git log *)",
+        "shell(head *)",
+        "shell(tree *)",
+        "shell(curl *)",
+        "shell(tar *)",
+    ]
     assert effect(root, "shell", {"command": command}, Mode.ASK, allow=allow) == expected
 
 
