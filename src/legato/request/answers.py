@@ -6,8 +6,7 @@ another route may help. What a decoder did not foresee is no different to it.
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from types import TracebackType
 
 from msgspec.structs import replace
 
@@ -20,17 +19,23 @@ from legato.wire.deltas import Delta
 from legato.wire.text_forms import REFUSED
 
 
-@contextmanager
-def only_bad_answers() -> Generator[None]:
-    """Raise `BadAnswer` for whatever goes wrong inside."""
-    try:
-        yield
-    except BadAnswer:
-        raise
-    except IngestError as error:
-        raise BadAnswer(f"the answer cannot be read: {error.message}", layer="decode") from error
-    except Exception as error:
-        raise BadAnswer(f"the answer is not understood ({type(error).__name__})", layer="decode") from error
+class OnlyBadAnswers:
+    """Raises `BadAnswer` for whatever goes wrong inside; a class, because every packet of a stream enters it."""
+
+    def __enter__(self) -> None:
+        """Nothing has to be remembered."""
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if isinstance(error, IngestError):
+            raise BadAnswer(f"the answer cannot be read: {error.message}", layer="decode") from error
+        if isinstance(error, Exception) and not isinstance(error, BadAnswer):
+            raise BadAnswer(f"the answer is not understood ({type(error).__name__})", layer="decode") from error
+
+
+ONLY_BAD_ANSWERS = OnlyBadAnswers()
+"""is around all that reads what a provider sent"""
 
 
 def recordable(answer: Answer, bounds: Bounds | None = None) -> Answer:
@@ -63,20 +68,20 @@ class GuardedDecoder:
 
     def feed(self, data: bytes) -> list[Delta]:
         """Take raw bytes of the response."""
-        with only_bad_answers():
+        with ONLY_BAD_ANSWERS:
             return self._decoder.feed(data)
 
     def event(self, event: object) -> list[Delta]:
         """Take one event that a client already parsed: plain data or the client's own object."""
-        with only_bad_answers():
+        with ONLY_BAD_ANSWERS:
             return self._decoder.event(plain_event(event))
 
     def finish(self) -> Answer:
         """The whole answer."""
-        with only_bad_answers():
+        with ONLY_BAD_ANSWERS:
             return recordable(self._decoder.finish(), self._bounds)
 
     def partial(self) -> Answer | None:
         """What has been visible so far, as an answer that was cut; None if nothing was."""
-        with only_bad_answers():
+        with ONLY_BAD_ANSWERS:
             return self._decoder.partial()

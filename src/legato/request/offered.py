@@ -15,7 +15,7 @@ from legato.model import BROKEN_OFF, Answer, CallKind, Ending, JsonObject, ToolC
 from legato.wire.bounds import Bounds
 from legato.wire.context import Names
 from legato.wire.contract import StreamDecoder
-from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, deltas_of_call
+from legato.wire.deltas import BlockDone, BlockStart, CallDelta, Delta, TextDelta, ThinkingDelta, deltas_of_call
 
 
 class OfferedTools:
@@ -106,13 +106,18 @@ class RestoringDecoder:
     def _restored(self, deltas: list[Delta]) -> list[Delta]:
         restored: list[Delta] = []
         for delta in deltas:
+            if type(delta) is TextDelta or type(delta) is ThinkingDelta:
+                restored.append(delta)  # nearly all are such
+                continue
             match delta:
-                case BlockStart(block=ToolCall() as call):
-                    restored += self._begun(call, delta)
                 case CallDelta() if delta.index in self._waiting:
                     pass
                 case CallDelta() if delta.name:
                     restored.append(replace(delta, name=self._offered.named(ToolCall(delta.name)).name))
+                case CallDelta():
+                    restored.append(delta)
+                case BlockStart(block=ToolCall() as call):
+                    restored += self._begun(call, delta)
                 case BlockDone(block=ToolCall() as call):
                     restored += self._done(call, delta.call)
                 case _:

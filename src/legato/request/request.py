@@ -17,7 +17,7 @@ import msgspec
 from legato.errors import BadAnswer, RenderError
 from legato.model import Answer, Decision, JsonObject, Options, Target, ingest_sent
 from legato.model.hashing import digest
-from legato.request.answers import GuardedDecoder, only_bad_answers, recordable
+from legato.request.answers import ONLY_BAD_ANSWERS, GuardedDecoder, recordable
 from legato.request.encoded_conversation import EncodedConversation
 from legato.request.observation import tell_stopped
 from legato.request.offered import OfferedTools, RestoringDecoder
@@ -188,7 +188,7 @@ class Request:
 
         Raises `BadAnswer` if there is none, whatever is there instead.
         """
-        with only_bad_answers():
+        with ONLY_BAD_ANSWERS:
             body = read_bounded_json(response) if isinstance(response, bytes | str) else ingest_sent(response)
             if not isinstance(body, dict):
                 raise BadAnswer(f"a response body should be an object, not {type(body).__name__}", layer="decode")

@@ -137,6 +137,18 @@ class AnswerBuilder:
         if news or arguments:
             self._deltas.append(CallDelta(draft.call, self._tool(draft) if news else "", arguments))
 
+    def arguments(self, key: Hashable, piece: str) -> bool:
+        """More of the arguments of the call under `key`; False if there is no such call."""
+        draft = self._drafts.get(key)
+        if draft is None or draft.kind != "call":
+            return False
+        if piece:
+            if not draft.is_growing:
+                self._grow(draft)
+            draft.pieces.append(piece)
+            self._deltas.append(CallDelta(draft.call, "", piece))
+        return True
+
     def native(self, key: Hashable, **data: object) -> None:
         """Opaque data for the block under `key`; an empty value never overwrites an earlier one."""
         self._sign(self._drafts[key], data)

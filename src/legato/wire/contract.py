@@ -7,6 +7,7 @@ A dialect is a folder with the same parts:
     envelope    an `OptionGrammar`, and how settled options, tools and instructions are encoded
     decode      a response body as an `Answer`
     stream      a `Decoder`: bytes or events in, deltas out, the same `Answer` at the end
+    pieces      the events of a stream that only bring more of a block, as structs that are read quickly
     parse       a request body back into entries
     reply       a `ReplyWriter`: an `Answer` in, a response body of that provider out, or its deltas in, its stream out
     rules       what is asked of a request body, and how to `check` it, sharing no code with `encode`

@@ -6,13 +6,12 @@ Out: the data of the events whose blank line has arrived.
 This is the event stream of the HTML standard (https://html.spec.whatwg.org/multipage/server-sent-events.html), section
 "Interpreting an event stream": lines end in LF, CRLF or CR, and a byte-order mark at the start is skipped. So is
 everything but data, against the standard: providers repeat the type of an event in it. Each byte is looked at once,
-when it arrives: what is kept of an unfinished line is known to hold no line end, and is only added to. A line, or an
-event, longer than `longest` bytes raises `BadAnswer`.
+when it arrives: what is kept of an unfinished line is known to hold no line end, and is only added to. A line, or
+the data lines of an event together, longer than `longest` bytes raise `BadAnswer`.
 """
 
 from __future__ import annotations
 
-from legato.errors import BadAnswer
 from legato.wire.bounds import Bounds, beyond
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -29,7 +28,9 @@ class SSEParser:
         """whether the last byte was a CR: an LF that follows belongs to it"""
         self._is_first_line = True
         self._data: list[bytes] = []
-        """the data lines of the event that is being read"""
+        """the data of the event that is being read, line by line"""
+        self._counted = 0
+        """how many of these lines have been counted"""
         self._size = 0
         """their bytes"""
 
@@ -40,6 +41,7 @@ class SSEParser:
         if self._after_return:
             data = data.removeprefix(b"\n")
         self._after_return = data.endswith(b"\r")
+        may_be_long = len(self._tail) + len(data) > self.longest
         lines = data.splitlines()  # bytes, unlike text, know no other line ends than these three
         rest = lines.pop() if lines and not data.endswith((b"\n", b"\r")) else b""
         if lines and self._tail:
@@ -47,8 +49,8 @@ class SSEParser:
             lines[0] = bytes(self._tail)
             self._tail.clear()
         self._tail += rest
-        if max(map(len, lines), default=0) > self.longest or len(self._tail) > self.longest:
-            raise self._too_long("a line")
+        if may_be_long:
+            self._allow("a line", max(map(len, (self._tail, *lines))))
         return self._events(lines)
 
     def close(self) -> list[bytes]:
@@ -64,20 +66,32 @@ class SSEParser:
             self._is_first_line = False
             lines[0] = lines[0].removeprefix(_BYTE_ORDER_MARK)
         events: list[bytes] = []
-        data, size = self._data, self._size
+        data = self._data
         for line in lines:
-            if not line:
+            if line[:6] == b"data: ":
+                data.append(line[6:])
+            elif not line:
+                if len(data) > 1:
+                    self._allow("an event", _bytes_of(data))
                 if data:
                     events.append(b"\n".join(data))
                     data.clear()
-                    size = 0
             elif line[:5] == b"data:" or line == b"data":  # a field without a colon has an empty value
-                size += len(line)
-                if size > self.longest:
-                    raise self._too_long("an event")
-                data.append(line[5:].removeprefix(b" "))
-        self._size = size
+                data.append(line[5:])
+        if events:
+            self._counted = self._size = 0
+        if data:
+            self._size += _bytes_of(data[self._counted :])
+            self._counted = len(data)
+            self._allow("an event", self._size)
         return events
 
-    def _too_long(self, what: str) -> BadAnswer:
-        return beyond(f"{what} of it is longer than {self.longest:,} bytes", bound="event", limit=self.longest)
+    def _allow(self, what: str, size: int) -> None:
+        if size > self.longest:
+            message = f"{what} of it is longer than {self.longest:,} bytes"
+            raise beyond(message, bound="event", limit=self.longest)
+
+
+def _bytes_of(data: list[bytes]) -> int:
+    """The bytes of the lines that brought `data`, with the name of the field."""
+    return sum(map(len, data)) + len(data) * len(b"data: ")

@@ -12,7 +12,7 @@ from legato.model import Dialect
 from legato.wire import contract
 from legato.wire.dialects import dialect_parts
 
-COMMON = {"shapes", "encode", "envelope", "decode", "stream", "parse", "reply", "rules"}
+COMMON = {"shapes", "encode", "envelope", "decode", "stream", "pieces", "parse", "reply", "rules"}
 
 
 def folder(dialect: Dialect) -> Path:

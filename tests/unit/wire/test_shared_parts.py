@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import itertools
+from typing import Literal
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import Struct
 
 from legato import resolve
 from legato.errors import BadAnswer
@@ -140,8 +143,19 @@ def test_custom_calls_keep_their_text_and_whole_blocks_stand_in_their_place() ->
     )
 
 
+class Letter(Struct):
+    letter: Literal["a", "b"]
+
+
 class Letters(EventDecoder):
-    """A decoder for a stream of letters that ends with `end`."""
+    """A decoder for a stream of letters that ends with `end`; an a can be read at once, and a b takes a closer look."""
+
+    pieces = msgspec.json.Decoder(Letter)
+
+    def grow(self, piece: Letter) -> bool:
+        if piece.letter == "a":
+            self.builder.text("t", piece.letter)
+        return piece.letter == "a"
 
     def read(self, event: JsonObject) -> None:
         if "end" in event:
@@ -175,6 +189,13 @@ def test_a_stream_that_is_no_json_or_says_nothing_is_a_bad_answer() -> None:
     decoder.feed(b'data: {"end": "done"}\n\n')
     with pytest.raises(BadAnswer, match="empty"):
         decoder.finish()
+
+
+def test_what_is_no_piece_or_takes_more_than_that_is_read_in_the_general_way() -> None:
+    decoder = letters()
+    decoder.feed(b"".join(b'data: {"letter": "%c"}\n\n' % letter for letter in b"abcab"))
+    decoder.feed(b'data: {"end": "done"}\n\n')
+    assert decoder.finish().text == "abcab"
 
 
 def test_an_event_without_its_last_blank_line_still_counts() -> None:

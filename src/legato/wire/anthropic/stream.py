@@ -31,6 +31,7 @@ from legato.wire.anthropic.decode import (
     settle,
 )
 from legato.wire.anthropic.hosted import is_result, is_use, joined, read_hosted
+from legato.wire.anthropic.pieces import PIECES, MoreArguments, MoreText, Piece
 from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
 
@@ -40,6 +41,8 @@ _GROWING = frozenset({"text", "thinking", "redacted_thinking", "tool_use"})
 
 class Decoder(EventDecoder):
     """The stream decoder of this dialect."""
+
+    pieces = PIECES
 
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
@@ -70,6 +73,22 @@ class Decoder(EventDecoder):
                 refuse_error(event)
             case _:
                 pass
+
+    def grow(self, piece: Piece) -> bool:
+        """Take a `content_block_delta` of text, thinking or arguments."""
+        index, delta = piece.index, piece.delta
+        kind = self._kinds.get(index)
+        if isinstance(delta, MoreText):
+            if kind != "text":
+                return False
+            self.builder.text(index, delta.text)
+        elif isinstance(delta, MoreArguments):
+            return kind == "tool_use" and self.builder.arguments(index, delta.partial_json)
+        else:
+            if kind != "thinking":
+                return False
+            self.builder.thinking(index, delta.thinking)
+        return True
 
     def _start(self, message: JsonObject) -> None:
         self.served = as_text(message.get("model"))

@@ -9,11 +9,14 @@ A block of text or reasoning has no event that starts it; it begins with its fir
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from legato.errors import BadAnswer
 from legato.model import Answer, Block, Ending, Json, JsonObject, Target, ingest
 from legato.model.json_access import as_count, as_list, as_object, as_string, as_text
 from legato.wire.arguments import read_arguments
 from legato.wire.bedrock.decode import SERVER_TOOL, as_base64, kind_of, read_block, read_ending, read_usage, settle
+from legato.wire.bedrock.pieces import PIECES, Piece
 from legato.wire.context import Names
 from legato.wire.event_stream import FrameParser
 from legato.wire.stream import EventDecoder
@@ -45,6 +48,7 @@ class Decoder(EventDecoder):
     """The stream decoder of this dialect."""
 
     framing = FrameParser
+    pieces = PIECES
 
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
@@ -74,11 +78,24 @@ class Decoder(EventDecoder):
             case _:
                 pass
 
+    def grow(self, piece: Piece) -> bool:
+        """Take a `contentBlockDelta` of text, reasoning or arguments."""
+        index, delta = piece.grown.index, piece.grown.delta
+        if index in self._served:
+            return False
+        if delta.text is not UNSET:
+            self.builder.text(index, delta.text)
+        elif delta.call is not UNSET:
+            return self.builder.arguments(index, delta.call.input)
+        elif delta.reasoning is not UNSET:
+            self.builder.thinking(index, delta.reasoning.text)
+        return True
+
     def _start_block(self, index: int, start: JsonObject) -> None:
         call = as_object(start.get("toolUse"))
         if call and call.get("type") != SERVER_TOOL:
             self.builder.call(index, name=as_string(call.get("name")), wire_id=as_string(call.get("toolUseId")))
-        elif start:
+        elif kind_of(start):
             self._served[index] = _Served(start)
 
     def _stop_block(self, index: int) -> None:

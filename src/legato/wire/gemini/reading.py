@@ -46,7 +46,7 @@ class PartReader:
         signed: Json = part.get("thoughtSignature") or part.get("thought_signature")
         signature = kept_signature(as_base64(signed)) if signed else None
         if part.get("text") is not None:
-            self._text(as_string(part["text"]), bool(part.get("thought")), signature)
+            self.text(as_string(part["text"]), signature, is_thought=bool(part.get("thought")))
             return
         part = camel(part)
         if "functionCall" in part:
@@ -56,6 +56,19 @@ class PartReader:
             self._put(media)
         else:
             self._other(part, signature)
+
+    def text(self, text: str, signature: JsonObject | None = None, *, is_thought: bool) -> None:
+        """Take a part of text, or of thinking."""
+        if not text and signature is None:
+            return
+        kind = "thinking" if is_thought else "text"
+        if signature is not None or self._open is None or self._open[0] != kind:
+            self._end_text()
+            self._open = kind, self._key()
+        add = self._builder.thinking if is_thought else self._builder.text
+        add(self._open[1], text, signature)
+        if signature is not None:
+            self._end_text()
 
     def close(self) -> None:
         """The answer ended well: a call whose arguments were still arriving has them all."""
@@ -68,18 +81,6 @@ class PartReader:
     def _key(self) -> int:
         self._next += 1
         return self._next
-
-    def _text(self, text: str, is_thought: bool, signature: JsonObject | None) -> None:
-        if not text and signature is None:
-            return
-        kind = "thinking" if is_thought else "text"
-        if signature is not None or self._open is None or self._open[0] != kind:
-            self._end_text()
-            self._open = kind, self._key()
-        add = self._builder.thinking if is_thought else self._builder.text
-        add(self._open[1], text, signature)
-        if signature is not None:
-            self._end_text()
 
     def _end_text(self) -> None:
         """What comes next does not continue the text or thought that was open."""
@@ -109,7 +110,7 @@ class PartReader:
         """What is neither text nor call nor media: tools that the provider runs, and kinds that are new to us."""
         kind = next((name for name in part if name not in _NOT_DATA), "")
         if not kind:
-            self._text("", bool(part.get("thought")), signature)
+            self.text("", signature, is_thought=bool(part.get("thought")))
             return
         self._end_text()
         fields, kind = camel(part[kind]), clean_text(kind)

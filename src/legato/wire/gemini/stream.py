@@ -12,6 +12,7 @@ from legato.model.json_access import as_count, as_list, as_object, as_string, as
 from legato.wire.context import Names
 from legato.wire.endings import CUT_SHORT, ending_of
 from legato.wire.gemini.fields import camel
+from legato.wire.gemini.pieces import PIECES, Piece
 from legato.wire.gemini.reading import PartReader
 from legato.wire.stream import EventDecoder
 
@@ -45,6 +46,8 @@ _MALFORMED = frozenset(
 class Decoder(EventDecoder):
     """The stream decoder of this dialect."""
 
+    pieces = PIECES
+
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
         self._parts = PartReader(self.builder)
@@ -68,6 +71,16 @@ class Decoder(EventDecoder):
         candidates = as_list(chunk.get("candidates"))
         if candidates:  # one was asked for
             self._read_candidate(camel(candidates[0]))
+
+    def grow(self, piece: Piece) -> bool:
+        """Take a piece of text or thinking, once model and id are known."""
+        if not self.served or not self.response_id:
+            return False
+        if piece.usage is not None:
+            self.usage = read_usage(camel(piece.usage)) or self.usage
+        part = piece.candidates[0].content.parts[0]
+        self._parts.text(part.text, is_thought=bool(part.thought))
+        return True
 
     def _read_candidate(self, candidate: JsonObject) -> None:
         for part in as_list(as_object(candidate.get("content")).get("parts")):

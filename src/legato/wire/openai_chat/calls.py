@@ -86,6 +86,10 @@ class CallPlaces:
         call.arguments.add(fragment.arguments)
         return call
 
+    def at(self, index: int) -> OpenCall | None:
+        """The call that a fragment without id and name belongs to, if that has been begun."""
+        return self._at_index.get(index)
+
     def _match(self, fragment: Fragment) -> OpenCall | None:
         if fragment.index is not None:
             return self._at_index.get(fragment.index)

@@ -15,6 +15,7 @@ from legato.wire.builder import AnswerBuilder
 from legato.wire.context import Names
 from legato.wire.openai_chat.calls import CallPlaces, Fragment, OpenCall
 from legato.wire.openai_chat.growing import ReasoningDetails
+from legato.wire.openai_chat.pieces import Delta, MoreOfCall
 from legato.wire.openai_chat.reading import read_argument_text, read_image, read_text
 
 THOUGHT_FIELDS = frozenset({"reasoning_content", "reasoning", "reasoning_details"})
@@ -53,6 +54,20 @@ class MessageReader:
                     self._read_call(("call", call.key), fragment, item, call)
         if "function_call" in delta:
             self._read_legacy_call(delta["function_call"])
+
+    def grow(self, delta: Delta) -> bool:
+        """Take a piece that brings more text, plain thinking, or arguments of a call; False for another call."""
+        if delta.tool_calls is not None:
+            if delta.content or delta.reasoning_content or delta.reasoning:
+                return False
+            return self._grow_call(delta.tool_calls[0])
+        if thought := delta.reasoning_content or delta.reasoning:
+            self._is_plain = True
+            self._pass_call()
+            self.builder.thinking("reasoning", thought)
+        if delta.content:
+            self._text(delta.content)
+        return True
 
     # --- text and thinking ---
 
@@ -100,8 +115,9 @@ class MessageReader:
 
     def _text(self, piece: str) -> None:
         if piece:
-            self._pass_call()
-            self.builder.text(self._run_key("text"), piece)
+            if self._last_call is not None:
+                self._pass_call()
+            self.builder.text(self._run if self._run_kind == "text" else self._run_key("text"), piece)
 
     def _thinking_chunk(self, chunk: JsonObject) -> None:
         piece = read_text(chunk.get("thinking"))
@@ -133,9 +149,7 @@ class MessageReader:
     # --- calls ---
 
     def _read_call(self, key: Hashable, fragment: Fragment, item: JsonObject, call: OpenCall | None = None) -> None:
-        if self._last_call is not None and self._last_call[0] != key:
-            self._pass_call()
-        self._last_call = key, call
+        self._turn_to(key, call)
         self.builder.call(
             key,
             name=fragment.name,
@@ -144,6 +158,23 @@ class MessageReader:
             kind=CallKind.CUSTOM if fragment.is_custom else CallKind.FUNCTION,
             native={"extra_content": ingest(item["extra_content"])} if "extra_content" in item else None,
         )
+
+    def _grow_call(self, more: MoreOfCall) -> bool:
+        call = self._places.at(more.index)
+        if call is None:
+            return False
+        key, piece = ("call", call.key), more.function.arguments or ""
+        self._turn_to(key, call)
+        if not self.builder.arguments(key, piece):
+            return False
+        call.arguments.add(piece)
+        return True
+
+    def _turn_to(self, key: Hashable, call: OpenCall | None) -> None:
+        """What comes is of the call under `key`."""
+        if self._last_call is not None and self._last_call[0] != key:
+            self._pass_call()
+        self._last_call = key, call
 
     def _pass_call(self) -> None:
         """A call is whole when something else begins; but calls may also grow in turns, as long as they are not."""

@@ -10,12 +10,15 @@ from legato.model import JsonObject, Target
 from legato.model.json_access import as_list, as_object, as_string, as_text
 from legato.wire.context import Names
 from legato.wire.openai_chat.message import MessageReader
+from legato.wire.openai_chat.pieces import PIECES, Piece
 from legato.wire.openai_chat.reading import raise_for_error, read_ending, read_usage
 from legato.wire.stream import EventDecoder
 
 
 class Decoder(EventDecoder):
     """Reads one streamed answer of the chat family."""
+
+    pieces = PIECES
 
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
@@ -47,6 +50,12 @@ class Decoder(EventDecoder):
                 self._reason = ""
         if self._reason is not None:
             self._settle(self._reason)
+
+    def grow(self, piece: Piece) -> bool:
+        """Take a chunk that brings more of the message, once model and id are known and before it ends."""
+        if self._reason is not None or not self.served or not self.response_id:
+            return False
+        return self._reader.grow(piece.choices[0].delta)
 
     def read_end_mark(self) -> None:
         """Take `[DONE]`: without a finish reason it is the end all the same."""

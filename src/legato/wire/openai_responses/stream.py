@@ -25,14 +25,18 @@ from legato.wire.openai_responses.decode import (
     read_ending,
     usage_of,
 )
+from legato.wire.openai_responses.pieces import PIECES, Piece
 from legato.wire.openai_responses.reading import blocks_of, call_native, message_native, thinking_text
 from legato.wire.stream import EventDecoder
 
 _CALLS = {"function_call": CallKind.FUNCTION, "custom_tool_call": CallKind.CUSTOM}
+_GROWING_CALLS = frozenset({"response.function_call_arguments.delta", "response.custom_tool_call_input.delta"})
 
 
 class Decoder(EventDecoder):
     """Reads one streamed response."""
+
+    pieces = PIECES
 
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
@@ -54,6 +58,22 @@ class Decoder(EventDecoder):
             self._learn(event)
         else:
             read(self, event)
+
+    def grow(self, piece: Piece) -> bool:
+        """Take a delta of an item that has grown before."""
+        kind, place = piece.type, piece.output_index
+        if kind == "response.output_text.delta":
+            key = (place, piece.content_index or 0)
+            if key not in self.builder:
+                return False
+            self.builder.text(key, piece.delta)
+        elif kind in _GROWING_CALLS:
+            return place in self._begun and self.builder.arguments(place, piece.delta)
+        else:
+            if self._part.get(place) != (kind, piece.summary_index, piece.content_index):
+                return False
+            self.builder.thinking(place, piece.delta)
+        return True
 
     # --- items --------------------------------------------------------------------------------------------------------
 

@@ -20,11 +20,14 @@ from legato.model.json_access import as_object, as_string, as_text
 from legato.wire.context import Names
 from legato.wire.stream import EventDecoder
 from legato.wire.vercel.decode import provider_error, read_ending, usage_of
+from legato.wire.vercel.pieces import PIECES, Piece
 from legato.wire.vercel.reading import Form, native_of, read_call, read_file, read_hosted
 
 
 class Decoder(EventDecoder):
     """Reads one streamed answer."""
+
+    pieces = PIECES
 
     def __init__(self, target: Target, names: Names) -> None:
         super().__init__(target, names)
@@ -50,6 +53,23 @@ class Decoder(EventDecoder):
             self._learn(event)
         else:
             read(self, event)
+
+    def grow(self, piece: Piece) -> bool:
+        """Take a delta of what has begun."""
+        kind, delta = piece.type, piece.delta
+        if not delta:
+            return False
+        if kind == "tool-input-delta":
+            wire_id = piece.call or piece.id or ""
+            return wire_id not in self._hosted and self.builder.arguments(wire_id, delta)
+        key = (self._texts if kind == "text-delta" else self._thoughts).get(piece.id or "")
+        if key is None:
+            return False
+        if kind == "text-delta":
+            self.builder.text(key, delta)
+        else:
+            self.builder.thinking(key, delta)
+        return True
 
     # Texts and thoughts.
 
