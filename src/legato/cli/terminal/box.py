@@ -8,12 +8,13 @@ puts all of it back into the box, so that nothing is sent that a person no longe
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import anyio
 from prompt_toolkit.buffer import Buffer
 
+from legato.cli.terminal.cells import clip
 from legato.cli.terminal.chat_prompt import PromptActions
 from legato.cli.terminal.keys import PAUSE_SECONDS, TWICE_SECONDS
 from legato.cli.terminal.pastes import Pastes
@@ -170,7 +171,10 @@ class Box:
             self._waiter.set()
 
 
-def shown_queue(queue: Iterable[str]) -> list[str]:
-    """The queue as lines."""
-    lines = [f"⋯ {' '.join(said.split())}" for said in queue]
-    return [*lines[:-1], f"{lines[-1]} (↑ edits it)"] if lines else []
+def shown_queue(queue: Sequence[str], width: int) -> list[str]:
+    """The queue as lines of at most `width` columns; the last one says how it is taken back."""
+    if not queue:
+        return []
+    *others, last = queue
+    hint = " (↑ edits it)"
+    return [*(clip(f"⋯ {said}", width) for said in others), f"{clip(f'⋯ {last}', width - len(hint))}{hint}"]

@@ -162,8 +162,9 @@ class Prompt:
         parts: StyleAndTextTuples = []
         for row in self._screen.live_rows[-_LIVE_ROWS:]:
             parts += [*to_formatted_text(ANSI(row)), ("", "\n")]
-        for line in [*shown_queue(self.box.queue), *([self._screen.doing] if self._screen.doing else [])]:
-            parts.append((_GREY, f"{clip(line, width - 1)}\n"))
+        doing = [clip(self._screen.doing, width - 1)] if self._screen.doing else []
+        for line in [*shown_queue(self.box.queue, width - 1), *doing]:
+            parts.append((_GREY, f"{line}\n"))
         return [*parts, ("bold", MARK)]
 
     def _toolbar(self) -> FormattedText:

@@ -152,6 +152,14 @@ def test_what_is_sent_waits_in_sight_and_can_be_taken_back_edited_and_removed():
     assert running(act) == ["", "› one"]
 
 
+def test_how_a_long_message_is_taken_back_is_in_sight_too():
+    async def act(terminal: LiveTerminal) -> None:
+        terminal.types(f"{'word ' * 30}{ENTER}")
+        await terminal.shows(lambda rows: rows[0].endswith("… (↑ edits it)") and len(rows[0]) == 79)
+
+    running(act)
+
+
 def test_messages_up_to_a_command_are_taken_and_the_rest_waits_for_the_next_prompt():
     async def act(terminal: LiveTerminal) -> None:
         terminal.types(f"one{ENTER}/two{ENTER}three{ENTER}")
