@@ -9,6 +9,7 @@ one goes on with the results that the first one asked for; then a third one answ
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from html import escape
@@ -33,8 +34,11 @@ _SETTINGS = """\
 route = "work"
 [profiles.work]
 policy = "failover"
-routes = ["anthropic/claude-sonnet-4-5", "mistral/mistral-large-latest"]
+routes = ["anthropic/claude-sonnet-4-5", "openai/gpt-5"]
 """
+
+_TOGETHER = re.compile(r"\S+(?: \S+)*")
+"""words between which a viewer cannot lose a space: some make one of several"""
 
 Frame = tuple[str, ...]
 """the rows of the screen, each as SVG"""
@@ -69,6 +73,19 @@ class Recording(Person):
         time.sleep(0.4)
         self.says("")
 
+    def picks(self, text: str) -> None:
+        """Pick another model, and search for it."""
+        self.writes("/model")
+        self.glimpses("Let answer:")
+        time.sleep(1.2)
+        self._watch()
+        for letter in text:
+            self.types(letter)
+            time.sleep(0.05)
+        self.glimpses(f"Let answer: {text}")
+        time.sleep(0.8)
+        self.types("\r")
+
     def _row(self, y: int) -> str:
         cells = self.screen.buffer[y]
         spans: list[str] = []
@@ -78,14 +95,11 @@ class Recording(Person):
             while x < COLUMNS and cells[x]._replace(data="") == first._replace(data=""):
                 x += 1
             text = "".join(cells[at].data for at in range(begin, x))
-            begin += len(text) - len(text.lstrip())
-            text = text.strip()
-            if not text:
-                continue
             style = f' fill="{_COLOURS.get(first.fg, _COLOURS["default"])}"' if first.fg != "default" else ""
             style += ' font-weight="bold"' * first.bold + ' font-style="italic"' * first.italics
-            length = f' textLength="{len(text) * _LETTER:.1f}"'
-            spans.append(f'<tspan x="{_EDGE + begin * _LETTER:.1f}"{length}{style}>{escape(text)}</tspan>')
+            for words in _TOGETHER.finditer(text):
+                place, length = _EDGE + (begin + words.start()) * _LETTER, len(words[0]) * _LETTER
+                spans.append(f'<tspan x="{place:.1f}" textLength="{length:.1f}"{style}>{escape(words[0])}</tspan>')
         return "".join(spans)
 
 
@@ -129,7 +143,7 @@ def main() -> None:
             person.turn()
             person.writes("use read on hours.txt and menu.txt then fail with 402 on anthropic")
             person.turn()
-            person.writes("/model gemini/gemini-3-pro-preview")
+            person.picks("gemini-3.1-pro")
             person.comes("answers from now on")
             person.writes("what did the first tool return?")
             person.turn()
