@@ -18,7 +18,7 @@ from legato.tools import ToolContext, ToolOutput, run_tool
 from legato.tools.builtin import Workspace
 from legato.tools.builtin.processes import run_program
 from legato.tools.builtin.shell import shell_tool
-from legato.tools.sandbox import SandboxMode, SandboxPolicy
+from legato.tools.sandbox import SandboxMode, SandboxPolicy, landlock
 from legato.tools.sandbox.sandbox import Mechanism, Sandbox
 from program import until
 from sandbox_attempts import NOT_HELD, Scene, run
@@ -97,6 +97,15 @@ async def test_in_bubblewrap_a_command_has_a_loopback_of_its_own(scene: Scene) -
     sandbox = confining(Mechanism.BUBBLEWRAP, scene.workspace)
     talk = "import socket; one = socket.create_server(('127.0.0.1', 0)); socket.create_connection(one.getsockname())"
     assert await run(sandbox, f'$PYTHON -I -S -c "{talk}"', scene.environment) == (0, "")
+
+
+async def test_another_python_than_ours_compiles_the_launcher_itself(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = confining(Mechanism.LANDLOCK, scene.workspace)
+    _, _, text = landlock._launcher()
+    monkeypatch.setattr(landlock, "_launcher", lambda: ("python-1", b"of another one", text))
+    assert await run(sandbox, "echo x", scene.environment) == (0, "x\n")
 
 
 @pytest.mark.parametrize("mechanism", Mechanism)

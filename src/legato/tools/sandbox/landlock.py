@@ -11,6 +11,7 @@ back when the command has ended (`places`).
 
 from __future__ import annotations
 
+import marshal
 import os
 import platform
 import stat
@@ -37,7 +38,15 @@ _WITH_NETWORK, _WITH_DEVICES, WITH_SCOPES = 4, 5, 6
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 _CALL_CREATE_RULESET, _ASK_VERSION = 444, 1
 
-LAUNCHER = str(Path(__file__).with_name("launcher.py"))
+_LAUNCHER = Path(__file__).with_name("launcher.py")
+START_LAUNCHER = (
+    "import marshal, sys\n"
+    "with open(int(sys.argv[1]), 'rb') as file: made_for, code, source, job = marshal.load(file)\n"
+    "names = {'__name__': 'launcher'}\n"
+    "exec(marshal.loads(code) if made_for == sys.implementation.cache_tag else source, names)\n"
+    "names['main'](job)"
+)
+"""the program of an interpreter, as `-c` takes it, that gets the number of an open file with `launch_data`"""
 
 
 class LaunchJob(TypedDict):
@@ -63,6 +72,18 @@ def version() -> int:
     import ctypes  # only here: most runs start no command
 
     return max(ctypes.CDLL(None).syscall(_CALL_CREATE_RULESET, None, 0, _ASK_VERSION), 0)
+
+
+@lru_cache(maxsize=1)
+def _launcher() -> tuple[str, bytes, str]:
+    """The launcher: for which Python it is compiled, how, and its text. To compile it takes as long as all it does."""
+    text = _LAUNCHER.read_text(encoding="utf-8")
+    return sys.implementation.cache_tag, marshal.dumps(compile(text, str(_LAUNCHER), "exec", dont_inherit=True)), text
+
+
+def launch_data(job: LaunchJob) -> bytes:
+    """What the launcher is given: itself, and what it shall do."""
+    return marshal.dumps((*_launcher(), dict(job)))
 
 
 def weaknesses() -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 """Start one command, restricted if that is wanted, and leave nothing of it behind: a program of its own.
 
-In:  a job (see `LaunchJob` in `landlock`), as marshalled data in an open file whose number is the only argument.
+In:  a job (see `LaunchJob` in `landlock`).
 Out: how the command ended, as its own end.
 
 Two processes: this one waits, and the other becomes the command. This one adopts whatever the command leaves behind
@@ -10,16 +10,15 @@ Landlock domain below ours, out of which it can send us no signal.
 
 It is on the way of every command, so it starts with `-I -S` and imports only what is built into Python: `os`, `signal`,
 `ctypes` and `json` would each cost up to as much as all the rest. So `_ctypes` is used as `ctypes` itself uses it, and
-structures for the kernel are written byte by byte (both machines that are supported are little-endian).
+structures for the kernel are written byte by byte (both machines that are supported are little-endian). Nor is it
+compiled there: `landlock.launch_data` hands it over as it was compiled once.
 """
 
 # What lies below the public modules has no types.
 # pyright: reportPrivateUsage=false, reportAttributeAccessIssue=false, reportUnknownVariableType=false
 # pyright: reportMissingTypeArgument=false, reportMissingImports=false
 
-import marshal
 import posix
-import sys
 from _ctypes import FUNCFLAG_CDECL, FUNCFLAG_USE_ERRNO, CFuncPtr, _SimpleCData, dlopen, dlsym, get_errno
 from _signal import SIG_DFL, signal
 
@@ -188,8 +187,3 @@ def main(job: "LaunchJob") -> None:
     status = _wait_for(command)
     _end_children()
     _end_like(status)
-
-
-if __name__ == "__main__":
-    with open(int(sys.argv[1]), "rb") as data:
-        main(marshal.load(data))

@@ -11,7 +11,6 @@ containers and distributions forbid different parts of it, and no version number
 
 from __future__ import annotations
 
-import marshal
 import os
 import platform
 import resource
@@ -279,8 +278,9 @@ class Sandbox:
 
 
 def _launch(job: landlock.LaunchJob, environment: dict[str, str]) -> Confined:
-    told = _file("job", marshal.dumps(dict(job)))
-    return Confined([sys.executable, "-I", "-S", landlock.LAUNCHER, str(told)], environment, (told,), leads=True)
+    told = _file("job", landlock.launch_data(job))
+    command = [sys.executable, "-I", "-S", "-c", landlock.START_LAUNCHER, str(told)]
+    return Confined(command, environment, (told,), leads=True)
 
 
 def _file(name: str, data: bytes) -> int:
