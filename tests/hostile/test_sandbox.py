@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -138,21 +139,28 @@ async def test_what_the_program_itself_runs_from_cannot_be_changed(
 @pytest.mark.parametrize("mechanism", Mechanism)
 async def test_what_takes_too_long_ends_with_all_that_it_started(mechanism: Mechanism, scene: Scene) -> None:
     sandbox = confining(mechanism, scene.workspace)
-    late = "trap '' TERM; setsid sh -c 'echo $$ > src/began; sleep 2; echo x > src/late' & sleep 600"
+    long = f"600.{os.getpid()}"
+    late = f"trap '' TERM; setsid sh -c 'echo > src/began; sleep {long}; true' & sleep 600"
     async with sandbox.around(["/bin/bash", "-c", late], scene.environment) as confined:
         finished = await run_program(
             confined.command,
             ToolContext(),
             folder=scene.workspace,
             environment=confined.environment,
-            seconds=1,
+            seconds=2,
             limit=1000,
             descriptors=confined.descriptors,
             leads=confined.leads,
         )
-    assert finished.timed_out
-    await anyio.sleep(2)
-    assert not (scene.workspace / "src/late").exists()
+    assert (finished.timed_out, (scene.workspace / "src/began").exists()) == (True, True)
+    await until(lambda: not any(long.encode() in one.split(b"\0") for one in command_lines()))
+
+
+def command_lines() -> Iterator[bytes]:
+    """What the processes of this machine are running."""
+    for place in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            yield place.read_bytes()
 
 
 @pytest.mark.parametrize("how", [*Mechanism, SandboxMode.OFF])
