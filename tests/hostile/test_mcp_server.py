@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
@@ -111,6 +112,28 @@ if method == "tools/call":
 """
     async with connected(tmp_path, habits) as found:
         assert (await run_tool(found.tools[0])).result == "fine"
+
+
+def test_nonsense_of_a_server_does_not_fill_the_screen(tmp_path: Path) -> None:
+    """In a program of its own: tests have set up logging, and then nothing is printed in any case."""
+    habits = f"""
+{LISTS}
+for junk in ("no message", '{{"jsonrpc": "2.0", "method": "notifications/message", "params": {{"level": "x"}}}}'):
+    sys.stdout.write((junk + "\\n") * 50)
+"""
+    path = tmp_path / "server.py"
+    path.write_text(SERVER.replace("HABITS", "\n    ".join(habits.strip().splitlines())))
+    program = (
+        "import anyio, sys\n"
+        "from legato.tools import run_tool\n"
+        "from legato.tools.mcp import McpServer, connect_mcp\n"
+        "async def main():\n"
+        "    server = McpServer('bad', command=sys.executable, args=('-I', '-S', sys.argv[1]))\n"
+        f"    async with connect_mcp([server], seconds={PATIENCE}) as found: await run_tool(found.tools[0])\n"
+        "anyio.run(main)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 @proves(Allowance.NO, Party.SERVER, Power.SKIP_QUESTIONS, Power.READ, Power.CHANGE, Power.RUN, Power.CALL_SERVER)

@@ -12,6 +12,7 @@ so that nothing changes in a request. A call that was on its way is never made a
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -141,6 +142,7 @@ class McpLink:
     async def _serve(self, scope: anyio.CancelScope) -> None:
         # The package takes half a second to load; in a thread of its own, a person can type meanwhile.
         await anyio.to_thread.run_sync(import_module, "mcp")
+        _keep_quiet()
         from mcp import Client
 
         server = fill_in(self.server, self._environment)
@@ -274,3 +276,14 @@ def _as_output(reply: CallToolResult) -> ToolOutput:
         return ToolOutput(error=text or "The server reported an error without saying which.", media=tuple(media))
     result: object = text if texts or reply.structured_content is None else reply.structured_content
     return ToolOutput(result, media=tuple(media))
+
+
+_NO_HANDLER = logging.NullHandler()
+
+
+def _keep_quiet() -> None:
+    """Where no one has set up logging, Python prints warnings to the terminal. The package warns with a traceback of
+    every message that it does not understand, so a server could fill the screen.
+    """
+    for name in ("mcp", "client"):  # the second is what its sessions are called there
+        logging.getLogger(name).addHandler(_NO_HANDLER)
