@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,63 @@ def test_what_lints_clean_is_left_as_it_is_and_what_is_mended_lints_clean() -> N
     assert clean > 50
     assert mended
     assert withheld
+
+
+EXCHANGES = SHARED / "samples" / "provider-exchanges" / "accepted_tool_turns.jsonl"
+_RESULTS = frozenset({"tool_result", "tool-result", "function_call_output", "custom_tool_call_output"})
+_RESULT_FIELDS = ("functionResponse", "function_response", "toolResult")
+
+
+def is_result(item: Any) -> bool:
+    return item.get("role") == "tool" or item.get("type") in _RESULTS or any(name in item for name in _RESULT_FIELDS)
+
+
+def without_one_result(body: Any, field: str) -> Iterator[Any]:
+    """The body without one of its results, for each of them."""
+    for index, message in enumerate(body[field]):
+        parts = next((name for name in ("content", "parts") if isinstance(message.get(name), list)), "")
+        if is_result(message):
+            yield {**body, field: [*body[field][:index], *body[field][index + 1 :]]}
+            continue
+        for number, part in enumerate(message[parts] if parts else []):
+            if is_result(part):
+                left = [*message[parts][:number], *message[parts][number + 1 :]]
+                kept = [{**message, parts: left}] if left else []
+                yield {**body, field: [*body[field][:index], *kept, *body[field][index + 1 :]]}
+
+
+def pieces(messages: Any) -> Counter[str]:
+    """Every part of the messages with the role of its message, wherever it is."""
+    found: Counter[str] = Counter()
+    for message in messages:
+        name = next((name for name in ("content", "parts") if isinstance(message.get(name), list)), "")
+        split = message[name] if name and message.get("role") != "tool" else [message]
+        found.update(json.dumps([message.get("role"), part], sort_keys=True) for part in split)
+    return found
+
+
+@pytest.mark.skipif(not EXCHANGES.is_file(), reason="the recorded requests are not here")
+def test_an_accepted_request_without_one_result_gets_one_and_is_otherwise_what_it_was() -> None:
+    mended = withheld = 0
+    for number, line in enumerate(EXCHANGES.read_text(encoding="utf-8").splitlines()):
+        request = json.loads(line)["request"]
+        field = next((name for name in ("messages", "contents", "input") if isinstance(request.get(name), list)), "")
+        for body in without_one_result(request, field) if field else ():
+            left_out = {"max_tokens"} - request.keys()  # tokens were counted for one, which takes no limit
+            try:
+                value = json.loads(mend(read(json.dumps(body).encode())).data)
+            except RepairRefused:
+                withheld += 1
+                continue
+            except FormatError:
+                continue  # nothing of it is left that shows what it is
+            before, after = pieces(body[field]), pieces(value[field])
+            assert (before - after, (after - before).total()) == (Counter(), 1), number + 1
+            around = {name for name in value if name != field and value[name] != body.get(name)}
+            assert around <= left_out, number + 1
+            mended += 1
+    assert mended > 300
+    assert withheld == 2, "two calls share an id there, and whose the other result is, nothing tells"
 
 
 needs_findings = pytest.mark.skipif(not FINDINGS.is_dir(), reason="the files with findings are not here")

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from legato.formats.document import Body, Document
 from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, FileFault, find_faults
-from legato.formats.fields import as_list
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
+from legato.formats.wire.judging import broken_rules
 from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
@@ -148,12 +148,11 @@ _REPAIRS = {
 def _of_body(document: Document, body: Body, name: str, target: Target) -> Iterator[Finding]:
     parts = dialect_parts(target.dialect)
     read_as = "" if body.dialect is target.dialect else " --from anthropic"
-    for violation in parts.check(body.value, target):
+    is_model_known = bool(document.model) or "/" in name
+    for violation in broken_rules(body, target, is_model_known=is_model_known):
         is_message = violation.path.startswith(parts.messages_field)
-        if (body.is_bare and not is_message) or _is_meant(body, violation):
-            continue
         is_whole_file = body.is_bare and not body.prefix
-        level = _level(document, name, violation)
+        level = Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK
         yield Finding(
             rule=violation.rule,
             level=level,
@@ -164,26 +163,6 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
         )
-
-
-def _level(document: Document, name: str, violation: Violation) -> Level:
-    is_guess = violation.rule in _OF_SOME_MODELS and not document.model and "/" not in name
-    return Level.ERROR if violation.severity is Severity.REFUSED and not is_guess else Level.RISK
-
-
-_OF_SOME_MODELS = frozenset({"gemini/signature-missing", "bedrock/s3-location"})
-"""rules that only some models of a provider have; whose body names no model is judged by a usual one"""
-
-
-def _is_meant(body: Body, violation: Violation) -> bool:
-    """Whether an example to learn from only ends with what the model should say."""
-    last = len(as_list(body.value.get("messages"))) - 1
-    is_last = body.is_example and violation.path.startswith(f"messages[{last}]")
-    return is_last and violation.rule.partition("/")[2] in _ENDINGS
-
-
-_ENDINGS = frozenset({"unanswered-call", "ends-on-answer", "prefill", "prefill-whitespace"})
-"""what is wrong with the end of a request, and right at the end of an example"""
 
 
 def _repair_of(body: Body, violation: Violation, level: Level, *, is_message: bool) -> str:

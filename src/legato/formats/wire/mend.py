@@ -13,11 +13,12 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from legato.formats.document import Document, FileNote, Original
+from legato.formats.document import Body, Document, FileNote, Original
 from legato.formats.fields import as_list
 from legato.formats.format import Mended
 from legato.formats.origins import route_of
 from legato.formats.patching.records import RawFile
+from legato.formats.wire.judging import broken_rules
 from legato.formats.wire.pair_forms import PAIR_FORMS
 from legato.formats.wire.pairing import IdsKept, Paired, pair_messages
 from legato.formats.wire.salvage import (
@@ -36,7 +37,7 @@ from legato.request.conceding import with_less
 from legato.request.rendering import render
 from legato.request.request import Request
 from legato.wire.dialects import dialect_parts
-from legato.wire.findings import Severity
+from legato.wire.findings import Severity, Violation
 from legato.wire.phrases import CONTINUE, HUMAN_BRIDGE
 
 _FIELD = re.compile(r"[.\[]")
@@ -48,16 +49,14 @@ def mend_body(document: Document, original: Original) -> Mended:
     is_bare = not isinstance(original.value, dict)  # messages alone: there are no fields around them to judge
     target = resolve(document.route or route_of(WIRE_PROVIDERS[document.format], ""))
     parts = dialect_parts(target.dialect)
-    found = [item for item in parts.check(body, target) if item.severity is Severity.REFUSED]
-    if is_bare:
-        found = [item for item in found if item.path.startswith(parts.messages_field)]
-    request = _rendered(document, target)
-    smallest = _Smallest(body, request, parts.messages_field)
+    own = Body(body, target.dialect, is_bare=is_bare)
+    smallest = _Smallest(own, _rendered(document, target), parts.messages_field, is_model_known=bool(document.model))
+    found = smallest.violations(body)
     mended = smallest.find()
     losses = smallest.written_anew()
     changes = smallest.pairing or [FileNote(item.path, f"{item.message} ({item.rule})") for item in found]
     if smallest.is_rendered:
-        decisions = [item for item in request.report.decisions if item.action is not Action.ADJUSTED]
+        decisions = [item for item in smallest.request.report.decisions if item.action is not Action.ADJUSTED]
         changes += [FileNote("", decision_told(item)) for item in decisions]
     if not is_bare:
         changes += _changed_fields(body, mended, parts.messages_field)
@@ -92,9 +91,11 @@ class _Smallest:
     anew, then the whole body.
     """
 
-    def __init__(self, body: JsonObject, request: Request, field: str) -> None:
-        self.body = body
+    def __init__(self, own: Body, request: Request, field: str, *, is_model_known: bool) -> None:
+        self.own = own
+        self.body = own.value
         self.request = request
+        self.is_model_known = is_model_known
         self.rendered = request.copy()
         self.field = field
         self.found = self.rendered
@@ -195,6 +196,10 @@ class _Smallest:
 
     def _wrong(self, body: JsonObject) -> set[str]:
         """The places in a body that its provider refuses."""
-        target = self.request.target
-        found = dialect_parts(target.dialect).check(body, target)
-        return {item.path for item in found if item.severity is Severity.REFUSED}
+        return {item.path for item in self.violations(body)}
+
+    def violations(self, body: JsonObject) -> list[Violation]:
+        """What its provider refuses in a body."""
+        own = replace(self.own, value=body)
+        found = broken_rules(own, self.request.target, is_model_known=self.is_model_known)
+        return [item for item in found if item.severity is Severity.REFUSED]

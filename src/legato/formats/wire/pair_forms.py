@@ -23,7 +23,7 @@ from legato.wire.bedrock import shapes as bedrock
 from legato.wire.gemini import shapes as gemini
 from legato.wire.openai_chat import shapes as openai_chat
 from legato.wire.openai_responses import shapes as openai_responses
-from legato.wire.openai_responses.reading import CLIENT_CALLS, is_client_call
+from legato.wire.openai_responses.reading import CLIENT_CALLS, SEARCH_CALL, is_client_call
 from legato.wire.vercel import shapes as vercel
 
 
@@ -313,7 +313,13 @@ def _written_output(item: FreshResult) -> JsonObject:
     """The output of a call without one, in the form of its kind."""
     kind = as_text(as_object(item.call).get("type"))
     written = openai_responses.function_output(item.wire_id, item.name, item.text, failed=True)
-    return written if kind == "function_call" else {**written, "type": f"{kind}_output"}
+    if kind in (
+        "function_call",
+        SEARCH_CALL,
+    ):  # the output of a search is tools; words are taken as those of a function
+        return written
+    written["type"] = f"{kind}_output"
+    return {**written, "status": "failed"} if kind == "apply_patch_call" else written
 
 
 PAIR_FORMS: dict[Dialect, PairForm] = {

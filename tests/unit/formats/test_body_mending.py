@@ -1,0 +1,50 @@
+"""Mending request bodies: nothing is demanded that lint calls risky, and what is put in has the form of its kind."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from legato.formats import Level, lint_document, mend, read
+from legato.model import CLOSURE_TEXTS, ClosureReason
+from session_files import whole
+
+MISSING = CLOSURE_TEXTS[ClosureReason.MISSING_IN_IMPORT]
+
+
+def test_a_result_is_all_that_is_put_in_where_only_some_models_would_ask_for_more() -> None:
+    contents: list[dict[str, Any]] = [
+        {"role": "user", "parts": [{"text": "How warm is it in Paris?"}]},
+        {"role": "model", "parts": [{"functionCall": {"id": "c1", "name": "weather", "args": {"city": "Paris"}}}]},
+    ]
+    functions = [{"name": "weather", "parameters": {"type": "object"}}]
+    document = read(whole({"contents": contents, "tools": [{"functionDeclarations": functions}]}))
+    found = {item.rule: item.level for item in lint_document(document)}
+    assert found["gemini/signature-missing"] is Level.RISK, "no model is named, and only some want a signature"
+    value = json.loads(mend(document).data)
+    assert value["contents"][:2] == contents
+    [fresh] = value["contents"][2:]
+    assert fresh["parts"][0]["functionResponse"]["response"] == {"error": MISSING}
+
+
+@pytest.mark.parametrize(
+    ("call", "output"),
+    [
+        (
+            {"type": "tool_search_call", "execution": "client", "status": "completed", "arguments": {"queries": ["x"]}},
+            {"type": "function_call_output"},
+        ),
+        (
+            {"type": "apply_patch_call", "status": "completed", "operation": {"type": "delete_file", "path": "a"}},
+            {"type": "apply_patch_call_output", "status": "failed"},
+        ),
+    ],
+)
+def test_a_call_of_a_built_in_tool_is_closed_in_the_form_of_its_kind(call: Any, output: Any) -> None:
+    items = [{"role": "user", "content": "Go on."}, {**call, "call_id": "call_1"}, {"role": "user", "content": "So?"}]
+    mended = mend(read(whole({"model": "gpt-5.5", "input": items})))
+    value = json.loads(mended.data)
+    assert value["input"] == [*items[:2], {"call_id": "call_1", "output": MISSING, **output}, items[2]]
+    assert mend(read(mended.data)).changes == []
