@@ -81,6 +81,7 @@ def test_an_archive_with_zstandard_says_what_makes_it_readable() -> None:
         (packed({"header.json": HEADER})[:40], "this begins as a ZIP archive, but is damaged: File is not a zip file"),
         (packed({"header.json": HEADER, "samples/1_epoch_1.json": b"{"}), "samples/1_epoch_1.json: "),
     ],
+    ids=["no log", "cut off", "a damaged sample"],  # the bytes of an archive hold the time at which it was made
 )
 def test_what_is_wrong_with_an_archive_is_said_in_a_line(data: bytes, told: str) -> None:
     with pytest.raises(FormatError) as caught:
