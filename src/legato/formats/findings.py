@@ -17,7 +17,7 @@ from legato.formats.document import Body, Document
 from legato.formats.faults import DUPLICATE_RESULT, LATE_RESULT, OPEN_CALL, ORPHAN_RESULT, FileFault, find_faults
 from legato.formats.registry import FORMATS
 from legato.formats.targets import find_target, own_targets
-from legato.formats.wire.judging import broken_rules
+from legato.formats.wire.judging import broken_rules, depends_on_model
 from legato.formats.wire.shapes import WIRE_DIALECTS, may_be_anthropic
 from legato.model import Dialect, Json, Target
 from legato.wire.dialects import dialect_parts
@@ -132,6 +132,8 @@ def _if_meant_for_anthropic(document: Document) -> list[Finding]:
 
 _REPAIRS = {
     "unanswered-call": "puts in a result that says there is none",
+    "response-count": "gives every call one result",
+    "unknown-result": "gives the result the id of its call, or keeps it as quoted text",
     "result-too-late": "moves the result to its call",
     "result-not-first": "moves the result to its call",
     "duplicate-result": DUPLICATE_RESULT.repair,
@@ -150,7 +152,6 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
     read_as = "" if body.dialect is target.dialect else " --from anthropic"
     is_model_known = bool(document.model) or "/" in name
     for violation in broken_rules(body, target, is_model_known=is_model_known):
-        is_message = violation.path.startswith(parts.messages_field)
         is_whole_file = body.is_bare and not body.prefix
         level = Level.ERROR if violation.severity is Severity.REFUSED else Level.RISK
         yield Finding(
@@ -158,18 +159,22 @@ def _of_body(document: Document, body: Body, name: str, target: Target) -> Itera
             level=level,
             place=violation.path.removeprefix(parts.messages_field) if is_whole_file else body.prefix + violation.path,
             message=violation.message,
-            repair=_doing(document, _repair_of(body, violation, level, is_message=is_message), read_as),
+            repair=_doing(document, _repair_of(document, body, violation, level), read_as),
             targets=(name,),
             says=_says(name, target, parts.rules.get(violation.rule), violation.path, body.value),
             broken={name: violation.rule},
         )
 
 
-def _repair_of(body: Body, violation: Violation, level: Level, *, is_message: bool) -> str:
+def _repair_of(document: Document, body: Body, violation: Violation, level: Level) -> str:
     if level is Level.RISK:
         return "leaves it as it is"
-    field = "corrects or drops it" if _FIELD.split(violation.path)[0] in body.value else "adds it"
-    usual = "writes the messages anew in the form that is accepted" if is_message else field
+    if depends_on_model(violation) and not document.model:
+        return "leaves it as it is, because the file does not say which model it is for"
+    if violation.path.startswith(dialect_parts(body.dialect).messages_field):
+        usual = "brings it into the form that is accepted, or says what would be lost"
+    else:
+        usual = "corrects or drops it" if _FIELD.split(violation.path)[0] in body.value else "adds it"
     return _REPAIRS.get(violation.rule.partition("/")[2], usual)
 
 

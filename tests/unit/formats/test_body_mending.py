@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from legato.errors import RepairRefused
 from legato.formats import Level, lint_document, mend, read
 from legato.model import CLOSURE_TEXTS, ClosureReason
 from session_files import whole
@@ -48,3 +49,26 @@ def test_a_call_of_a_built_in_tool_is_closed_in_the_form_of_its_kind(call: Any, 
     value = json.loads(mended.data)
     assert value["input"] == [*items[:2], {"call_id": "call_1", "output": MISSING, **output}, items[2]]
     assert mend(read(mended.data)).changes == []
+
+
+def test_a_tool_that_is_defined_twice_as_it_is_goes_and_one_that_is_defined_otherwise_stays() -> None:
+    read_tool = {"name": "read", "description": "Reads.", "input_schema": {"type": "object"}}
+    body = {"model": "claude-sonnet-4-5", "max_tokens": 100, "messages": [{"role": "user", "content": "Hi."}]}
+    mended = mend(read(whole({**body, "tools": [read_tool, read_tool]})))
+    assert json.loads(mended.data) == {**body, "tools": [read_tool]}
+    with pytest.raises(RepairRefused) as caught:
+        mend(read(whole({**body, "tools": [read_tool, {**read_tool, "description": "Reads a file."}]})))
+    assert [str(loss) for loss in caught.value.losses] == ["tools[1]: the tool read as it is defined would be lost"]
+
+
+def test_repair_is_promised_to_do_what_it_does() -> None:
+    contents: list[dict[str, Any]] = [
+        {"role": "user", "parts": [{"text": "How warm is it?"}]},
+        {"role": "model", "parts": [{"functionCall": {"name": name, "args": {}}} for name in ("paris", "rome")]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "paris", "response": {"temp": 21}}}]},
+    ]
+    found = lint_document(read(whole({"contents": contents})), "gemini/gemini-3-pro-preview")
+    assert {item.rule: item.repair for item in found} == {
+        "gemini/response-count": "repair gives every call one result",
+        "gemini/signature-missing": ("repair leaves it as it is, because the file does not say which model it is for"),
+    }

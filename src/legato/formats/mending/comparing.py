@@ -4,16 +4,17 @@ In:  the inventories of a file before and after repair, and what the repair was 
 Out: the items that are gone.
 
 Items are counted; where they are does not matter. Fields that records have about themselves are not counted, because
-most records repeat them. These may go: an exact repetition of a call or result, and a result of ours that says there is
-none, each with everything that belongs to it; a setting that was wrong; the id of a call where ids were wrong. Text is
-kept if it is found on lines of its own in a longer text, and a result without a call if it is quoted there.
+most records repeat them. These may go: an exact repetition of a call, a result or a tool, and a result of ours that
+says there is none, each with everything that belongs to it; a setting that was wrong; the id of a call where ids were
+wrong. Text is kept if it is found on lines of its own in a longer text, and a result without a call if it is quoted
+there.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -42,7 +43,7 @@ def find_missing(
 ) -> list[InventoryItem]:
     """The items of `before` that `after` lacks, in order. A call that only lost its id is one of them."""
     match = _Match(before, after)
-    allowed = Counter((item.kind, item.key) for item in _may_go(before))
+    allowed = Counter((item.kind, item.key) for item in (*_may_go(before), *_repeated_tools(before)))
     missing: set[InventoryItem] = set() if purposes.ids else set(_renamed(before, after, match.missing))
     for number, item in enumerate(match.missing):
         if _take(allowed, (item.kind, item.key)) or (item.kind is ItemKind.SETTING and item.name in purposes.fields):
@@ -152,6 +153,16 @@ def _may_go(items: Sequence[InventoryItem]) -> list[InventoryItem]:
     worth = Counter(item.record for item in items if item.kind in _WORTH and item.owner not in owners)
     records = {item.record for item in spare if not worth[item.record]}
     return [item for item in items if item.owner in owners or item.record in records]
+
+
+def _repeated_tools(items: Sequence[InventoryItem]) -> Iterator[InventoryItem]:
+    """Definitions of tools that are there already, as they are."""
+    seen: set[str] = set()
+    for item in items:
+        if item.kind is ItemKind.TOOL and item.key in seen:
+            yield item
+        elif item.kind is ItemKind.TOOL:
+            seen.add(item.key)
 
 
 def _says_nothing(text: str) -> bool:

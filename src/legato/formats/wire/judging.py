@@ -30,8 +30,13 @@ def broken_rules(body: Body, target: Target, *, is_model_known: bool) -> Iterato
     for violation in parts.check(body.value, target):
         if (body.is_bare and not violation.path.startswith(parts.messages_field)) or _is_meant(body, violation):
             continue
-        is_guess = violation.rule in _OF_SOME_MODELS and not is_model_known
+        is_guess = depends_on_model(violation) and not is_model_known
         yield replace(violation, severity=Severity.RISKY) if is_guess else violation
+
+
+def depends_on_model(violation: Violation) -> bool:
+    """Whether only some models of the provider have the rule."""
+    return violation.rule in _OF_SOME_MODELS
 
 
 def _is_meant(body: Body, violation: Violation) -> bool:
