@@ -105,6 +105,16 @@ def mini_swe(steps: list[Step]) -> HistoryFile:
     return HistoryFile(run, _results(steps))
 
 
+def swe_agent(steps: list[Step]) -> HistoryFile:
+    history = [
+        {**{k: v for k, v in one.items() if k != "tool_call_id"}, "tool_call_ids": [one["tool_call_id"]]}
+        if "tool_call_id" in one
+        else one
+        for one in chat(steps)["messages"]
+    ]
+    return HistoryFile({"environment": "main", "trajectory": [], "history": history, "info": {}}, _results(steps))
+
+
 def google_adk(steps: list[Step]) -> HistoryFile:
     events: list[Record] = []
     for (kind, misplaced), run in runs_of(steps):
@@ -459,6 +469,21 @@ def continue_dev(steps: list[Step]) -> HistoryFile:
     return HistoryFile({"sessionId": "c", "history": history}, _kept(paired))
 
 
+def vscode_chat(steps: list[Step]) -> HistoryFile:
+    paired = _paired(steps)
+    requests: list[Record] = []
+    for one in paired:
+        if isinstance(one, _Pair):
+            call = {"id": one.call.id, "name": one.call.tool, "arguments": json.dumps({"path": one.call.says})}
+            kept: Record = {"toolCallRounds": [{"response": "", "toolCalls": [call]}], "toolCallResults": {}}
+            for result in one.results:
+                kept["toolCallResults"] = {one.call.id: {"content": [{"value": result.says}]}}
+            requests.append({"message": {"text": ""}, "response": [], "result": {"metadata": kept}})
+        else:
+            requests.append({"message": {"text": one.says}, "response": []})
+    return HistoryFile({"responderUsername": "GitHub Copilot", "requests": requests}, _kept(paired))
+
+
 FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "Claude Code": ("claude-code", claude_code),
     "Codex": ("codex", codex),
@@ -467,6 +492,8 @@ FILES: dict[str, tuple[str, Callable[[list[Step]], HistoryFile]]] = {
     "goose": ("goose", goose),
     "Inspect": ("inspect", inspect),
     "mini-swe-agent": ("mini-swe-agent", mini_swe),
+    "SWE-agent": ("swe-agent", swe_agent),
+    "VS Code": ("vscode-chat", vscode_chat),
     "Google ADK": ("google-adk", google_adk),
     "droid": ("droid", droid),
     "droid, a stream": ("droid", droid_stream),

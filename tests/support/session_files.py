@@ -738,6 +738,80 @@ MINI_SWE = whole(
     }
 )
 
+SWE_AGENT = whole(
+    {
+        "environment": "main",
+        "trajectory": [
+            {"action": "ls .", "observation": "a.txt\nb.txt", "response": "Looking.", "thought": "Looking."}
+        ],
+        "history": [
+            {"role": "system", "content": "Be brief.", "agent": "main", "message_type": "system_prompt"},
+            {"role": "user", "content": "List the files", "agent": "main", "message_type": "observation"},
+            {
+                "role": "assistant",
+                "content": "Looking.",
+                "thought": "Looking.",
+                "action": "ls .",
+                "agent": "main",
+                "tool_calls": [
+                    {"id": "call_1", "type": "function", "function": {"name": "ls", "arguments": '{"path": "."}'}}
+                ],
+                "message_type": "action",
+            },
+            {
+                "role": "tool",
+                "content": [{"type": "text", "text": "a.txt\nb.txt"}],
+                "agent": "main",
+                "message_type": "observation",
+                "tool_call_ids": ["call_1"],
+            },
+            {"role": "assistant", "content": "Two files.", "thought": "Two files.", "action": "", "agent": "main"},
+        ],
+        "info": {"exit_status": "submitted", "model_stats": {"api_calls": 2}},
+        "replay_config": json.dumps({"agent": {"model": {"name": "gpt-4o"}}}),
+    }
+)
+
+VSCODE_REQUEST: dict[str, Any] = {
+    "requestId": "request_1",
+    "message": {"text": "List the files", "parts": [{"text": "List the files", "kind": "text"}]},
+    "variableData": {"variables": []},
+    "response": [
+        {"value": "Looking.", "supportThemeIcons": False},
+        {"kind": "prepareToolInvocation", "toolName": "ls"},
+        {"kind": "toolInvocationSerialized", "toolId": "ls", "toolCallId": "8f0c", "isComplete": True},
+        {"value": "Two files.", "supportThemeIcons": False},
+    ],
+    "result": {
+        "timings": {"totalElapsed": 900},
+        "metadata": {
+            "toolCallRounds": [
+                {
+                    "id": "r1",
+                    "response": "Looking.",
+                    "toolCalls": [{"id": "call_1__vscode-1", "name": "ls", "arguments": '{"path": "."}'}],
+                    "toolInputRetry": 0,
+                },
+                {"id": "r2", "response": "Two files.", "toolCalls": [], "toolInputRetry": 0},
+            ],
+            "toolCallResults": {"call_1__vscode-1": {"$mid": 20, "content": [{"$mid": 21, "value": "a.txt\nb.txt"}]}},
+        },
+    },
+    "isCanceled": False,
+    "timestamp": 1_759_845_101_282,
+    "modelId": "copilot/gpt-4.1",
+}
+
+VSCODE_CHAT = whole(
+    {
+        "version": 3,
+        "responderUsername": "GitHub Copilot",
+        "initialLocation": "panel",
+        "requests": [VSCODE_REQUEST],
+        "sessionId": "29299837-0260-4fa8-8073-f02755e9dbcc",
+    }
+)
+
 CHAT_RECORDS = jsonl(CHAT, {"messages": CHAT["messages"][:3]})
 
 EVERY_FILE: dict[str, bytes] = {
@@ -754,6 +828,8 @@ EVERY_FILE: dict[str, bytes] = {
     "hermes": HERMES,
     "inspect": INSPECT,
     "mini-swe-agent": MINI_SWE,
+    "swe-agent": SWE_AGENT,
+    "vscode-chat": VSCODE_CHAT,
     "opencode": OPENCODE,
     "openhands": OPENHANDS,
     "open-webui": OPEN_WEBUI,

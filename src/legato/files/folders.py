@@ -8,8 +8,8 @@ from pathlib import Path
 from legato.files.sources import PathName
 from legato.formats.registry import FORMATS
 
-_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".eval"})
-"""what files of JSON are called, whoever writes them, and archives of Inspect"""
+_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".traj"})
+"""what files of JSON are called, whoever writes them, archives of Inspect and runs of SWE-agent"""
 _PASSED_OVER = frozenset({".git", ".hg", ".svn", ".venv", "__pycache__", "node_modules"})
 """folders of tools, with many thousands of files that are no conversations"""
 

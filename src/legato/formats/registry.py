@@ -35,7 +35,9 @@ from legato.formats import (
     pydantic_ai,
     qwen_code,
     sharegpt,
+    swe_agent,
     vercel_ui,
+    vscode_chat,
     wire,
 )
 from legato.formats.chat import records as chat_records
@@ -60,6 +62,8 @@ FORMATS: dict[str, Format] = {
         sharegpt.FORMAT,
         openai_agents.FORMAT,
         mini_swe.FORMAT,
+        swe_agent.FORMAT,
+        vscode_chat.FORMAT,
         opencode.FORMAT,
         vercel_ui.FORMAT,
         gemini_cli.FORMAT,

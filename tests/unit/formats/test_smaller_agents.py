@@ -1,4 +1,4 @@
-"""Continue, goose, Cursor, droid, Grok CLI, Hermes, Inspect, mini-swe-agent, Open WebUI, OpenHands: what is particular to each."""
+"""Agents whose sessions are only read, and who need no file of their own: what is particular to each."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from database_files import make
+from legato.files import session_files
 from legato.formats import Level, detect, lint_document, read, read_all
 from legato.formats.document import CompactionMark
 from legato.model import (
@@ -25,7 +26,7 @@ from legato.model import (
     ToolSpec,
     Usage,
 )
-from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, jsonl, text, use, whole
+from session_files import CURSOR, EVERY_FILE, HERMES, INSPECT, SWE_AGENT, jsonl, text, use, whole
 
 SMALLER = (
     "continue",
@@ -38,6 +39,8 @@ SMALLER = (
     "mini-swe-agent",
     "open-webui",
     "openhands",
+    "swe-agent",
+    "vscode-chat",
 )
 
 
@@ -382,3 +385,26 @@ def test_a_run_is_read_in_the_form_of_either_api() -> None:
     assert {finding.level for finding in lint_document(document)} == {Level.RISK}
     told = read(trajectory({"role": "user", "content": "go"}, {"role": "assistant", "content": "ls"}, model="x/my-own"))
     assert ([entry.text for entry in told.entries], told.model, told.route) == (["go", "ls"], "my-own", "")
+
+
+# --- SWE-agent --------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_without_tools_is_read_as_it_was_sent() -> None:
+    history = [
+        {"role": "system", "content": "Be brief.", "agent": "main"},
+        {"role": "user", "content": "(Open file: n/a)\nbash-$", "agent": "main", "is_demo": True},
+        {"role": "assistant", "content": "Look.\n```\nls\n```", "thought": "Look.", "action": "ls", "agent": "main"},
+        {"role": "user", "content": "a.txt", "agent": "main"},
+    ]
+    for settings, model in (("{}", ""), ("no json", ""), ('{"agent": {"model": {"name": "claude-x"}}}', "claude-x")):
+        run = {"trajectory": [], "history": history, "info": {}, "replay_config": settings}
+        document = read(whole(run))
+        assert (document.format, document.model, document.notes) == ("swe-agent", model, [])
+        assert [entry.text for entry in document.entries] == [item["content"] for item in history]
+
+
+def test_a_run_is_found_in_a_folder_by_the_name_that_it_has_there(tmp_path: Path) -> None:
+    (tmp_path / "one.traj").write_bytes(SWE_AGENT)
+    (tmp_path / "one.txt").write_bytes(SWE_AGENT)
+    assert [path.name for path in session_files(tmp_path)] == ["one.traj"]
