@@ -10,8 +10,7 @@ A request body is one that the provider accepts, whatever was missing in the fil
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -22,12 +21,12 @@ from msgspec.structs import replace
 from legato.diagnostics import Redactor, report_json
 from legato.errors import FormatError
 from legato.files.sources import PathName, Progress, Source, pick_document
-from legato.files.text import counted
+from legato.files.wording import in_words
 from legato.files.writing import check_destination, save
 from legato.formats import FORMATS, Document, FileNote, read_all, request_for, targets, write
 from legato.formats.format import Setting, WrittenSession
 from legato.formats.targets import find_target
-from legato.model import Action, Decision, JsonObject
+from legato.model import JsonObject
 
 
 class Converted(Struct, frozen=True, kw_only=True):
@@ -132,7 +131,7 @@ def convert_document(
         chosen = find_target(target, model=model, document=document)
         request, losses = request_for(document, chosen, compacted=compacted)
         data = request.json() + b"\n"
-        changes = tuple(_in_words(request.report.decisions))
+        changes = tuple(in_words(request.report.decisions))
         told = {**report_json(request.report), "risky": msgspec.to_builtins(request.check())}
     described = {"name": document.name, "format": document.format, "entries": len(document.entries), **document.meta}
     report: JsonObject = {
@@ -151,17 +150,6 @@ def convert_document(
         changes=changes,
         session=session,
     )
-
-
-def _in_words(decisions: Iterable[Decision]) -> Iterator[str]:
-    """What was decided, each kind once with how often."""
-    counts = Counter((decision.action, decision.reason) for decision in decisions)
-    closed = sum(count for (action, _), count in counts.items() if action is Action.CLOSED)
-    if closed:
-        yield f"{counted(closed, 'call')} without a result closed"
-    for (action, reason), count in counts.items():
-        if action is not Action.CLOSED:
-            yield f"{reason.replace('-', ' ')} {action.value}" + (f" ({count} times)" if count > 1 else "")
 
 
 # --- where its agent looks --------------------------------------------------------------------------------------------

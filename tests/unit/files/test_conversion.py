@@ -244,7 +244,7 @@ def test_what_has_no_place_is_not_put_anywhere(tmp_path: Path):
 def test_what_was_done_to_make_a_body_is_told_in_words(tmp_path: Path):
     converted = convert(save(tmp_path / "body.json", OPEN_BODY), "gemini", model="gemini-3-pro-preview")
 
-    assert converted.changes == ("1 call without a result closed", "placeholder signature inserted")
+    assert converted.changes == ("1 call without a result closed", "a placeholder put in for a signature")
 
 
 def test_several_conversations_do_not_become_one_session_file(tmp_path: Path):
